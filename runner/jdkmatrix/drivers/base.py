@@ -1,0 +1,68 @@
+"""The interface of a load driver.
+
+A driver opens one session per fork. A session runs phases of load one after another (warm-up windows, then
+measured windows) against one URL, from its own CPUs, and says for each what it did. The phases of a session are
+independent: a phase starts with a fresh schedule and empty histograms whatever the one before left undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import DriverFacts, Load, LoadResult
+
+
+class DriverError(MatrixError):
+    """The driver could not do its work: refused connection, killed, unreadable output."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is loaded, and from where.
+
+    `url` is http on loopback, with path and query. `cpus` are the driver's CPUs, `log_dir` exists.
+    """
+
+    url: str
+    cpus: tuple[int, ...]
+    log_dir: Path
+    timeout_s: float = 10.0
+
+
+class DriverSession(Protocol):
+    @property
+    def command(self) -> Sequence[str]:
+        """The command line that was started (of the latest phase, where each phase is a process)."""
+
+    def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
+        """Run one phase and wait for its end.
+
+        `label` names the phase's files in `log_dir` ("warmup-1", "window-2").
+
+        Raises:
+            DriverError: the driver died, could not connect at all, or its output cannot be read.
+        """
+
+    def close(self) -> None:
+        """End the driver's process; safe to call twice and after its death."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Driver(Protocol):
+    @property
+    def facts(self) -> DriverFacts: ...
+
+    def cannot(self, load: Load) -> str | None:
+        """Why this driver cannot make that load, or None."""
+
+    def open(self, target: Target) -> DriverSession: ...
