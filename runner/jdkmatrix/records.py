@@ -58,9 +58,7 @@ class CellKey(Record):
     @property
     def cell_id(self) -> str:
         """Readable and safe as a file name; unique because every axis value is in it."""
-        return (
-            f"{self.workload}.{self.jdk}.{self.executor}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
-        )
+        return f"{self.workload}.{self.jdk}.{self.executor}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
 
     @property
     def group(self) -> tuple[str, str, int, int, str]:
@@ -129,12 +127,16 @@ class LoadResult(Record):
     due: int | None  # requests that the schedule asked for (rate loads)
     sent: int | None
     unsent: int | None  # due and not sent when time was up
+    outstanding: int | None = None  # sent, and neither answered nor failed when time was up
     completed: int  # answered within the phase, any status
     non_2xx: int
     errors: Errors
     reconnects: int | None
     bytes_read: int | None
     throughput_rps: float  # completed / duration_s
+    # How many values of `corrected` (of `uncorrected` in a closed loop) only say "at least": requests without an
+    # answer stand there with the time they had waited. None: the driver leaves such requests out.
+    lower_bounds: int | None = None
     corrected: Latency | None  # from the intended send time; None for closed loops
     uncorrected: Latency | None  # from the real send time
     send_lateness: Latency | None  # real minus intended send time: the driver's own fault
@@ -190,9 +192,10 @@ class SutUsage(Record):
     virt_bytes: int
     threads: int
     threads_peak: int
-    voluntary_switches: int
-    involuntary_switches: int
-    run_queue_wait_s: float
+    # None: too many threads ended in the window, and the kernel keeps no sum of what they had counted.
+    voluntary_switches: int | None
+    involuntary_switches: int | None
+    run_queue_wait_s: float | None
     gc_count: int | None
     gc_ms: int | None
     jit_ms: int | None
@@ -228,8 +231,9 @@ class Reason(Record):
 
 
 class WarmupWindow(Record):
+    stage: Literal["moderate", "load"]  # at a moderate rate; then under the load that will be measured
     t_s: float  # its end
-    rate_rps: float
+    rate_rps: float  # asked for, or achieved where the load is a closed loop
     completed: int
     cpu_us_per_request: float
     jit_share: float  # CPU time of the JIT, as a share of one CPU
@@ -238,7 +242,8 @@ class WarmupWindow(Record):
 
 class Warmup(Record):
     windows: tuple[WarmupWindow, ...]
-    steady: bool
+    steady: bool  # the gate opened under the measured load, before its cap
+    jit_cpus: tuple[int, ...]  # where the JIT compiler ran meanwhile; during the windows it runs on the SUT's CPUs
     duration_s: float
 
 
@@ -324,6 +329,7 @@ class CellRecord(Record):
     load: Load
     identity: Identity
     burn_rounds: int  # the fixed work of one request; 0 for burn_us = 0
+    jvm_flags: dict[str, str] = {}  # flags of the JVM on this cell's CPUs that are not at their default (HotSpot)
     forks: tuple[Fork, ...]
 
 
@@ -381,7 +387,6 @@ class JdkRecord(Record):
     version: str | None = None  # as the JDK itself says
     version_output: str | None = None  # `java -version`
     release: dict[str, str] = {}  # its `release` file
-    final_flags: dict[str, str] = {}  # HotSpot flags that are not at their default, with the cell's options
     known_bugs: tuple[KnownBug, ...] = ()
 
 
@@ -421,6 +426,7 @@ class RunRecord(Record):
     git_commit: str | None
     git_dirty: bool | None
     profile: str
+    selection: dict[str, tuple[str | int, ...]]  # axes that the command line narrowed
     seed: int
     started_at: str
     ended_at: str | None  # None: still running, or killed

@@ -1,0 +1,44 @@
+# Two commands: `make matrix` measures, `make test` runs all tests. Both set everything up by themselves.
+PYTHON ?= python3
+VENV := .venv/bin
+
+.PHONY: matrix setup test lint java-test python-test bench lock clean
+
+matrix: .venv-run
+	@$(VENV)/matrix run --profile quick
+
+setup: .venv-run
+	@$(VENV)/matrix setup
+
+test: lint java-test python-test
+
+.PHONY: .venv-run .venv-test
+.venv-run:
+	@$(PYTHON) runner/bootstrap.py run
+
+.venv-test:
+	@$(PYTHON) runner/bootstrap.py test
+
+lint: .venv-test
+	cd runner && ../$(VENV)/ruff check . && ../$(VENV)/ruff format --check . && ../$(VENV)/mypy
+
+java-test: .venv-test
+	$(VENV)/python -m jdkmatrix.provision.maven verify
+
+python-test: .venv-test
+	@$(VENV)/matrix setup
+	cd runner && ../$(VENV)/pytest
+
+bench: .venv-test
+	@$(VENV)/matrix setup
+	$(VENV)/python bench/loadgen_bench.py
+
+# Rewrite the lock files from what they are made of; the diff is for review.
+PIP_COMPILE := $(VENV)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--no-emit-trusted-host --strip-extras --allow-unsafe --no-header
+lock: .venv-test
+	cd runner && ../$(PIP_COMPILE) -o requirements.txt requirements.in
+	cd runner && ../$(PIP_COMPILE) -o requirements-dev.txt requirements-dev.in
+
+clean:
+	rm -rf .venv .build site workloads/*/target

@@ -1,0 +1,150 @@
+"use strict";
+(() => {
+  const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
+
+  // Colours are references to CSS variables: charts follow light, dark and print without being drawn again.
+  const css = (name) => `var(--${name})`;
+  const axis = {
+    labelColor: css("muted"), titleColor: css("muted"), gridColor: css("line"), domainColor: css("line-strong"),
+    tickColor: css("line-strong"), labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, titlePadding: 8,
+    tickSize: 4, labelPadding: 4,
+  };
+  const config = {
+    font: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif",
+    axis,
+    axisX: { labelOverlap: "greedy", labelFlush: false },
+    axisBand: { grid: false, domain: false, ticks: false },
+    view: { stroke: null },
+    text: { fontSize: 11.5 },
+    range: { category: [0, 1, 2, 3, 4, 5, 6, 7].map((slot) => css(`e${slot}`)) },
+    style: {
+      interval: { color: css("text"), strokeWidth: 1.5 },
+      fork: { color: css("text"), stroke: css("surface"), strokeWidth: 1, opacity: 1 },
+      value: { color: css("text") },
+      window: { color: css("band"), opacity: 0.13 },
+      series: { color: css("e0") },
+    },
+  };
+  // `ast`: expressions are interpreted, so that the page's policy need not allow evaluation of text as code.
+  const options = {
+    mode: "vega-lite", ast: true, actions: false, renderer: "svg", defaultStyle: false, config,
+    tooltip: { disableDefaultStyle: true },
+  };
+
+  const specs = JSON.parse(document.getElementById("chart-specs")?.textContent ?? "{}");
+
+  const draw = async (plot) => {
+    const spec = specs[plot.dataset.chart];
+    try {
+      await window.vegaEmbed(plot, spec, options);
+      plot.dataset.state = "drawn";
+    } catch (error) {
+      plot.dataset.state = "failed";
+      const text = document.createElement("p");
+      text.className = "problem";
+      text.textContent = `This chart could not be drawn: ${error.message}`;
+      plot.replaceChildren(text);
+      console.error(plot.dataset.chart, error);
+    }
+  };
+
+  // What is on the screen is drawn first; the rest follows in order, one at a time, so that the page stays usable.
+  const drawAll = async () => {
+    const waiting = new Set(all(".plot[data-chart]"));
+    const inView = (plot) => {
+      const box = plot.getBoundingClientRect();
+      return box.bottom > -200 && box.top < window.innerHeight + 200;
+    };
+    while (waiting.size > 0) {
+      const next = [...waiting].find(inView) ?? waiting.values().next().value;
+      waiting.delete(next);
+      await draw(next);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    document.documentElement.dataset.charts = "done";
+  };
+
+  const compare = (a, b) => {
+    if (a === "" || b === "") return a === b ? 0 : a === "" ? 1 : -1; // missing figures last, whatever the direction
+    return null;
+  };
+  const keyOf = (cell) => cell.dataset.sort ?? cell.textContent.trim();
+  const sortBy = (table, column, direction) => {
+    const numeric = table.tHead.rows[0].cells[column].classList.contains("num");
+    for (const body of table.tBodies) {
+      const rows = Array.from(body.rows, (row) => [keyOf(row.cells[column]), row]);
+      rows.sort(([a], [b]) => {
+        const missing = compare(a, b);
+        if (missing !== null) return missing;
+        return direction * (numeric ? Number(a) - Number(b) : a.localeCompare(b, "en", { numeric: true }));
+      });
+      body.append(...rows.map(([, row]) => row));
+    }
+  };
+
+  for (const table of all("table.sortable")) {
+    const heads = Array.from(table.tHead.rows[0].cells);
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      head.setAttribute("aria-sort", "none");
+      button.addEventListener("click", () => {
+        // Figures start with the largest, text with A.
+        const first = head.classList.contains("num") ? "descending" : "ascending";
+        const other = first === "descending" ? "ascending" : "descending";
+        const now = head.getAttribute("aria-sort") === first ? other : first;
+        heads.forEach((one) => one.setAttribute("aria-sort", "none"));
+        head.setAttribute("aria-sort", now);
+        sortBy(table, column, now === "ascending" ? 1 : -1);
+      });
+    });
+  }
+
+  const filter = (id) => {
+    const controls = all(`[data-filter="${id}"]`);
+    const words = controls.filter((c) => !c.dataset.axis).flatMap((c) => c.value.toLowerCase().split(/\s+/)).filter(Boolean);
+    const axes = controls.filter((c) => c.dataset.axis && c.value !== "");
+    const rows = all(`#${id} tbody tr`);
+    let shown = 0;
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      const fits = words.every((word) => text.includes(word)) &&
+        axes.every((c) => row.getAttribute(`data-${c.dataset.axis}`) === c.value);
+      row.hidden = !fits;
+      shown += fits ? 1 : 0;
+    }
+    for (const output of all(`[data-count="${id}"]`)) output.textContent = `${shown} of ${rows.length} cells`;
+  };
+  for (const control of all("[data-filter]")) {
+    control.addEventListener("input", () => filter(control.dataset.filter));
+  }
+  new Set(all("[data-filter]").map((c) => c.dataset.filter)).forEach(filter);
+
+  const copyText = async (pre) => {
+    const text = pre.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      const range = document.createRange(); // no clipboard for this page: select, so that the reader can copy
+      range.selectNodeContents(pre);
+      const selection = window.getSelection();
+      selection.removeAllRanges();
+      selection.addRange(range);
+      return false;
+    }
+  };
+  for (const button of all("button.copy")) {
+    button.addEventListener("click", async () => {
+      const done = await copyText(button.parentElement.querySelector("pre"));
+      button.textContent = done ? "Copied" : "Selected";
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    });
+  }
+
+  for (const element of all(".js-only")) element.hidden = false;
+  window.addEventListener("beforeprint", () => { for (const one of all("details")) one.open = true; });
+  drawAll();
+})();

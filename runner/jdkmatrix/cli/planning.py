@@ -1,0 +1,85 @@
+"""`matrix plan`: what a run would do."""
+
+from __future__ import annotations
+
+import json
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from jdkmatrix.cli.progress import clock
+from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.host.topology import read_topology
+from jdkmatrix.measure.prepare import too_few_cpus
+from jdkmatrix.plan import Plan, estimate_fork_s, make_plan, select_cells
+from jdkmatrix.project import find_project
+from jdkmatrix.provision.jdks.catalogue import load_catalogue
+from jdkmatrix.provision.jdks.resolve import Available, resolve
+
+
+def show(options: Options, *, as_json: bool) -> None:
+    """Print cells, order and estimate; starts nothing and asks no network."""
+    project = find_project()
+    matrix = options.apply(load_matrix(project.matrix))
+    profile = matrix.profiles[options.profile]
+    cells = select_cells(matrix, options.profile, options.only)
+    plan = make_plan(
+        cells, blocks=profile.blocks, seed=matrix.seed, impossible=too_few_cpus(matrix, cells, read_topology())
+    )
+    catalogue = load_catalogue(project.jdks)
+    to_fetch = [
+        jdk
+        for jdk in dict.fromkeys(fork.key.jdk for fork in plan.forks)
+        if not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
+    ]
+    estimate_s = estimate_fork_s(matrix, profile) * len(plan.forks)
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "profile": options.profile,
+                    "seed": matrix.seed,
+                    "blocks": profile.blocks,
+                    "windows": profile.windows,
+                    "window_s": profile.window_s,
+                    "cells": [{"cell_id": cell.cell_id, **cell.model_dump()} for cell in plan.cells],
+                    "not_testable": [{"cell_id": n.key.cell_id, "reason": n.reason} for n in plan.not_testable],
+                    "order": plan.order,
+                    "jdks_to_fetch": to_fetch,
+                    "estimated_s": estimate_s,
+                },
+                indent=2,
+            )
+        )
+        return
+    console = Console()
+    console.print(_table(plan, options.profile))
+    console.print(
+        f"{len(plan.cells)} cells, {len(plan.forks)} forks in {profile.blocks} blocks, "
+        f"{profile.windows} windows of {profile.window_s:g} s each, seed {matrix.seed}: about {clock(estimate_s)}."
+    )
+    for reason in dict.fromkeys(entry.reason for entry in plan.not_testable):
+        count = sum(entry.reason == reason for entry in plan.not_testable)
+        console.print(f"[yellow]{count} cells are not testable here: {escape(reason)}")
+    if to_fetch:
+        console.print(f"Not here yet, a run will try to get them: {', '.join(to_fetch)}.")
+
+
+def _table(plan: Plan, profile: str) -> Table:
+    impossible = {entry.key for entry in plan.not_testable}
+    table = Table("workload", "JDK", "executor", "CPUs", "burn (µs)", "load", "forks", title=f"profile {profile}")
+    for cell in plan.cells:
+        forks = sum(fork.key == cell for fork in plan.forks)
+        table.add_row(
+            cell.workload,
+            cell.jdk,
+            cell.executor,
+            str(cell.cpus),
+            str(cell.burn_us),
+            cell.load,
+            "not testable" if cell in impossible else str(forks),
+            style="dim" if cell in impossible else None,
+        )
+    return table

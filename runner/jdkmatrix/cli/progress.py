@@ -1,0 +1,135 @@
+"""How a run shows itself: a live bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Protocol, Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from jdkmatrix.measure.campaign import CampaignListener
+from jdkmatrix.plan import PlannedFork
+from jdkmatrix.records import CellRecord, Fork, Status
+from jdkmatrix.stats import fork_cpu_us_per_request, fork_throughput
+
+
+class Display(CampaignListener, Protocol):
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def figures(fork: Fork) -> str:
+    """The result of one fork in a line."""
+    if not fork.usable:
+        return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
+    cost = fork_cpu_us_per_request(fork)
+    text = f"{fork_throughput(fork):,.0f} req/s, {cost:.1f} µs CPU/request"
+    return text if fork.status is Status.OK else f"{text} ({fork.status.value})"
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+class _Pace:
+    """Time left, from the forks that are done; the estimate of the plan until one is."""
+
+    def __init__(self, forks: int, estimate_fork_s: float) -> None:
+        self.total = forks
+        self.done = 0
+        self._estimate_s = estimate_fork_s
+        self._began = time.monotonic()
+
+    def left_s(self) -> float:
+        per_fork = (time.monotonic() - self._began) / self.done if self.done else self._estimate_s
+        return per_fork * (self.total - self.done)
+
+
+class Lines:
+    """One line when a fork starts to be measured, one with its result."""
+
+    def __init__(self, console: Console, forks: int, estimate_fork_s: float) -> None:
+        self._console = console
+        self._pace = _Pace(forks, estimate_fork_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def fork_started(self, planned: PlannedFork) -> None:
+        self._say(f"[{self._pace.done + 1}/{self._pace.total}] {planned.label}, {clock(self._pace.left_s())} left")
+
+    def step(self, text: str) -> None:
+        if text.startswith("window"):
+            self._say(f"    {text}")
+
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
+        self._pace.done += 1
+        self._say(f"    {figures(fork)}")
+
+    def notice(self, text: str) -> None:
+        self._say(text)
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+class Live:
+    """A progress bar with the current cell, its last figures and the time left; results scroll by above it."""
+
+    def __init__(self, console: Console, forks: int, estimate_fork_s: float) -> None:
+        self._pace = _Pace(forks, estimate_fork_s)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]} left"),
+            TextColumn("{task.fields[step]}", style="dim"),
+            console=console,
+            expand=True,
+        )
+        self._task = self._progress.add_task("…", total=forks, left=clock(self._pace.left_s()), step="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def fork_started(self, planned: PlannedFork) -> None:
+        key = planned.key
+        name = f"{key.jdk} {key.executor} cpus={key.cpus} burn={key.burn_us}µs {key.load} #{planned.fork}"
+        self._progress.update(self._task, description=escape(name), left=clock(self._pace.left_s()))
+
+    def step(self, text: str) -> None:
+        self._progress.update(self._task, step=escape(text))
+
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
+        self._pace.done += 1
+        self._progress.update(self._task, advance=1, step="", left=clock(self._pace.left_s()))
+        style = "" if fork.status is Status.OK else "[yellow]"
+        self._progress.console.print(f"{style}{escape(f'{cell.key.cell_id}#{fork.fork}: {figures(fork)}')}")
+
+    def notice(self, text: str) -> None:
+        self._progress.console.print(f"[yellow]{escape(text)}")
+
+
+def display(console: Console, forks: int, estimate_fork_s: float) -> Display:
+    kind = Live if console.is_terminal else Lines
+    return kind(console, forks, estimate_fork_s)

@@ -1,0 +1,212 @@
+"""`matrix run` and `matrix setup`: prepare, measure, keep, show."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+from rich.markup import escape
+
+from jdkmatrix import __version__
+from jdkmatrix.cli.progress import display
+from jdkmatrix.cli.reporting import write_site
+from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.summary import summary_table
+from jdkmatrix.config.load import load_matrix, parse_matrix
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.measure.campaign import Campaign
+from jdkmatrix.measure.fork import now_utc
+from jdkmatrix.measure.prepare import Prepared, catalogue_records, prepare, set_up_parts
+from jdkmatrix.plan import estimate_fork_s, select_cells
+from jdkmatrix.project import Project, find_project
+from jdkmatrix.provision.cache import cache_dir
+from jdkmatrix.records import RunRecord, Status
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore, latest_run
+
+EXIT_WITH_FAILURES = 3
+
+
+class StoppedError(BaseException):
+    """Ctrl-C or SIGTERM; not an Exception, so that nothing on the way takes it for a failed measurement."""
+
+    def __init__(self, signal_number: int) -> None:
+        self.exit_code = 128 + signal_number
+
+
+def set_up(profile: str) -> None:
+    """Get and build what `profile` needs."""
+    project = find_project()
+    matrix = load_matrix(project.matrix)
+    set_up_parts(project, matrix, select_cells(matrix, profile), say=_say)
+
+
+def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None) -> int:
+    """Run, or go on with a run; returns the exit code."""
+    project = find_project()
+    console = Console()
+    with _stopping(), _alone_on_this_host():
+        started = _resumed(project, directory) if resume else _fresh(project, options, directory)
+        store, matrix, options, earlier = started
+        prepared = prepare(
+            project,
+            matrix,
+            options.profile,
+            options.only,
+            known_calibrations=earlier.calibrations if earlier else (),
+            say=_say,
+        )
+        record = _record(options, matrix, prepared, earlier)
+        store.save_run(record)
+        campaign = Campaign(
+            matrix=matrix,
+            profile=matrix.profiles[options.profile],
+            plan=prepared.plan,
+            parts=prepared.parts,
+            host=prepared.host,
+            store=store,
+        )
+        status = "interrupted"
+        try:
+            with display(console, len(prepared.plan.forks), estimate_fork_s(matrix, campaign.profile)) as shown:
+                campaign.measure(shown)
+            status = "complete"
+        except StoppedError as stopped:
+            console.print(f"stopped; what is finished is kept in {store.directory} (matrix run --resume goes on)")
+            return stopped.exit_code
+        finally:
+            ended: dict[str, object] = {"status": status, "ended_at": now_utc()}
+            if status == "complete":
+                ended["jdks"] = catalogue_records(project, prepared)
+            store.save_run(record.model_copy(update=ended))
+    return _conclude(project, store, site, console)
+
+
+def _conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
+    loaded = store.load()
+    index = write_site(project, [store.directory], site)
+    console.print(summary_table(loaded.cells))
+    for entry in loaded.run.not_testable:
+        console.print(f"[yellow]not testable here: {entry.key.cell_id}: {escape(entry.reason)}", soft_wrap=True)
+    for problem in _problems(loaded):
+        console.print(f"[yellow]{escape(problem)}", soft_wrap=True)
+    for note in loaded.run.notes:
+        console.print(f"note: {escape(note)}", soft_wrap=True)
+    console.print(f"results: {store.directory}", soft_wrap=True)
+    console.print(f"site: {index}", soft_wrap=True)
+    unusable = any(not any(fork.usable for fork in cell.forks) for cell in loaded.cells)
+    failed = any(fork.status is Status.FAILED for cell in loaded.cells for fork in cell.forks)
+    return EXIT_WITH_FAILURES if unusable or failed else 0
+
+
+def _problems(loaded: LoadedRun) -> Iterator[str]:
+    yield from loaded.problems
+    for cell in loaded.cells:
+        for fork in cell.forks:
+            for reason in fork.reasons:
+                yield f"{cell.key.cell_id}#{fork.fork} {fork.status.value}: {reason.message.splitlines()[0]}"
+
+
+def _fresh(
+    project: Project, options: Options, directory: Path | None
+) -> tuple[RunStore, Matrix, Options, RunRecord | None]:
+    matrix = options.apply(load_matrix(project.matrix))
+    select_cells(matrix, options.profile, options.only)
+    folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{options.profile}"
+    if (folder / "run.json").exists():
+        raise MatrixError(f"{folder}: there is a run already; --resume goes on with it, another --run starts a new one")
+    return RunStore.create(folder), matrix, options, None
+
+
+def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Matrix, Options, RunRecord | None]:
+    """A run goes on as it was started: with its own copy of the matrix, not with today's matrix.toml."""
+    store = RunStore.create(directory or latest_run(project.results))
+    record = store.read_run()
+    matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
+    options = Options(record.profile, record.selection, blocks=None, windows=None, window_s=None, seed=None)
+    return store, matrix, options, record
+
+
+def _record(options: Options, matrix: Matrix, prepared: Prepared, earlier: RunRecord | None) -> RunRecord:
+    commit, dirty = _git(find_project().root)
+    return RunRecord(
+        run_id=earlier.run_id if earlier else f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{options.profile}",
+        tool_version=__version__,
+        git_commit=commit,
+        git_dirty=dirty,
+        profile=options.profile,
+        selection={axis: tuple(values) for axis, values in options.only.items()},
+        seed=matrix.seed,
+        started_at=earlier.started_at if earlier else now_utc(),
+        ended_at=None,
+        status="running",
+        command=tuple(sys.argv),
+        matrix=matrix.model_dump(mode="json", by_alias=True),
+        host=prepared.host,
+        server=prepared.server,
+        drivers=prepared.drivers,
+        jdks=prepared.jdks,
+        calibrations=prepared.calibrations,
+        cells=prepared.plan.cells,
+        not_testable=prepared.plan.not_testable,
+        order=prepared.plan.order,
+        notes=prepared.notes,
+    )
+
+
+def _git(root: Path) -> tuple[str | None, bool | None]:
+    """Commit and whether the tree differs from it; None outside a checkout or without git."""
+
+    def git(*arguments: str) -> str | None:
+        try:
+            done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            return None
+        return done.stdout.strip()
+
+    commit = git("rev-parse", "HEAD")
+    changes = git("status", "--porcelain", "--untracked-files=no")
+    return commit, None if changes is None else bool(changes)
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the run in order: `with` blocks stop the server and the driver on the way out."""
+
+    def stop(signal_number: int, frame: FrameType | None) -> None:
+        raise StoppedError(signal_number)
+
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    except StoppedError as stopped:
+        sys.exit(stopped.exit_code)
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _alone_on_this_host() -> Iterator[None]:
+    """Two runs at once would measure each other."""
+    lock = cache_dir() / "measuring.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise MatrixError("another run is measuring on this host; two at once would measure each other") from None
+        yield
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

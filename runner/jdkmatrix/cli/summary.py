@@ -1,0 +1,77 @@
+"""The table that a run prints at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.table import Table
+
+from jdkmatrix.records import CellKey, CellRecord, Fork, Window
+from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
+
+BASELINE = "liberty"
+
+
+def summary_table(cells: Sequence[CellRecord]) -> Table:
+    """One row per cell; the last column pairs each executor with the server's own pool, block by block."""
+    table = Table(title="requests/s and what they cost; brackets: 95 % interval over forks", title_justify="left")
+    for name in ("JDK", "CPUs", "burn (µs)", "load", "executor"):
+        table.add_column(name)
+    for name in ("forks", "requests/s", "CPU µs/request", "p99 (ms)", f"× {BASELINE}"):
+        table.add_column(name, justify="right")
+    by_key = {cell.key: cell for cell in cells}
+    for cell in cells:
+        key = cell.key
+        usable = [fork for fork in cell.forks if fork.usable]
+        where = (key.jdk, str(key.cpus), str(key.burn_us), key.load, key.executor)
+        if not usable:
+            statuses = sorted({fork.status.value for fork in cell.forks}) or ["not measured"]
+            table.add_row(*where, f"0/{len(cell.forks)}", *statuses, style="yellow")
+            continue
+        table.add_row(
+            *where,
+            f"{len(usable)}/{len(cell.forks)}",
+            _with_interval([fork_throughput(fork) for fork in usable]),
+            f"{summarise([fork_cpu_us_per_request(fork) for fork in usable]).mean:.1f}",
+            p99_ms(usable),
+            ratio_text(ratio_to_baseline(cell, by_key)),
+        )
+    return table
+
+
+def ratio_to_baseline(cell: CellRecord, cells: Mapping[CellKey, CellRecord]) -> Ratio | None:
+    """Throughput of `cell` over that of the baseline executor; None for the baseline itself or without pairs."""
+    if cell.key.executor == BASELINE:
+        return None
+    other = cells.get(cell.key.model_copy(update={"executor": BASELINE}))
+    return paired_ratio(_by_block(cell.forks), _by_block(other.forks)) if other else None
+
+
+def ratio_text(ratio: Ratio | None) -> str:
+    if ratio is None:
+        return ""
+    if ratio.ci_low is None or ratio.ci_high is None:
+        return f"{ratio.value:.2f} (one block)"
+    return f"{ratio.value:.2f} [{ratio.ci_low:.2f}, {ratio.ci_high:.2f}]"
+
+
+def p99_ms(forks: Iterable[Fork]) -> str:
+    """The median over all valid windows."""
+    values = sorted(p99 for fork in forks for window in fork.valid_windows for p99 in _p99_us(window))
+    return f"{values[len(values) // 2] / 1000:.2f}" if values else "–"
+
+
+def _p99_us(window: Window) -> tuple[float, ...]:
+    latency = window.load.corrected or window.load.uncorrected
+    return (latency.percentiles_us["99"],) if latency else ()
+
+
+def _by_block(forks: Iterable[Fork]) -> dict[int, float]:
+    return {fork.fork: fork_throughput(fork) for fork in forks if fork.usable}
+
+
+def _with_interval(values: Sequence[float]) -> str:
+    summary = summarise(values)
+    if summary.ci_low is None or summary.ci_high is None:
+        return f"{summary.mean:,.0f}"
+    return f"{summary.mean:,.0f} [{summary.ci_low:,.0f}, {summary.ci_high:,.0f}]"

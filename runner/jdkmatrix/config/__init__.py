@@ -1,0 +1,1 @@
+"""matrix.toml, typed and validated."""

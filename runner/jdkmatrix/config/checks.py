@@ -1,0 +1,73 @@
+"""Cross-checks of matrix.toml: what no single value can tell. Pure."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+from jdkmatrix.config.model import Matrix, Selection
+
+AXES = ("workload", "jdk", "executor", "cpus", "burn_us", "load")
+
+
+def unknown(found: object, allowed: Iterable[object]) -> str:
+    """`found` is none of `allowed`: what it should have been, in one phrase."""
+    names = [str(name) for name in allowed]
+    close = difflib.get_close_matches(str(found), names, n=1)
+    hint = f'; did you mean "{close[0]}"?' if close else ""
+    return f'"{found}" is not known{hint} (allowed: {", ".join(names)})'
+
+
+def problems(matrix: Matrix) -> list[str]:
+    """Every contradiction, each with the key it is at; an empty list when there is none."""
+    return [
+        *_duplicates(matrix),
+        *_definitions(matrix),
+        *_profiles(matrix),
+        *_warmup(matrix),
+    ]
+
+
+def _duplicates(matrix: Matrix) -> Iterator[str]:
+    for axis in AXES:
+        values = getattr(matrix.axes, axis)
+        for value in {v for v in values if values.count(v) > 1}:
+            yield f'axes.{axis}: "{value}" stands there twice'
+
+
+def _definitions(matrix: Matrix) -> Iterator[str]:
+    for axis, tables in (("workload", matrix.workloads), ("load", matrix.loads)):
+        for name in getattr(matrix.axes, axis):
+            if name not in tables:
+                yield f"axes.{axis}: {unknown(name, tables)}; add [{axis}s.{name}] or take it out"
+    if matrix.driver.jdk not in matrix.axes.jdk:
+        yield f"driver.jdk: {unknown(matrix.driver.jdk, matrix.axes.jdk)}"
+
+
+def _profiles(matrix: Matrix) -> Iterator[str]:
+    for name, profile in matrix.profiles.items():
+        rules: list[tuple[str, Selection]] = [("select", profile.select)]
+        rules += [(f"exclude[{i}]", rule) for i, rule in enumerate(profile.exclude)]
+        rules += [(f"include[{i}]", rule) for i, rule in enumerate(profile.include)]
+        for where, rule in rules:
+            yield from (f"profiles.{name}.{where}.{text}" for text in _selection(matrix, rule))
+
+
+def _selection(matrix: Matrix, rule: Selection) -> Iterator[str]:
+    for axis in AXES:
+        values = getattr(rule, axis)
+        if values is None or values == "all":
+            continue
+        if not values:
+            yield f"{axis}: an empty list selects nothing; leave the key out"
+        allowed = getattr(matrix.axes, axis)
+        for value in values:
+            if value not in allowed:
+                yield f"{axis}: {unknown(value, allowed)}; it is not on axes.{axis}"
+
+
+def _warmup(matrix: Matrix) -> Iterator[str]:
+    rules = matrix.warmup
+    needed_s = rules.moderate_s + rules.flat_windows * rules.window_s
+    if rules.max_s < needed_s:
+        yield f"warmup.max_s: {rules.max_s:g} is shorter than moderate_s + flat_windows × window_s = {needed_s:g}"

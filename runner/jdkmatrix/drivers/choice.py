@@ -1,0 +1,40 @@
+"""Which driver makes which load. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from jdkmatrix.drivers.base import Driver
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import Load
+
+
+def choose(
+    choice: Literal["auto", "wrk2", "loadgen"], load: Load, *, loadgen: Driver, wrk2: Driver | str
+) -> Driver | str:
+    """The driver for `load`, or why there is none.
+
+    "auto" takes wrk2 for what it can do, where it is installed, and loadgen for the rest. `wrk2` is the driver or why
+    it cannot be had. All cells of a run with the same load get the same driver.
+    """
+    if choice == "loadgen":
+        return _able(loadgen, load)
+    if isinstance(wrk2, str):
+        return wrk2 if choice == "wrk2" else _able(loadgen, load)
+    if choice == "wrk2":
+        return _able(wrk2, load)
+    return wrk2 if wrk2.cannot(load) is None else _able(loadgen, load)
+
+
+def choose_all(
+    choice: Literal["auto", "wrk2", "loadgen"], loads: Mapping[str, Load], *, loadgen: Driver, wrk2: Driver | str
+) -> dict[str, Driver | str]:
+    """By name of load. Raises: MatrixError when a driver is asked for by name and cannot be had at all."""
+    if choice == "wrk2" and isinstance(wrk2, str):
+        raise MatrixError(f'driver.choice = "wrk2": {wrk2}')
+    return {name: choose(choice, load, loadgen=loadgen, wrk2=wrk2) for name, load in loads.items()}
+
+
+def _able(driver: Driver, load: Load) -> Driver | str:
+    return driver.cannot(load) or driver

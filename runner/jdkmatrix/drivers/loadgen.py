@@ -1,0 +1,273 @@
+"""The embedded driver: a JVM of its own, on one JDK whatever the cell's is, one process per session.
+
+It is told each phase as a JSON line and answers in JSON lines; the protocol stands in the Java sources
+(workloads/loadgen: SessionCommand, Command, Event). Every wait here has an upper bound and ends in DriverError.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import queue
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from pydantic import ValidationError
+
+from jdkmatrix import launch
+from jdkmatrix.drivers.base import DriverError, Target
+from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
+from jdkmatrix.histograms import latency_from_histogram
+from jdkmatrix.records import DriverFacts, Interval, Latency, Load, LoadResult, RateLoad
+
+# The serial collector and a fixed heap: short pauses, and no helper threads that compete for the driver's CPU.
+JVM_OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m", "-Xmn192m", "-XX:-UsePerfData")
+MAX_RATE_RPS = 10_000_000  # as Load.java has it
+STDERR_LOG = "loadgen.stderr.txt"
+
+_START_TIMEOUT_S = 60.0
+# On top of a phase's duration: connections 3 s, drain 1 s, until the driver gives itself up 10 s (Limits.java,
+# Engine.java), a busy machine 5 s.
+_OVERRUN_S = 3.0 + 1.0 + 10.0 + 5.0
+_GRACE_S = 2.0
+_TAIL_LINES = 12
+
+
+@dataclass(frozen=True)
+class LoadgenDriver:
+    """A `drivers.base.Driver`. `java` is an executable of JDK 21 or newer, `jdk_id` its id in the catalogue."""
+
+    jar: Path
+    java: Path
+    jdk_id: str
+
+    @cached_property
+    def facts(self) -> DriverFacts:
+        """Asks the jar itself.
+
+        Raises:
+            DriverError: there is no such jar, or it does not start on this JDK.
+        """
+        versions = self._versions()
+        with self.jar.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return DriverFacts(
+            name="loadgen",
+            version=f"{versions['loadgen']} (netty {versions['netty']})",
+            sha256=digest,
+            jdk=self.jdk_id,
+            java_version=versions["java"],
+        )
+
+    def cannot(self, load: Load) -> str | None:
+        if isinstance(load, RateLoad) and load.rate_rps > MAX_RATE_RPS:
+            return f"loadgen schedules at most {MAX_RATE_RPS:,} requests per second, not {load.rate_rps:,.0f}"
+        return None
+
+    def open(self, target: Target) -> LoadgenSession:
+        """Start the driver's process, with one event loop per CPU, and wait until it is ready.
+
+        Raises:
+            DriverError: it does not start, or refuses the URL.
+        """
+        return LoadgenSession(self.command_line(target), target)
+
+    def command_line(self, target: Target) -> tuple[str, ...]:
+        return (
+            *(str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "session"),
+            *("--url", target.url, "--threads", str(len(target.cpus))),
+            *("--timeout-ms", str(max(1, round(target.timeout_s * 1000)))),
+            *("--hlog-dir", str(target.log_dir)),
+        )
+
+    def _versions(self) -> dict[str, str]:
+        if not self.jar.is_file():
+            raise DriverError(f"{self.jar} is missing: the load driver has not been built")
+        command = [str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "--version"]
+        try:
+            answer = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_START_TIMEOUT_S, check=False
+            )
+        except OSError as error:
+            raise DriverError(f"{self.java} cannot be started: {error.strerror}") from error
+        except subprocess.TimeoutExpired as error:
+            raise DriverError(f"{self.jar} --version gave no answer within {_START_TIMEOUT_S:.0f} s") from error
+        words = (line.split(maxsplit=1) for line in answer.stdout.decode(errors="replace").splitlines())
+        versions = {pair[0]: pair[1] for pair in words if len(pair) == 2}
+        if answer.returncode != 0 or not {"loadgen", "netty", "java"} <= versions.keys():
+            detail = answer.stderr.decode(errors="replace").strip() or answer.stdout.decode(errors="replace").strip()
+            raise DriverError(f"{self.jar} does not start on {self.java} (status {answer.returncode}): {detail}")
+        return versions
+
+
+class LoadgenSession:
+    """Phases against one URL over connections that are kept; a `drivers.base.DriverSession`."""
+
+    def __init__(self, command: tuple[str, ...], target: Target) -> None:
+        self._command = command
+        self._target = target
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # None: the driver has closed its output
+        self._stderr = target.log_dir / STDERR_LOG
+        with self._stderr.open("wb") as sink:
+            self._process = launch.spawn(
+                command, cpus=target.cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin = self._process.stdin
+        threading.Thread(
+            target=_read_lines, args=(self._process.stdout, self._lines), name="loadgen-stdout", daemon=True
+        ).start()
+        self._usable = True
+        try:
+            self._expect(Ready, time.monotonic() + _START_TIMEOUT_S)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return self._command
+
+    def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
+        """One phase; LABEL.hlog in the log folder holds its intervals.
+
+        When not one connection can be opened, DriverError is raised and the session stays usable; after every other
+        DriverError it is closed.
+        """
+        if not self._usable:
+            raise DriverError("this loadgen session has ended")
+        try:
+            return self._run(load, duration_s, label)
+        except _RefusedError as error:
+            raise DriverError(str(error)) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """The end of its input ends the driver, in the middle of a phase too."""
+        self._usable = False
+        try:
+            self._stdin.close()
+            self._process.wait(_GRACE_S)
+        except (OSError, subprocess.TimeoutExpired):
+            launch.terminate(self._process, grace_s=0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self, load: Load, duration_s: float, label: str) -> LoadResult:
+        command = {"label": label, **load.model_dump(), "duration_s": duration_s}
+        try:
+            self._stdin.write(json.dumps(command).encode() + b"\n")
+            self._stdin.flush()
+        except OSError:
+            raise self._dead() from None
+        deadline = time.monotonic() + duration_s + _OVERRUN_S
+        self._expect(Started, deadline)
+        intervals: list[Interval] = []
+        while isinstance(event := self._next(deadline), IntervalEvent):
+            intervals.append(_interval(event))
+        if not isinstance(event, Finished):
+            raise self._failure(event)
+        return _result(event, load, tuple(intervals), len(self._target.cpus))
+
+    def _expect(self, kind: type[Ready] | type[Started], deadline: float) -> None:
+        event = self._next(deadline)
+        if not isinstance(event, kind):
+            raise self._failure(event)
+
+    def _next(self, deadline: float) -> Event:
+        try:
+            line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise DriverError(f"loadgen gave no answer in time{self._stderr_tail()}") from None
+        if line is None:
+            raise self._dead()
+        try:
+            return parse_event(line)
+        except ValidationError as error:
+            raise DriverError(f"loadgen printed what is no event of this version: {line[:200]!r}") from error
+
+    def _failure(self, event: Event) -> DriverError:
+        if not isinstance(event, Failed):
+            return DriverError(f"loadgen said {event.event!r} out of turn")
+        if event.code == "refused":
+            return _RefusedError(event.message)
+        return DriverError(f"loadgen: {event.message} ({event.code}){self._stderr_tail()}")
+
+    def _dead(self) -> DriverError:
+        status = launch.terminate(self._process, grace_s=_GRACE_S)
+        how = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
+        return DriverError(f"loadgen {how}{self._stderr_tail()}")
+
+    def _stderr_tail(self) -> str:
+        lines = self._stderr.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
+        return f"; the end of {self._stderr}:\n" + "\n".join(lines) if lines else ""
+
+
+class _RefusedError(DriverError):
+    """Not one connection could be opened; the session stays usable."""
+
+
+def _read_lines(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
+    with stream:
+        for line in stream:
+            lines.put(line)
+    lines.put(None)
+
+
+def _interval(event: IntervalEvent) -> Interval:
+    return Interval(
+        t_s=event.t_s,
+        completed=event.completed,
+        errors=event.errors.total,
+        p50_us=event.p50_us,
+        p99_us=event.p99_us,
+        max_us=event.max_us,
+    )
+
+
+def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: int) -> LoadResult:
+    return LoadResult(
+        driver="loadgen",
+        load=load,
+        started_monotonic_ns=event.started_monotonic_ns,
+        ended_monotonic_ns=event.ended_monotonic_ns,
+        duration_s=event.duration_s,
+        latency_from_s=0.0,
+        due=event.due,
+        sent=event.sent,
+        unsent=event.unsent,
+        outstanding=event.outstanding,
+        completed=event.completed,
+        non_2xx=event.non_2xx,
+        errors=event.errors,
+        reconnects=event.reconnects,
+        bytes_read=event.bytes_read,
+        throughput_rps=event.throughput_rps,
+        lower_bounds=event.lower_bounds,
+        corrected=_latency(event.corrected),
+        uncorrected=_latency(event.uncorrected),
+        send_lateness=_latency(event.send_lateness),
+        driver_cpu_s=event.cpu_s,
+        driver_cpu_share=event.cpu_s / (event.duration_s * cpus),
+        intervals=intervals,
+        hlog=None if event.hlog is None else Path(event.hlog).name,
+    )
+
+
+def _latency(encoded: str | None) -> Latency | None:
+    return None if encoded is None else latency_from_histogram(encoded)

@@ -1,0 +1,296 @@
+"""wrk2 (giltene/wrk2) as a load driver: constant rate, latencies from the intended send time.
+
+Every phase is one process. What wrk2 cannot do is said, not approximated: closed loops, fractions of a request per
+second. Meanings and limits of its figures: `wrk2_figures`.
+
+Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk2 does not tell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from jdkmatrix import launch
+from jdkmatrix.drivers.base import DriverError, Target
+from jdkmatrix.drivers.wrk2_figures import CONNECT_STAGGER_MS, STOP_CHECK_S
+from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
+from jdkmatrix.records import DriverFacts, Load, LoadResult, RateLoad
+
+ENVIRONMENT_VARIABLE = "MATRIX_WRK2"
+
+_VERSION_TIMEOUT_S = 10.0
+_OVERRUN_S = 10.0  # for start, joining threads and printing on a busy machine
+_GRACE_S = 2.0
+_BECOME_TIMEOUT_S = 5.0
+_POLL_S = 0.002
+
+
+def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2Driver | str:
+    """The wrk2 that `MATRIX_WRK2` names, else `wrk2` or `wrk` on the search path `path`; or why there is none.
+
+    wrk2 installs itself as `wrk`, and so does plain wrk: each candidate is asked for its version and options.
+    """
+    named = env.get(ENVIRONMENT_VARIABLE)
+    if named:
+        found = shutil.which(named, path=path)
+        if found is None:
+            return f"{ENVIRONMENT_VARIABLE}={named!r} is not an executable file"
+        driver = _examine(Path(found))
+        return driver if isinstance(driver, Wrk2Driver) else f"{ENVIRONMENT_VARIABLE}={named!r}: {driver}"
+    reasons = []
+    for name in ("wrk2", "wrk"):
+        found = shutil.which(name, path=path)
+        if found is not None:
+            driver = _examine(Path(found))
+            if isinstance(driver, Wrk2Driver):
+                return driver
+            reasons.append(driver)
+    return "; ".join(reasons) or f"no wrk2 on PATH; set {ENVIRONMENT_VARIABLE} to its executable"
+
+
+def _examine(binary: Path) -> Wrk2Driver | str:
+    try:
+        answer = subprocess.run(
+            [binary, "-v"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_VERSION_TIMEOUT_S,
+            check=False,
+        )
+    except OSError as error:
+        return f"{binary} cannot be started: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return f"{binary} -v gave no answer within {_VERSION_TIMEOUT_S:.0f} s"
+    text = answer.stdout.decode(errors="replace")
+    program, version = identify(text), version_of(text)
+    if program is None or version is None:
+        return f"{binary} is neither wrk2 nor wrk: -v printed {text.partition(chr(10))[0][:80]!r}"
+    if program == "wrk":
+        return (
+            f"{binary} is plain wrk {version}, which can neither hold a rate nor correct latencies for coordinated "
+            "omission; wrk2 is needed (its usage lists -R, --rate)"
+        )
+    with binary.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Wrk2Driver(binary=binary, version=version, sha256=digest)
+
+
+@dataclass(frozen=True)
+class Wrk2Driver:
+    """A wrk2 that was found and identified; a `drivers.base.Driver`."""
+
+    binary: Path
+    version: str
+    sha256: str
+
+    @property
+    def facts(self) -> DriverFacts:
+        return DriverFacts(name="wrk2", version=self.version, sha256=self.sha256, jdk=None, java_version=None)
+
+    def cannot(self, load: Load) -> str | None:
+        if not isinstance(load, RateLoad):
+            return "wrk2 has no closed loop: it always sends at a constant rate"
+        if not load.rate_rps.is_integer():
+            return f"wrk2 takes whole requests per second, not {load.rate_rps:g}"
+        return None
+
+    def open(self, target: Target) -> Wrk2Session:
+        return Wrk2Session(self, target)
+
+
+class Wrk2Session:
+    """Phases against one URL; a `drivers.base.DriverSession`. One process per phase, so nothing carries over."""
+
+    def __init__(self, driver: Wrk2Driver, target: Target) -> None:
+        self._driver = driver
+        self._target = target
+        self._command: tuple[str, ...] = ()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Of the latest phase; empty before the first."""
+        return self._command
+
+    def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
+        """One phase. wrk2 counts in whole seconds: `duration_s` is rounded up, the result has the real duration.
+
+        Everything that wrk2 prints is kept as LABEL.txt in the log folder, whatever becomes of the phase.
+        """
+        reason = self._driver.cannot(load)
+        if reason is not None or not isinstance(load, RateLoad):
+            raise DriverError(reason or f"wrk2 cannot make the load {load.kind!r}")
+        asked_s = math.ceil(duration_s)
+        self._command = command_line(self._driver.binary, self._target, load, asked_s)
+        log = self._target.log_dir / f"{label}.txt"
+        started_ns = time.monotonic_ns()
+        status, cpu_s = self._run_process(log, _bound_s(self._target, load, asked_s))
+        ended_ns = time.monotonic_ns()
+        text = log.read_text(errors="replace")
+        if status < 0:
+            raise DriverError(f"wrk2 was killed by signal {-status}; see {log}")
+        try:
+            output = parse(text)
+        except DriverError as error:
+            raise DriverError(f"{error} (exit status {status}; see {log})") from None
+        if status != 0:
+            raise DriverError(f"wrk2 printed a whole run and ended with exit status {status}; see {log}")
+        if output.corrected is None or output.uncorrected is None:
+            raise DriverError(f"wrk2 printed no latency distribution although -L and -U were given; see {log}")
+        return LoadResult(
+            driver="wrk2",
+            load=load,
+            started_monotonic_ns=started_ns,
+            ended_monotonic_ns=ended_ns,
+            duration_s=output.duration_s,
+            latency_from_s=output.latency_from_s,
+            due=due_requests(load, output.threads, asked_s),
+            sent=None,
+            unsent=None,
+            completed=output.requests,
+            non_2xx=output.non_2xx,
+            errors=output.errors,
+            reconnects=None,
+            bytes_read=round(output.bytes_read.value),
+            throughput_rps=output.requests / output.duration_s,
+            corrected=output.corrected.latency(),
+            uncorrected=output.uncorrected.latency(),
+            send_lateness=None,
+            driver_cpu_s=cpu_s,
+            # A thread uses one CPU at most: CPUs without a thread would hide that the driver is at its limit.
+            driver_cpu_share=cpu_s / (output.duration_s * output.threads),
+            intervals=(),
+        )
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            launch.terminate(process, grace_s=_GRACE_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run_process(self, log: Path, bound_s: float) -> tuple[int, float]:
+        """Exit status and CPU seconds of wrk2 alone."""
+        with log.open("wb") as sink:
+            process = launch.spawn(self._command, cpus=self._target.cpus, stdout=sink, stderr=subprocess.STDOUT)
+        self._process = process
+        try:
+            launch_cpu_s = _cpu_until_replaced(process)
+            cpu_s = _wait(process, bound_s)
+        finally:
+            self.close()
+        if cpu_s is None:
+            raise DriverError(f"wrk2 had not ended after {bound_s:.0f} s and was stopped; see {log}")
+        return process.returncode, max(cpu_s - launch_cpu_s, 0.0)
+
+
+def command_line(binary: Path, target: Target, load: RateLoad, asked_s: int) -> tuple[str, ...]:
+    """wrk2's arguments for one phase; pure.
+
+    Raises:
+        DriverError: wrk2 would count connections that merely wait for their turn as timed out, because each of them
+            sends less often than the timeout.
+    """
+    period_s = load.connections / load.rate_rps
+    timeout_s = math.ceil(target.timeout_s)
+    if period_s >= timeout_s:
+        raise DriverError(
+            f"{load.connections} connections at {load.rate_rps:g} requests/s send every {period_s:g} s each; wrk2 "
+            f"would count such a pause as a timeout ({timeout_s} s): use fewer connections or a higher rate"
+        )
+    return (
+        str(binary),
+        f"-t{thread_count(load.connections, len(target.cpus))}",
+        f"-c{load.connections}",
+        f"-d{asked_s}s",
+        f"-R{load.rate_rps:.0f}",
+        "-L",
+        "-U",
+        "--timeout",
+        f"{timeout_s}s",
+        target.url,
+    )
+
+
+def thread_count(connections: int, cpus: int) -> int:
+    """As many threads as there are CPUs, or the next number below that divides the connections.
+
+    wrk2 gives every thread `connections / threads` rounded down and leaves the rest unopened.
+    """
+    return next(threads for threads in range(max(cpus, 1), 0, -1) if connections % threads == 0)
+
+
+def due_requests(load: RateLoad, threads: int, asked_s: int) -> int:
+    """How many requests wrk2's own schedule asks for; fewer than rate times duration.
+
+    A thread opens its connections 5 ms apart, and the schedule of a connection begins when it is opened: it sends at
+    once and then every connections / rate seconds (`thread_main` and `usec_to_next_send` in wrk2's `src/wrk.c`). With
+    50 connections in one thread that is 1.2 % less than rate times duration in 10 s, and 12 % less in 1 s.
+    """
+    per_thread = load.connections // threads
+    per_connection_rps = Fraction(load.rate_rps) / load.connections
+    delays_s = (Fraction(CONNECT_STAGGER_MS * index, 1000) for index in range(per_thread))
+    return threads * sum(
+        math.ceil((asked_s - delay_s) * per_connection_rps) for delay_s in delays_s if delay_s < asked_s
+    )
+
+
+def _bound_s(target: Target, load: RateLoad, asked_s: int) -> float:
+    connecting_s = CONNECT_STAGGER_MS * load.connections / 1000
+    return asked_s + STOP_CHECK_S + connecting_s + target.timeout_s + _OVERRUN_S
+
+
+def _cpu_until_replaced(process: subprocess.Popen[bytes]) -> float:
+    """CPU seconds that `launch` used before it became the command; 0 if the command ended before that was seen.
+
+    They are in the process's own account and would make wrk2 look some 30 ms more expensive.
+    """
+    deadline = time.monotonic() + _BECOME_TIMEOUT_S
+    proc = Path("/proc") / str(process.pid)
+    launcher = os.fsencode(launch.__file__)
+    while time.monotonic() < deadline and not _ended(process):
+        arguments = (proc / "cmdline").read_bytes()
+        # Empty for a moment in the middle of exec.
+        if arguments and launcher not in arguments.split(b"\0"):
+            return int((proc / "schedstat").read_text().split()[0]) / 1e9
+        time.sleep(_POLL_S)
+    return 0.0
+
+
+def _ended(process: subprocess.Popen[bytes]) -> bool:
+    """Without reaping it, so that its folder in /proc stays and `_wait` gets its account."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _wait(process: subprocess.Popen[bytes], bound_s: float) -> float | None:
+    """Wait for the end and reap; CPU seconds (user and system) of the process, or None when the bound came first."""
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        if not poll.poll(bound_s * 1000):
+            return None
+    finally:
+        os.close(descriptor)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime

@@ -1,0 +1,166 @@
+"""The figures of one wrk2 run, as exact as they were printed, and the sharpest values that follow from them.
+
+wrk2 prints the same figure in several places with different precision. Here every figure is kept as printed: whole
+microseconds where wrk2 prints milliseconds with three decimals (its clock ticks in microseconds, so nothing is
+lost), a `Rounded` with its rounding where it prints two decimals and a unit.
+
+Source of the constants and of the meanings: giltene/wrk2, `src/wrk.h` and `src/wrk.c` (`thread_main`, `calibrate`,
+`check_timeouts`, `response_complete`). What the output does not say:
+
+- A thread sets its histograms back to zero `CALIBRATE_DELAY_MS` plus `CONNECT_STAGGER_MS` per connection after its
+  start, and prints a "Thread calibration" line then; runs that end before that keep everything.
+- Answers that arrive after the deadline count as requests and are not recorded: at most one per connection.
+- "Non-2xx or 3xx responses" counts status 400 and above; a 3xx is not in it.
+- "timeout" is not a number of requests: every `STOP_CHECK_S` wrk2 counts the connections whose last send is older
+  than `--timeout`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+
+from jdkmatrix.records import Errors, Latency, SpectrumPoint
+
+CALIBRATE_DELAY_MS = 10_000
+CONNECT_STAGGER_MS = 5  # a thread opens its connections this far apart
+STOP_CHECK_S = 2.0  # TIMEOUT_INTERVAL_MS: a thread without answers notices its deadline this late
+
+_REPORTED_PERCENTILES = ("50", "90", "99", "99.9", "99.99")
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A figure that wrk2 printed rounded: the true one is within `value` ± `half_step`."""
+
+    value: Decimal
+    half_step: Decimal
+
+    @property
+    def low(self) -> Decimal:
+        return self.value - self.half_step
+
+    @property
+    def high(self) -> Decimal:
+        return self.value + self.half_step
+
+
+@dataclass(frozen=True)
+class SpectrumRow:
+    """`count` values are at most `value_us`. `inverse` is 1/(1-percentile); None where wrk2 prints "inf"."""
+
+    value_us: int
+    percentile: Decimal  # 0..1, six decimals
+    count: int
+    inverse: Decimal | None
+
+    @property
+    def quantile(self) -> float:
+        """0..1. Above 0.99 two decimals of the inverse tell more than six of the percentile."""
+        if self.inverse is None:
+            return 1.0
+        return float(1 - 1 / self.inverse) if self.inverse > 100 else float(self.percentile)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """One printed distribution. Means are None where wrk2 prints `-nan`, which is when nothing was recorded."""
+
+    summary_us: dict[str, Rounded]  # keys "50", "75", "90", "99", "99.9", "99.99", "99.999", "100"
+    rows: tuple[SpectrumRow, ...]
+    mean_us: int | None
+    stddev_us: int | None
+    max_us: int  # the lower edge of the bucket that holds the maximum; the last row has its upper edge
+    total_count: int
+    buckets: int
+    sub_buckets: int
+
+    def percentile_us(self, percent: str) -> float:
+        """The value at a percentile of the summary ("99.9"), as sharp as the output allows.
+
+        Exact where the spectrum has a row for that percentile. Elsewhere the summary's figure, moved into the range
+        that the neighbouring rows leave: off by at most half of the summary's last digit. The two can differ by
+        one rank, which the spectrum rounds up (as HdrHistogram for Java does) and the summary half up. Needs recorded
+        values.
+        """
+        quantile = Decimal(percent) / 100
+        for row in self.rows:
+            if row.percentile == quantile:
+                return float(row.value_us)
+        rank = max(1, int(quantile * self.total_count + Decimal("0.5")))
+        low, high = next(
+            (below.value_us, row.value_us) for below, row in pairwise((self.rows[0], *self.rows)) if row.count >= rank
+        )
+        return float(min(max(self.summary_us[percent].value, Decimal(low)), Decimal(high)))
+
+    def latency(self) -> Latency | None:
+        """As a record; None when nothing was recorded. The maximum is the bucket's upper edge, as in the rows."""
+        if self.total_count == 0 or self.mean_us is None:
+            return None
+        return Latency(
+            count=self.total_count,
+            min_us=float(self.rows[0].value_us),
+            mean_us=float(self.mean_us),
+            max_us=float(self.rows[-1].value_us),
+            percentiles_us={percent: self.percentile_us(percent) for percent in _REPORTED_PERCENTILES},
+            spectrum=tuple(
+                SpectrumPoint(quantile=row.quantile, value_us=float(row.value_us), count=row.count) for row in self.rows
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class ThreadCalibration:
+    """One thread's "Thread calibration" line: it has just thrown its histograms away."""
+
+    mean_us: int
+    sampling_interval_ms: int
+
+
+@dataclass(frozen=True)
+class Wrk2Output:
+    """A complete run as printed. `corrected` needs `-L`, `uncorrected` needs `-U`; None without."""
+
+    asked_duration_s: Rounded  # whole minutes from 51 s on
+    url: str
+    threads: int
+    connections: int
+    calibrations: tuple[ThreadCalibration, ...]
+    corrected: Histogram | None
+    uncorrected: Histogram | None
+    requests: int  # answers, any status
+    runtime_s: Rounded
+    bytes_read: Rounded
+    errors: Errors
+    non_2xx: int
+    requests_per_s: Rounded
+
+    @cached_property
+    def duration_s(self) -> float:
+        """Seconds over which wrk2 counts throughput: the middle of what its two printed figures allow.
+
+        From 51 s on the runtime is printed in hundredths of a minute; requests divided by requests/s is then the
+        sharper figure. `parse` has made sure that the two agree.
+        """
+        low, high = duration_range(self.requests, self.runtime_s, self.requests_per_s)
+        return float((low + high) / 2)
+
+    @property
+    def latency_from_s(self) -> float:
+        """The histograms cover the run from here on: 0, or the moment at which calibration threw the rest away."""
+        if not self.calibrations:
+            return 0.0
+        return (CALIBRATE_DELAY_MS + CONNECT_STAGGER_MS * (self.connections // self.threads)) / 1000
+
+
+def duration_range(requests: int, runtime: Rounded, per_second: Rounded) -> tuple[Decimal, Decimal]:
+    """The seconds that both figures allow, lowest and highest; empty (lowest above highest) if they contradict."""
+    low, high = max(runtime.low, Decimal(0)), runtime.high
+    if requests == 0:
+        return (low, high) if per_second.low <= 0 else (Decimal(1), Decimal(0))
+    low = max(low, requests / per_second.high)
+    if per_second.low > 0:
+        high = min(high, requests / per_second.low)
+    return low, high

@@ -1,0 +1,1 @@
+"""One fork from start to stop, and a run of many."""

@@ -1,0 +1,309 @@
+"""Measure one fork: start the server, prove its executor, warm it, measure its windows, stop it.
+
+Whatever happens is recorded: a fork that fails keeps what it had measured, its reason and its logs.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+import traceback
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, Protocol
+
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Target
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.measure.gates import window_reasons
+from jdkmatrix.measure.warmup import duration_s, is_moderate_over, is_over, is_steady, next_rate_rps
+from jdkmatrix.plan import PlannedFork
+from jdkmatrix.probes.cpu import pressure, read_host
+from jdkmatrix.probes.process import SutGoneError, jit_cpu_ns, read_process
+from jdkmatrix.probes.sampler import Sampler, read_gauges
+from jdkmatrix.probes.usage import usage
+from jdkmatrix.records import (
+    BurnCheck,
+    Fork,
+    Load,
+    LoadResult,
+    Pinning,
+    Proof,
+    RateLoad,
+    Reason,
+    Status,
+    Warmup,
+    WarmupWindow,
+    Window,
+)
+from jdkmatrix.sut.affinity import allow_jit, confine
+from jdkmatrix.sut.http import Connection, HttpError
+from jdkmatrix.sut.instance import Instance
+from jdkmatrix.sut.proof import ProofError, prove_executor
+from jdkmatrix.sut.server import Launch, ServerError, ServerProcess
+
+_HTTP_TIMEOUT_S = 10.0
+_BURN_REPEATS = 50
+
+
+def now_utc() -> str:
+    """The time of day as records keep it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class Listener(Protocol):
+    """Hears how a fork goes on; a progress bar, a log, or nobody."""
+
+    def step(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class ForkSetup:
+    """Everything that one fork needs. `scratch` is its own and gone afterwards; `log_dir` stays."""
+
+    planned: PlannedFork
+    load: Load
+    matrix: Matrix
+    windows: int
+    window_s: float
+    burn_rounds: int
+    cpu_sets: CpuSets
+    driver: Driver
+    instance: Instance
+    scratch: Path
+    log_dir: Path
+    log_prefix: str  # from the cell file to `log_dir`
+
+
+@dataclass
+class _Draft:
+    """What is known so far."""
+
+    started_at: str = field(default_factory=now_utc)
+    failed: bool = False
+    reasons: list[Reason] = field(default_factory=list)
+    sut_command: tuple[str, ...] = ()
+    driver_command: tuple[str, ...] = ()
+    first_response_s: float | None = None
+    proof: Proof | None = None
+    burn_check: BurnCheck | None = None
+    warmup: Warmup | None = None
+    windows: list[Window] = field(default_factory=list)
+    sampler: Sampler | None = None
+
+    def fail(self, code: str, message: str) -> None:
+        self.failed = True
+        self.reasons.append(Reason(code=code, message=message))
+
+    @property
+    def status(self) -> Status:
+        if self.failed:
+            return Status.FAILED
+        if not any(window.valid for window in self.windows):
+            return Status.INVALID
+        if self.warmup is not None and not self.warmup.steady:
+            return Status.NOT_STEADY
+        return Status.OK
+
+
+def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
+    """Never raises for what can go wrong with a server or a driver: that is a result. Ctrl-C passes through, with
+    both processes ended."""
+    draft = _Draft()
+    try:
+        _measure(setup, setup.instance.lay_out(setup.scratch, setup.log_dir), draft, listener)
+    except MatrixError as error:
+        draft.fail(_code(error), str(error))
+    except Exception as error:
+        draft.fail("internal-error", f"{type(error).__name__}: {error}")
+        (setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
+    finally:
+        shutil.rmtree(setup.scratch, ignore_errors=True)
+    return _finish(setup, draft)
+
+
+def _measure(setup: ForkSetup, launch: Launch, draft: _Draft, listener: Listener) -> None:
+    rules = setup.matrix
+    key = setup.planned.key
+    draft.sut_command = tuple(launch.command)
+    with ServerProcess(launch, cpus=setup.cpu_sets.sut, rules=rules.server) as server:
+        try:
+            listener.step("starting the server")
+            draft.first_response_s = server.wait_ready()
+            with Connection(launch.base_url, timeout_s=_HTTP_TIMEOUT_S) as connection:
+                draft.proof = prove_executor(connection, key.executor, requests=rules.measure.proof_requests)
+            target = Target(
+                url=f"{launch.base_url}/ping" + (f"?burn_us={key.burn_us}" if key.burn_us else ""),
+                cpus=setup.cpu_sets.driver,
+                log_dir=setup.log_dir,
+                timeout_s=rules.driver.timeout_s,
+            )
+            with (
+                setup.driver.open(target) as session,
+                Sampler(
+                    server.pid, launch.base_url, started_ns=server.started_ns, every_s=rules.measure.sample_s
+                ) as sampler,
+            ):
+                draft.sampler = sampler
+                try:
+                    draft.warmup = _warm(setup, server, session, listener)
+                    if setup.burn_rounds:
+                        draft.burn_check = _check_burn(setup, launch.base_url)
+                    for index in range(1, setup.windows + 1):
+                        draft.windows.append(_measure_window(setup, server, session, sampler, index, listener))
+                finally:
+                    draft.driver_command = tuple(session.command)
+        except (DriverError, HttpError, SutGoneError):
+            server.check_alive()  # if the server died, that is the reason, not what followed from it
+            raise
+        listener.step("stopping the server")
+
+
+def _warm(setup: ForkSetup, server: ServerProcess, session: DriverSession, listener: Listener) -> Warmup:
+    rules = setup.matrix.warmup
+    key = setup.planned.key
+    jit_cpus = {*setup.cpu_sets.sut, *(setup.cpu_sets.driver if rules.jit_on_driver_cpus else ())}
+    allow_jit(server.pid, jit_cpus)
+    windows: list[WarmupWindow] = []
+    before = read_process(server.pid)
+    while not is_steady(windows, rules) and not is_over(windows, rules):
+        load: Load = setup.load
+        stage: Literal["moderate", "load"] = "load" if is_moderate_over(windows, rules) else "moderate"
+        if stage == "moderate":
+            rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
+            load = RateLoad(rate_rps=rate_rps, connections=setup.load.connections)
+        result = session.run(load, rules.window_s, label=f"warmup-{len(windows) + 1}")
+        after = read_process(server.pid)
+        latency = result.corrected or result.uncorrected
+        windows.append(
+            WarmupWindow(
+                stage=stage,
+                t_s=(after.monotonic_ns - server.started_ns) / 1e9,
+                rate_rps=load.rate_rps if isinstance(load, RateLoad) else result.throughput_rps,
+                completed=result.completed,
+                cpu_us_per_request=(after.cpu_ns - before.cpu_ns) / 1e3 / max(result.completed, 1),
+                jit_share=jit_cpu_ns(before, after) / (after.monotonic_ns - before.monotonic_ns),
+                p99_us=latency.percentiles_us["99"] if latency else None,
+            )
+        )
+        before = after
+        last = windows[-1]
+        listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
+    confine(server.pid, setup.cpu_sets.sut)
+    return Warmup(
+        windows=tuple(windows),
+        steady=is_steady(windows, rules),
+        jit_cpus=tuple(sorted(jit_cpus)),
+        duration_s=duration_s(windows, rules),
+    )
+
+
+def _check_burn(setup: ForkSetup, base_url: str) -> BurnCheck:
+    with Connection(
+        base_url, timeout_s=_HTTP_TIMEOUT_S + _BURN_REPEATS * setup.planned.key.burn_us / 1e6
+    ) as connection:
+        answer = connection.get_json(f"/burn?rounds={setup.burn_rounds}&repeats={_BURN_REPEATS}")
+    return BurnCheck(rounds=setup.burn_rounds, asked_us=setup.planned.key.burn_us, best_us=float(answer["best_us"]))
+
+
+def _measure_window(
+    setup: ForkSetup,
+    server: ServerProcess,
+    session: DriverSession,
+    sampler: Sampler,
+    index: int,
+    listener: Listener,
+) -> Window:
+    with Connection(server.base_url, timeout_s=_HTTP_TIMEOUT_S) as connection:
+        connection.get("/gauges?reset=peak")
+        gauges_before = read_gauges(connection)
+        own_before_s = time.process_time()
+        host_before = read_host(time.monotonic_ns())
+        before = read_process(server.pid)
+        result = session.run(setup.load, setup.window_s, label=f"window-{index}")
+        after = read_process(server.pid)
+        host_after = read_host(time.monotonic_ns())
+        own_cpu_s = time.process_time() - own_before_s
+        gauges_after = read_gauges(connection)
+    window_t_s = (result.started_monotonic_ns - server.started_ns) / 1e9
+    sut = usage(
+        before,
+        after,
+        gauges_before=gauges_before,
+        gauges_after=gauges_after,
+        samples=sampler.since(window_t_s),
+        completed=result.completed,
+        cpus=len(setup.cpu_sets.sut),
+    )
+    host = pressure(
+        host_before,
+        host_after,
+        cpus=(*setup.cpu_sets.sut, *setup.cpu_sets.driver),
+        own_cpu_s=own_cpu_s + sut.cpu_s + result.driver_cpu_s,
+    )
+    listener.step(_figures(index, setup.windows, result, sut.cpu_us_per_request))
+    return Window(
+        index=index,
+        t_s=window_t_s,
+        load=result,
+        sut=sut,
+        host=host,
+        reasons=window_reasons(result, host, setup.matrix.thresholds),
+    )
+
+
+def _figures(index: int, windows: int, result: LoadResult, cpu_us: float) -> str:
+    latency = result.corrected or result.uncorrected
+    p99 = f", p99 {latency.percentiles_us['99'] / 1000:.2f} ms" if latency else ""
+    return f"window {index}/{windows}: {result.throughput_rps:,.0f} req/s, {cpu_us:.1f} µs CPU/request{p99}"
+
+
+def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
+    status = draft.status
+    if status is Status.NOT_STEADY:
+        draft.reasons.append(
+            Reason(
+                code="not-steady",
+                message=f"CPU per request was not flat after {setup.matrix.warmup.max_s:g} s of warm-up",
+            )
+        )
+    if status is Status.INVALID:
+        codes = sorted({reason.code for window in draft.windows for reason in window.reasons})
+        draft.reasons.append(Reason(code="no-valid-window", message=f"every window is invalid: {', '.join(codes)}"))
+    return Fork(
+        fork=setup.planned.fork,
+        position=setup.planned.position,
+        sequence=setup.planned.sequence,
+        status=status,
+        reasons=tuple(draft.reasons),
+        started_at=draft.started_at,
+        ended_at=now_utc(),
+        sut_command=draft.sut_command,
+        driver_command=draft.driver_command,
+        pinning=Pinning(
+            sut_cpus=setup.cpu_sets.sut,
+            driver_cpus=setup.cpu_sets.driver,
+            method="sched_setaffinity",
+            overlapped=setup.cpu_sets.overlapped,
+        ),
+        first_response_s=draft.first_response_s,
+        proof=draft.proof,
+        burn_check=draft.burn_check,
+        warmup=draft.warmup,
+        windows=tuple(draft.windows),
+        samples=draft.sampler.samples if draft.sampler else (),
+        logs=_logs(setup),
+    )
+
+
+def _logs(setup: ForkSetup) -> dict[str, str]:
+    files = sorted(path for path in setup.log_dir.rglob("*") if path.is_file())
+    names = [str(path.relative_to(setup.log_dir)) for path in files]
+    return {name: f"{setup.log_prefix}/{name}" for name in names}
+
+
+def _code(error: MatrixError) -> str:
+    codes = {ServerError: "server", ProofError: "wrong-executor", DriverError: "driver", SutGoneError: "server"}
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), "measurement")

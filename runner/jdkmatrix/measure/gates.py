@@ -1,0 +1,53 @@
+"""Why a window must not be trusted. Pure: figures and thresholds in, reasons out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jdkmatrix.config.model import Thresholds
+from jdkmatrix.records import LoadResult, Pressure, RateLoad, Reason
+
+
+def window_reasons(load: LoadResult, host: Pressure, limits: Thresholds) -> tuple[Reason, ...]:
+    """Every gate that this window did not pass; empty means valid."""
+    return tuple(_reasons(load, host, limits))
+
+
+def _reasons(load: LoadResult, host: Pressure, limits: Thresholds) -> Iterator[Reason]:
+    if load.driver_cpu_share > limits.driver_cpu_share_max:
+        yield Reason(
+            code="driver-saturated",
+            message=f"the driver used {load.driver_cpu_share:.0%} of its CPUs: it measured itself",
+            figures={"driver_cpu_share": load.driver_cpu_share, "max": limits.driver_cpu_share_max},
+        )
+    if isinstance(load.load, RateLoad):
+        # A driver may start its connections one after another, and then owes fewer than rate × duration.
+        due = load.due if load.due is not None else load.load.rate_rps * load.duration_s
+        achieved = load.completed / due if due else 0.0
+        if achieved < limits.achieved_rate_min:
+            yield Reason(
+                code="rate-missed",
+                message=f"{load.completed:,} of {due:,.0f} requests that were due were answered",
+                figures={"achieved_share": achieved, "min": limits.achieved_rate_min},
+            )
+    failed = load.errors.total + load.non_2xx
+    if failed > limits.error_share_max * (load.completed + load.errors.total):
+        yield Reason(
+            code="errors",
+            message=f"{load.errors.total} failed requests, {load.non_2xx} answers other than 2xx",
+            figures={"failed": failed, "completed": load.completed, "max_share": limits.error_share_max},
+        )
+    if load.completed == 0:
+        yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
+    if host.steal_share > limits.steal_share_max:
+        yield Reason(
+            code="steal",
+            message=f"the hypervisor took {host.steal_share:.1%} of the CPU time away",
+            figures={"steal_share": host.steal_share, "max": limits.steal_share_max},
+        )
+    if host.foreign_cpu_share > limits.foreign_cpu_share_max:
+        yield Reason(
+            code="foreign-cpu",
+            message=f"other processes used {host.foreign_cpu_share:.1%} of these CPUs",
+            figures={"foreign_cpu_share": host.foreign_cpu_share, "max": limits.foreign_cpu_share_max},
+        )

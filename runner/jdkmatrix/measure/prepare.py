@@ -1,0 +1,297 @@
+"""Everything that a run needs, got and built: from a selection of cells to what each is measured with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.drivers.base import Driver
+from jdkmatrix.drivers.choice import choose_all
+from jdkmatrix.drivers.loadgen import LoadgenDriver
+from jdkmatrix.drivers.wrk2 import find_wrk2
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
+from jdkmatrix.host.facts import read_facts
+from jdkmatrix.host.topology import Topology, read_topology
+from jdkmatrix.measure.calibrate import calibrate
+from jdkmatrix.measure.campaign import CellParts
+from jdkmatrix.plan import Plan, make_plan, select_cells
+from jdkmatrix.project import Project
+from jdkmatrix.provision.jdks.catalogue import Catalogue, load_catalogue
+from jdkmatrix.provision.jdks.outlook import outlook
+from jdkmatrix.provision.jdks.resolve import Available, Unavailable, fetch, resolve
+from jdkmatrix.provision.liberty import Liberty, provision_liberty
+from jdkmatrix.provision.workloads import Workloads, build_workloads
+from jdkmatrix.records import (
+    Calibration,
+    CellKey,
+    DriverFacts,
+    HostFacts,
+    JdkRecord,
+    KnownBug,
+    ServerFacts,
+)
+from jdkmatrix.sut.instance import Instance
+from jdkmatrix.sut.jvm import options_of, read_flags
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is shared by all cells."""
+
+    workloads: Workloads
+    liberty: Liberty
+    jdks: Mapping[str, Available | Unavailable]  # of the selected cells
+    drivers: Mapping[str, Driver | str]  # by name of load; a text says why there is none
+
+
+@dataclass(frozen=True)
+class Prepared:
+    plan: Plan
+    parts: Mapping[CellKey, CellParts]
+    host: HostFacts
+    server: ServerFacts
+    drivers: tuple[DriverFacts, ...]
+    jdks: tuple[JdkRecord, ...]
+    calibrations: tuple[Calibration, ...]
+    notes: tuple[str, ...]
+
+
+def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -> dict[CellKey, str]:
+    """The cells that this host has not the CPUs for, and what they need."""
+    impossible: dict[CellKey, str] = {}
+    for cell in cells:
+        try:
+            _cpu_sets(matrix, cell, topology)
+        except TooFewCpusError as error:
+            impossible[cell] = str(error)
+    return impossible
+
+
+def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, say: Say) -> Parts:
+    """Build the workloads, get the server, the JDKs of `cells` and the drivers; does nothing for what is there.
+
+    A JDK that cannot be had is not an error here: its cells are not testable.
+
+    Raises:
+        MatrixError: a part that every cell needs cannot be had.
+    """
+    catalogue = load_catalogue(project.jdks)
+    workloads = build_workloads(project.root, say=say)
+    liberty = provision_liberty(project.root, say=say)
+    wanted = dict.fromkeys([matrix.driver.jdk, *(cell.jdk for cell in cells)])
+    jdks = {jdk: _get_jdk(catalogue, jdk, say) for jdk in wanted}
+    driver_jdk = jdks[matrix.driver.jdk]
+    if isinstance(driver_jdk, Unavailable):
+        raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk.reason}')
+    loadgen = LoadgenDriver(workloads.loadgen_jar, driver_jdk.home / "bin" / "java", matrix.driver.jdk)
+    loads = {name: matrix.loads[name] for name in dict.fromkeys(cell.load for cell in cells)}
+    return Parts(
+        workloads=workloads,
+        liberty=liberty,
+        jdks=jdks,
+        drivers=choose_all(
+            matrix.driver.choice, loads, loadgen=loadgen, wrk2=find_wrk2(os.environ, os.environ.get("PATH"))
+        ),
+    )
+
+
+def prepare(
+    project: Project,
+    matrix: Matrix,
+    profile: str,
+    only: Mapping[str, Sequence[str | int]],
+    *,
+    known_calibrations: Sequence[Calibration],
+    say: Say,
+) -> Prepared:
+    """Select, plan and get everything ready.
+
+    Raises:
+        MatrixError: no cell is selected, none can be measured here, or a part cannot be had.
+    """
+    cells = select_cells(matrix, profile, only)
+    topology = read_topology()
+    host = read_facts(topology)
+    impossible = too_few_cpus(matrix, cells, topology)
+    measurable = [cell for cell in cells if cell not in impossible]
+    parts = set_up_parts(project, matrix, measurable, say=say)
+    impossible |= {cell: reason for cell in measurable if (reason := _missing(parts, cell))}
+    plan = make_plan(cells, blocks=matrix.profiles[profile].blocks, seed=matrix.seed, impossible=impossible)
+    if not plan.forks:
+        reasons = "\n  ".join(dict.fromkeys(impossible.values()))
+        raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
+    possible = [cell for cell in cells if cell not in impossible]
+    calibrations = _calibrations(matrix, parts, possible, topology, known_calibrations, say)
+    ready = _cell_parts(matrix, parts, possible, topology, calibrations)
+    return Prepared(
+        plan=plan,
+        parts=ready,
+        host=host,
+        server=ServerFacts(name="Open Liberty", version=parts.liberty.version, sha256=parts.liberty.sha256),
+        drivers=_distinct(part.driver.facts for part in ready.values()),
+        jdks=_jdk_records(load_catalogue(project.jdks), parts.jdks, {cell.jdk for cell in cells}),
+        calibrations=tuple(calibrations.values()),
+        notes=_notes(ready),
+    )
+
+
+def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, ...]:
+    """The records of a run, with what is known of the entries that it did not select; asks the network."""
+    prospects = {row.entry.id: row for row in outlook(load_catalogue(project.jdks))}
+    return tuple(
+        record
+        if record.selected or record.id not in prospects
+        else record.model_copy(
+            update={
+                "available": prospects[record.id].status != "unavailable",
+                "source": prospects[record.id].source,
+                "reason": prospects[record.id].detail if prospects[record.id].status == "unavailable" else None,
+            }
+        )
+        for record in prepared.jdks
+    )
+
+
+def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | Unavailable:
+    entry = catalogue.entry(jdk)
+    found = resolve(entry, allow_fetch=False)
+    if isinstance(found, Available):
+        return found
+    try:
+        return fetch(entry, progress=say)
+    except MatrixError as error:
+        say(f"{jdk} is not available here: {error}")
+        return Unavailable(entry, str(error))
+
+
+def _missing(parts: Parts, cell: CellKey) -> str | None:
+    """Why a part of this cell cannot be had, or None."""
+    jdk = parts.jdks[cell.jdk]
+    if isinstance(jdk, Unavailable):
+        return jdk.reason
+    driver = parts.drivers[cell.load]
+    return driver if isinstance(driver, str) else None
+
+
+def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
+    return assign(topology, sut_cpus=cell.cpus, driver_cpus=matrix.driver.cpus, overlap=matrix.driver.overlap)
+
+
+def _calibrations(
+    matrix: Matrix,
+    parts: Parts,
+    cells: Sequence[CellKey],
+    topology: Topology,
+    known: Sequence[Calibration],
+    say: Say,
+) -> dict[str, Calibration]:
+    """One per JDK that has cells with burn; those of a resumed run stay as they are."""
+    calibrations = {calibration.jdk: calibration for calibration in known}
+    for cell in cells:
+        if cell.burn_us and cell.jdk not in calibrations:
+            say(f"calibrating burn on {cell.jdk}")
+            cpu = _cpu_sets(matrix, cell, topology).sut[-1]
+            calibrations[cell.jdk] = calibrate(cell.jdk, _java(parts, cell.jdk), parts.workloads.burn_jar, cpu=cpu)
+    return calibrations
+
+
+def _cell_parts(
+    matrix: Matrix,
+    parts: Parts,
+    cells: Sequence[CellKey],
+    topology: Topology,
+    calibrations: Mapping[str, Calibration],
+) -> dict[CellKey, CellParts]:
+    flags: dict[tuple[str, tuple[int, ...]], dict[str, str]] = {}
+    ready: dict[CellKey, CellParts] = {}
+    for cell in cells:
+        jdk = parts.jdks[cell.jdk]
+        driver = parts.drivers[cell.load]
+        if isinstance(jdk, Unavailable) or isinstance(driver, str):
+            raise TypeError(f"{cell.cell_id} cannot be measured and should not be here")
+        cpu_sets = _cpu_sets(matrix, cell, topology)
+        options = options_of(matrix.jvm, jdk.entry.vm)
+        if (cell.jdk, cpu_sets.sut) not in flags:
+            flags[cell.jdk, cpu_sets.sut] = read_flags(_java(parts, cell.jdk), jdk.entry.vm, options, cpus=cpu_sets.sut)
+        rounds_per_us = calibrations[cell.jdk].rounds_per_us if cell.burn_us else 0.0
+        ready[cell] = CellParts(
+            driver=driver,
+            cpu_sets=cpu_sets,
+            burn_rounds=round(cell.burn_us * rounds_per_us),
+            jvm_flags=flags[cell.jdk, cpu_sets.sut],
+            instance=Instance(
+                liberty=parts.liberty,
+                workloads=parts.workloads,
+                java=_java(parts, cell.jdk),
+                feature_set=matrix.workloads[cell.workload].features,
+                executor=cell.executor,
+                jvm_options=options,
+                rounds_per_us=rounds_per_us,
+            ),
+            inputs=_inputs(matrix, parts, cell, jdk, options),
+        )
+    return ready
+
+
+def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, jdk: Available, options: Sequence[str]) -> dict[str, Any]:
+    return {
+        "workload": matrix.workloads[cell.workload].model_dump(),
+        "artefacts": dict(parts.workloads.sha256),
+        "server": {"version": parts.liberty.version, "sha256": parts.liberty.sha256},
+        "jdk": {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release},
+        "jvm_options": list(options),
+    }
+
+
+def _java(parts: Parts, jdk: str) -> Path:
+    found = parts.jdks[jdk]
+    if isinstance(found, Unavailable):
+        raise TypeError(f"{jdk} is not available")
+    return found.home / "bin" / "java"
+
+
+def _distinct(facts: Iterable[DriverFacts]) -> tuple[DriverFacts, ...]:
+    return tuple({fact.name: fact for fact in facts}.values())
+
+
+def _jdk_records(
+    catalogue: Catalogue, resolved: Mapping[str, Available | Unavailable], selected: set[str]
+) -> tuple[JdkRecord, ...]:
+    records: list[JdkRecord] = []
+    for entry in catalogue.entries:
+        found = resolved.get(entry.id)
+        got = found if isinstance(found, Available) else None
+        records.append(
+            JdkRecord(
+                id=entry.id,
+                vendor=entry.vendor,
+                vm=entry.vm,
+                catalogue_version=entry.version,
+                selected=entry.id in selected,
+                available=got is not None,
+                source=got.source if got else None,
+                reason=found.reason if isinstance(found, Unavailable) else None,
+                notice=got.notice if got else None,
+                version=got.version if got else None,
+                version_output=got.version_output if got else None,
+                release=got.release if got else {},
+                known_bugs=tuple(KnownBug.model_validate(bug.model_dump()) for bug in entry.known_bugs),
+            )
+        )
+    return tuple(records)
+
+
+def _notes(parts: Mapping[CellKey, CellParts]) -> tuple[str, ...]:
+    notes: list[str] = []
+    if any(part.cpu_sets.overlapped for part in parts.values()):
+        notes.append("server and driver share CPUs in some cells: their figures are no measure of the server alone")
+    if any(part.cpu_sets.shares_cores for part in parts.values()):
+        notes.append("some CPUs in use are sibling threads of one core: one side can slow the other down")
+    return tuple(notes)

@@ -1,0 +1,130 @@
+"""From a matrix and a profile to an ordered list of forks. Pure and seeded.
+
+A block holds one fork of every executor that is compared under the same conditions, next to each other in time and
+in random order; ratios are paired inside it. All groups get their first block before any gets its second, so that
+slow drift of the host meets every group alike, and a run that is cut off has data for all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.config.checks import AXES
+from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import CellKey, NotTestable
+
+Group = tuple[str, str, int, int, str]
+
+
+@dataclass(frozen=True)
+class PlannedFork:
+    key: CellKey
+    fork: int  # 1.., the number of its block
+    position: int  # 1.. inside its block
+    sequence: int  # 1.. in the whole run
+
+    @property
+    def label(self) -> str:
+        return f"{self.key.cell_id}#{self.fork}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    cells: tuple[CellKey, ...]  # in the order of the axes
+    not_testable: tuple[NotTestable, ...]
+    forks: tuple[PlannedFork, ...]  # in the order of execution
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return tuple(fork.label for fork in self.forks)
+
+
+def select_cells(
+    matrix: Matrix, profile_name: str, only: Mapping[str, Sequence[str | int]] | None = None
+) -> tuple[CellKey, ...]:
+    """The cells of a profile, in the order of the axes, without repetition.
+
+    `only` narrows an axis to the given values on top of the profile, as the command line does.
+
+    Raises:
+        MatrixError: unknown profile, or no cell is left.
+    """
+    profile = matrix.profiles.get(profile_name)
+    if profile is None:
+        raise MatrixError(f'profile "{profile_name}" is not in matrix.toml (there are: {", ".join(matrix.profiles)})')
+    narrowed = only or {}
+    chosen = {
+        cell
+        for cell in _profile_cells(matrix, profile)
+        if all(getattr(cell, axis) in values for axis, values in narrowed.items())
+    }
+    if not chosen:
+        narrowing = "".join(f", {axis} in {list(values)}" for axis, values in narrowed.items())
+        raise MatrixError(f'profile "{profile_name}"{narrowing}: the selection matches no cell')
+    return tuple(sorted(chosen, key=lambda cell: _axis_position(matrix, cell)))
+
+
+def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:
+    everything = Selection(**dict.fromkeys(AXES, "all"))
+    for cell in _product(matrix, profile.select, everything):
+        if not any(_matches(rule, cell) for rule in profile.exclude):
+            yield cell
+    for rule in profile.include:
+        yield from _product(matrix, rule, profile.select)
+
+
+def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[CellKey]:
+    def values(axis: str) -> Iterable[str | int]:
+        chosen = getattr(rule, axis) or getattr(fallback, axis)
+        whole: tuple[str | int, ...] = getattr(matrix.axes, axis)
+        return whole if chosen is None or chosen == "all" else chosen
+
+    for point in itertools.product(*(values(axis) for axis in AXES)):
+        yield CellKey.model_validate(dict(zip(AXES, point, strict=True)))
+
+
+def _matches(rule: Selection, cell: CellKey) -> bool:
+    """Does `cell` have one of the rule's values on every axis that the rule names?"""
+    return all(
+        values is None or values == "all" or getattr(cell, axis) in values
+        for axis in AXES
+        for values in (getattr(rule, axis),)
+    )
+
+
+def _axis_position(matrix: Matrix, cell: CellKey) -> tuple[int, ...]:
+    return tuple(getattr(matrix.axes, axis).index(getattr(cell, axis)) for axis in AXES)
+
+
+def order_forks(cells: Sequence[CellKey], *, blocks: int, seed: int) -> tuple[PlannedFork, ...]:
+    """`blocks` forks of every cell, in blocks; the same arguments give the same order."""
+    groups: dict[Group, list[CellKey]] = {}
+    for cell in cells:
+        groups.setdefault(cell.group, []).append(cell)
+    rng = random.Random(seed)
+    forks: list[PlannedFork] = []
+    for block in range(1, blocks + 1):
+        for group in rng.sample(list(groups), len(groups)):
+            members = groups[group]
+            for position, cell in enumerate(rng.sample(members, len(members)), start=1):
+                forks.append(PlannedFork(cell, fork=block, position=position, sequence=len(forks) + 1))
+    return tuple(forks)
+
+
+def make_plan(cells: Sequence[CellKey], *, blocks: int, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
+    """Order the forks of all cells that this host can measure; the others keep their reason."""
+    return Plan(
+        cells=tuple(cells),
+        not_testable=tuple(NotTestable(key=cell, reason=impossible[cell]) for cell in cells if cell in impossible),
+        forks=order_forks([cell for cell in cells if cell not in impossible], blocks=blocks, seed=seed),
+    )
+
+
+def estimate_fork_s(matrix: Matrix, profile: Profile) -> float:
+    """Seconds that one fork is expected to take; the start and stop of a server are taken as 10 s, and the gate of the
+    warm-up as opening half-way to its cap."""
+    return 10 + (matrix.warmup.moderate_s + matrix.warmup.max_s) / 2 + profile.windows * profile.window_s

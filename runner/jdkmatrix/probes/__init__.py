@@ -1,0 +1,1 @@
+"""Watch the server and the host while they are loaded."""

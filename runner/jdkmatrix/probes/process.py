@@ -1,0 +1,154 @@
+"""What /proc says about the SUT, and the difference of two readings."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+
+# When more than this share of the threads alive at the start of a window have ended by its end, sums over living
+# threads are not the process's: with one thread per request they would miss nearly everything.
+CHURN_SHARE_MAX = 0.10
+
+# Compiler threads as the kernel names them: HotSpot's "C1 CompilerThread0", OpenJ9's "JIT Compilation Thread-000".
+JIT_THREADS = ("C1 CompilerThre", "C2 CompilerThre", "JIT Compilation")
+
+
+class SutGoneError(MatrixError):
+    """The process has ended."""
+
+
+@dataclass(frozen=True)
+class ThreadCounters:
+    """Of one thread, since it started. `name` is the kernel's, cut at 15 characters."""
+
+    name: str
+    cpu_ns: int
+    voluntary_switches: int
+    involuntary_switches: int
+    run_queue_wait_ns: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One process at one moment."""
+
+    monotonic_ns: int
+    cpu_ns: int  # user and system, threads that have ended included
+    rss_bytes: int
+    virt_bytes: int
+    threads: Mapping[int, ThreadCounters] = field(repr=False)  # by thread id
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    voluntary_switches: int
+    involuntary_switches: int
+    run_queue_wait_s: float
+
+
+def cpu_time_ns(pid: int) -> int:
+    """CPU time of all threads of `pid`, living and ended, in ns.
+
+    The process CPU-time clock of another process; its id is made as MAKE_PROCESS_CPUCLOCK of the kernel's
+    include/linux/posix-timers.h does (clock_getcpuclockid(3)). /proc/PID/stat has the same figure in ticks of 10 ms.
+    """
+    cpuclock_sched = 2
+    try:
+        return time.clock_gettime_ns((~pid << 3) | cpuclock_sched)
+    except OSError:
+        raise SutGoneError(f"process {pid} has ended") from None
+
+
+def read_process(pid: int) -> Reading:
+    """Read everything at one moment.
+
+    Raises:
+        SutGoneError: no such process.
+    """
+    proc = Path(f"/proc/{pid}")
+    try:
+        virt_pages, rss_pages = (proc / "statm").read_text().split()[:2]
+    except (OSError, ValueError):
+        raise SutGoneError(f"process {pid} has ended") from None
+    page = os.sysconf("SC_PAGE_SIZE")
+    return Reading(
+        monotonic_ns=time.monotonic_ns(),
+        cpu_ns=cpu_time_ns(pid),
+        rss_bytes=int(rss_pages) * page,
+        virt_bytes=int(virt_pages) * page,
+        threads=_read_threads(proc),
+    )
+
+
+def _read_threads(proc: Path) -> dict[int, ThreadCounters]:
+    threads: dict[int, ThreadCounters] = {}
+    for task in os.scandir(proc / "task"):
+        try:
+            status = Path(task.path, "status").read_text()
+            schedstat = Path(task.path, "schedstat").read_text()
+        except OSError:
+            continue  # it ended while we read
+        counters = parse_thread(status, schedstat)
+        if counters is not None:
+            threads[int(task.name)] = counters
+    return threads
+
+
+def parse_thread(status: str, schedstat: str) -> ThreadCounters | None:
+    """From the texts of task/TID/status and task/TID/schedstat; None for a thread that is just ending."""
+    _, found, switches = status.partition("voluntary_ctxt_switches:")
+    fields = schedstat.split()
+    if not found or len(fields) != 3:
+        return None
+    voluntary, _, rest = switches.partition("\n")
+    return ThreadCounters(
+        name=status.partition("Name:")[2].partition("\n")[0].strip(),
+        cpu_ns=int(fields[0]),
+        voluntary_switches=int(voluntary),
+        involuntary_switches=int(rest.partition(":")[2]),
+        run_queue_wait_ns=int(fields[1]),
+    )
+
+
+def total(reading: Reading) -> Scheduling:
+    """Sums over the threads alive at that moment."""
+    return _sum(reading.threads.values())
+
+
+def difference(before: Reading, after: Reading) -> Scheduling | None:
+    """What all threads counted between two readings; None when too many ended in between to know."""
+    ended = before.threads.keys() - after.threads.keys()
+    if len(ended) > CHURN_SHARE_MAX * len(before.threads):
+        return None
+    return _minus(_sum(after.threads.values()), _sum(then for tid, then in before.threads.items() if tid not in ended))
+
+
+def jit_cpu_ns(before: Reading, after: Reading) -> int:
+    """CPU time of the JIT compiler's threads between two readings; a compiler thread that ended is not counted."""
+    return sum(
+        now.cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
+        for tid, now in after.threads.items()
+        if now.name.startswith(JIT_THREADS)
+    )
+
+
+def _minus(a: Scheduling, b: Scheduling) -> Scheduling:
+    return Scheduling(
+        a.voluntary_switches - b.voluntary_switches,
+        a.involuntary_switches - b.involuntary_switches,
+        a.run_queue_wait_s - b.run_queue_wait_s,
+    )
+
+
+def _sum(threads: Iterable[ThreadCounters]) -> Scheduling:
+    voluntary = involuntary = wait_ns = 0
+    for thread in threads:
+        voluntary += thread.voluntary_switches
+        involuntary += thread.involuntary_switches
+        wait_ns += thread.run_queue_wait_ns
+    return Scheduling(voluntary, involuntary, wait_ns / 1e9)

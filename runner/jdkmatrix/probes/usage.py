@@ -1,0 +1,54 @@
+"""What the SUT used over one window: the difference of two readings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jdkmatrix.probes.process import Reading, difference
+from jdkmatrix.records import Gauges, Sample, SutUsage
+
+
+def usage(
+    before: Reading,
+    after: Reading,
+    *,
+    gauges_before: Gauges | None,
+    gauges_after: Gauges | None,
+    samples: Iterable[Sample],
+    completed: int,
+    cpus: int,
+) -> SutUsage:
+    """`samples` are those taken inside the window: they only raise the peaks.
+
+    CPU per request is 0 where nothing was completed; such a window is invalid by its gates.
+    """
+    cpu_s = (after.cpu_ns - before.cpu_ns) / 1e9
+    elapsed_s = (after.monotonic_ns - before.monotonic_ns) / 1e9
+    inside = tuple(samples)
+    scheduling = difference(before, after)
+    return SutUsage(
+        cpu_s=cpu_s,
+        cpu_us_per_request=cpu_s * 1e6 / completed if completed else 0.0,
+        cpu_share=cpu_s / (elapsed_s * cpus),
+        rss_bytes=after.rss_bytes,
+        rss_peak_bytes=max([after.rss_bytes, *(sample.rss_bytes for sample in inside)]),
+        virt_bytes=after.virt_bytes,
+        threads=len(after.threads),
+        threads_peak=max([len(after.threads), *(sample.threads for sample in inside)]),
+        voluntary_switches=scheduling.voluntary_switches if scheduling else None,
+        involuntary_switches=scheduling.involuntary_switches if scheduling else None,
+        run_queue_wait_s=scheduling.run_queue_wait_s if scheduling else None,
+        gc_count=_rise(gauges_before, gauges_after, "gc_count"),
+        gc_ms=_rise(gauges_before, gauges_after, "gc_ms"),
+        jit_ms=_rise(gauges_before, gauges_after, "jit_ms"),
+        heap_used_bytes=gauges_after.heap_used_bytes if gauges_after else None,
+        direct_buffer_bytes=gauges_after.direct_buffer_bytes if gauges_after else None,
+        in_flight_peak=gauges_after.in_flight_peak if gauges_after else None,
+    )
+
+
+def _rise(before: Gauges | None, after: Gauges | None, counter: str) -> int | None:
+    if before is None or after is None:
+        return None
+    rise: int = getattr(after, counter) - getattr(before, counter)
+    return rise

@@ -1,0 +1,134 @@
+"""Artefacts from the Maven repository that the host is set up for, pinned by sha256 in toolchain.lock.json.
+
+The host's Maven fetches them, with its own settings (mirrors, proxies, credentials); where from is its affair, and
+what was got is ours: nothing is used before its sha256 is that of the lock file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision import hosttools
+from jdkmatrix.provision.cache import cache_dir, locked
+from jdkmatrix.provision.command import run_logged
+
+LOCK_FILE = "toolchain.lock.json"
+
+
+class Artefact(BaseModel):
+    """`coordinates` are group:artefact:version:packaging[:classifier]."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    coordinates: Annotated[str, Field(pattern=r"^[\w.-]+(:[\w.-]+){3,4}$")]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+    @property
+    def version(self) -> str:
+        return self.coordinates.split(":")[2]
+
+    @property
+    def repository_path(self) -> Path:
+        """Below a repository's root (the "default" layout of Maven 2 and later)."""
+        group, name, version, packaging, *classifier = self.coordinates.split(":")
+        file_name = "-".join([name, version, *classifier]) + f".{packaging}"
+        return Path(*group.split("."), name, version, file_name)
+
+
+class Lock(BaseModel):
+    """toolchain.lock.json. `maven_dependency_plugin` is the version of the plugin that fetches."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    maven_dependency_plugin: Annotated[str, Field(pattern=r"^[0-9][\w.-]*$")]
+    artefacts: dict[str, Artefact]
+
+    def artefact(self, name: str) -> Artefact:
+        """Raises: MatrixError when the lock does not name it."""
+        try:
+            return self.artefacts[name]
+        except KeyError:
+            known = ", ".join(sorted(self.artefacts))
+            raise MatrixError(f"{LOCK_FILE}: no artefact {name!r} (there are: {known})") from None
+
+
+def load_lock(root: Path) -> Lock:
+    """Read `root`/toolchain.lock.json. Raises: MatrixError with the key and what is wrong with it."""
+    path = root / LOCK_FILE
+    try:
+        return Lock.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise MatrixError(f"{path}: {error.strerror}") from None
+    except json.JSONDecodeError as error:
+        raise MatrixError(f"{path}: line {error.lineno}: {error.msg}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise MatrixError(f"{path}: {where}: {first['msg']}, found {first['input']!r}") from None
+
+
+def maven_repository() -> Path:
+    """The local repository of everything that we have Maven do; the user's own stays as it is."""
+    return cache_dir() / "m2"
+
+
+def fetch(lock: Lock, name: str, *, maven: str = "mvn") -> Path:
+    """The verified file of artefact `name`, fetched when it is not there yet.
+
+    It lies in `maven_repository()`; Maven is not started when it is there already.
+
+    Raises:
+        MatrixError: Maven failed, or the sha256 is another than the lock's; then the file is gone again.
+    """
+    artefact = lock.artefact(name)
+    path = maven_repository() / artefact.repository_path
+    with locked(path.parent):
+        if not path.is_file():
+            _download(artefact, plugin=lock.maven_dependency_plugin, maven=maven)
+        if not path.is_file():
+            raise MatrixError(f"{artefact.coordinates}: Maven reported success, but there is no {path}")
+        found = sha256_of(path)
+        if found != artefact.sha256:
+            shutil.rmtree(path.parent)
+            raise MatrixError(
+                f"{artefact.coordinates}: sha256 is {found}, {LOCK_FILE} says {artefact.sha256}; it was removed"
+            )
+    return path
+
+
+def forget(lock: Lock, name: str) -> None:
+    """Free the disk that artefact `name` takes; `fetch` gets it again."""
+    folder = (maven_repository() / lock.artefact(name).repository_path).parent
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def sha256_of(path: Path) -> str:
+    """In hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:
+    run_logged(
+        [
+            maven,
+            "--batch-mode",
+            "--quiet",
+            # Try again what an earlier call did not find: Maven remembers failures for a day.
+            "--update-snapshots",
+            f"-Dmaven.repo.local={maven_repository()}",
+            f"org.apache.maven.plugins:maven-dependency-plugin:{plugin}:get",
+            f"-Dartifact={artefact.coordinates}",
+            "-Dtransitive=false",
+        ],
+        what=f"fetching {artefact.coordinates}",
+        cwd=Path("/"),
+        env=hosttools.maven_env(),
+    )

@@ -1,0 +1,66 @@
+"""Where downloaded and built things are kept between runs, and how they get there whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+
+
+def cache_dir(env: Mapping[str, str] = os.environ) -> Path:
+    """`$MATRIX_CACHE`, else `$XDG_CACHE_HOME/jdk-matrix`, else `~/.cache/jdk-matrix`; it need not exist yet.
+
+    Raises:
+        MatrixError: the variable that decides holds a relative path.
+    """
+    for variable, below in (("MATRIX_CACHE", ""), ("XDG_CACHE_HOME", "jdk-matrix")):
+        if value := env.get(variable):
+            if not Path(value).is_absolute():
+                raise MatrixError(f"{variable}={value}: expected an absolute path")
+            return Path(value) / below
+    return Path.home() / ".cache" / "jdk-matrix"
+
+
+@contextmanager
+def atomic_dir(target: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `target` that becomes `target` when the block ends without an exception.
+
+    After an exception nothing is left. A `target` that another process made in the meantime is kept and ours is
+    dropped: a target's name must say what is in it, so that both are equal. What a killed process left behind
+    is removed by the next one that makes the same target.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(target)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    partial.mkdir()
+    try:
+        yield partial
+        if not target.exists():
+            partial.rename(target)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def locked(target: Path) -> Iterator[None]:
+    """Wait until no other process works on `target`, then keep others waiting for the length of the block.
+
+    The lock is a file beside `target`; the kernel frees it when the process ends, however it ends. Not reentrant.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.with_name(f".{target.name}.lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _remove_abandoned(target: Path) -> None:
+    for partial in target.parent.glob(f".{target.name}.*.part"):
+        pid = partial.name.removeprefix(f".{target.name}.").split(".")[0]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,154 @@
+"""What the host must have before anything can be set up, found without starting a JVM.
+
+Standard library only, and nothing outside annotations that an older Python would stumble over: the bootstrap imports
+this before there is a virtual environment, and an unsuitable Python must get far enough to say so.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+MIN_PYTHON = (3, 11)
+MIN_JDK = 21
+MIN_MAVEN = (3, 8)
+_SYSTEM_JVM_FOLDERS = (Path("/usr/lib/jvm"), Path("/usr/java"), Path("/opt/java"))
+
+
+@dataclass(frozen=True)
+class Jdk:
+    """A JDK with a compiler; `version` is as in its `release` file, "25.0.3"."""
+
+    home: Path
+    version: str
+
+
+@dataclass(frozen=True)
+class Maven:
+    """`program` is mvn; `version` is (3, 8, 7) or as much of it as it says."""
+
+    program: Path
+    version: tuple[int, ...]
+
+
+def find_jdk(
+    env: Mapping[str, str] = os.environ,
+    folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS,
+) -> Jdk | None:
+    """The JDK of `$JAVA_HOME` if it is suitable, else the newest suitable one that is found.
+
+    Suitable: at least `MIN_JDK`, with javac. Looked at: javac on `$PATH`, every folder in `folders`, SDKMAN's, and
+    Nix profiles. Versions come from the `release` files.
+    """
+    chosen = env.get("JAVA_HOME")
+    jdk = _suitable(Path(chosen)) if chosen else None
+    if jdk is not None:
+        return jdk
+    found = [jdk for jdk in map(_suitable, _candidates(env, folders)) if jdk is not None]
+    return max(found, key=lambda jdk: _numbers(jdk.version), default=None)
+
+
+def find_maven(env: Mapping[str, str] = os.environ) -> Maven | None:
+    """mvn on `$PATH`, whatever its version, or None."""
+    program = shutil.which("mvn", path=env.get("PATH", ""))
+    if program is None:
+        return None
+    version = _version_from_jar(Path(program)) or _version_from_output(program, env)
+    return Maven(Path(program), version)
+
+
+def maven_env(env: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment for the host's mvn: as it is, with a JDK of ours only where it would find no java at all."""
+    result = dict(env)
+    if not env.get("JAVA_HOME") and shutil.which("java", path=env.get("PATH", "")) is None:
+        jdk = find_jdk(env)
+        if jdk is not None:
+            result["JAVA_HOME"] = str(jdk.home)
+    return result
+
+
+def problems(
+    env: Mapping[str, str] = os.environ,
+    folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS,
+) -> list[str]:
+    """One line for each thing that is missing: what, and how to get it. Empty: everything is there."""
+    found = []
+    if not sys.platform.startswith("linux"):
+        found.append(f"this runs on Linux only, and this is {sys.platform}")
+    if sys.version_info[:2] < MIN_PYTHON:
+        running = ".".join(map(str, sys.version_info[:3]))
+        found.append(f"Python 3.11 or newer is needed, this is {running}: install one, then make PYTHON=python3.11")
+    if importlib.util.find_spec("ensurepip") is None:
+        found.append("Python's venv is not complete: apt-get install python3-venv, or your system's like")
+    if find_jdk(env, folders) is None:
+        found.append(
+            f"a JDK {MIN_JDK} or newer with javac is needed, none found by JAVA_HOME, on PATH or in "
+            f"{', '.join(map(str, folders))}: apt-get install openjdk-{MIN_JDK}-jdk-headless, or set JAVA_HOME"
+        )
+    maven = find_maven(env)
+    if maven is None:
+        found.append("Maven 3.8 or newer is needed, no mvn on PATH: apt-get install maven, or your system's like")
+    elif maven.version < MIN_MAVEN:
+        version = ".".join(map(str, maven.version)) or "unknown"
+        found.append(f"Maven 3.8 or newer is needed, {maven.program} is {version}: install a newer one")
+    return found
+
+
+def _candidates(env: Mapping[str, str], folders: tuple[Path, ...]) -> Iterator[Path]:
+    javac = shutil.which("javac", path=env.get("PATH", ""))
+    if javac is not None:
+        yield Path(javac).resolve().parent.parent
+    home = env.get("HOME")
+    for folder in [*folders, *([Path(home, ".sdkman/candidates/java")] if home else [])]:
+        if folder.is_dir():
+            yield from sorted(folder.iterdir())
+    for profile in env.get("NIX_PROFILES", "").split():
+        yield Path(profile, "lib/openjdk")
+
+
+def _suitable(home: Path) -> Jdk | None:
+    try:
+        release = (home / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    version = re.search(r'^JAVA_VERSION="?([0-9][^"\s]*)"?', release, re.MULTILINE)
+    if version is None or not os.access(home / "bin" / "javac", os.X_OK):
+        return None
+    return Jdk(home, version.group(1)) if _numbers(version.group(1)) >= (MIN_JDK,) else None
+
+
+def _version_from_jar(program: Path) -> tuple[int, ...]:
+    """From inside the jar: distributions rename it, and starting Maven to ask takes half a second."""
+    for jar in (program.resolve().parent.parent / "lib").glob("maven-core*.jar"):
+        try:
+            with zipfile.ZipFile(jar) as file:
+                properties = file.read("META-INF/maven/org.apache.maven/maven-core/pom.properties").decode()
+        except (OSError, KeyError, zipfile.BadZipFile):
+            continue
+        match = re.search(r"^version=([0-9.]+)", properties, re.MULTILINE)
+        if match is not None:
+            return _numbers(match.group(1))
+    return ()
+
+
+def _version_from_output(program: str, env: Mapping[str, str]) -> tuple[int, ...]:
+    try:
+        done = subprocess.run(
+            [program, "--version"], env=maven_env(env), capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    match = re.search(r"Apache Maven ([0-9.]+)", done.stdout)
+    return _numbers(match.group(1)) if match is not None else ()
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -1,0 +1,151 @@
+"""What a JDK says about itself: its `release` file and its `java -version`. Pure.
+
+HotSpot and OpenJ9 print different lines, and vendors write their names into different places: all of that is known
+here and nowhere else. Build numbers follow JEP 223 and JEP 322 (`$VNUM-$PRE+$BUILD-$OPT`); IBM Semeru adds a
+product version ("21.0.10.0") and an OpenJ9 release ("openj9-0.57.0").
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from jdkmatrix.errors import MatrixError
+
+Vm = Literal["hotspot", "openj9"]
+VendorName = Literal["Eclipse Adoptium", "IBM Semeru", "Oracle OpenJDK", "SAP SapMachine", "Debian"]
+
+_RELEASE_LINE = re.compile(r'^\s*([A-Za-z_][A-Za-z0-9_]*)="?(.*?)"?\s*$')
+_RUNTIME_LINE = re.compile(
+    r"^.*?Runtime (?:Environment|Open Edition|Certified Edition)\s*(?P<brand>.*?)\s*\(build (?P<build>[^)\s]+)\)",
+    re.MULTILINE,
+)
+_VM_LINE = re.compile(r"^.* VM\b.*$", re.MULTILINE)
+_OPENJ9 = re.compile(r"openj9-(\d[\w.]*)")
+_VERSION = re.compile(
+    r"^(?P<numbers>\d+(?:\.\d+)*)(?:-(?P<pre>[A-Za-z0-9]+))?(?:\+(?P<build>\d+(?:\.\d+)*))?(?:-(?P<opt>[-\w.~]+))?$"
+)
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """How one vendor signs: IMPLEMENTOR in `release`, and a mark in the runtime line of `java -version`.
+
+    `mark` None: its builds carry no name there (Oracle's OpenJDK builds).
+    """
+
+    name: VendorName
+    implementors: tuple[str, ...]
+    mark: re.Pattern[str] | None
+
+
+VENDORS: tuple[Vendor, ...] = (
+    Vendor("Eclipse Adoptium", ("Eclipse Adoptium",), re.compile(r"Runtime Environment Temurin-")),
+    Vendor(
+        "IBM Semeru",
+        ("IBM Corporation", "International Business Machines Corporation"),
+        re.compile(r"IBM Semeru Runtime"),
+    ),
+    Vendor("SAP SapMachine", ("SAP SE",), re.compile(r"Runtime Environment SapMachine")),
+    Vendor("Debian", ("Debian",), re.compile(r"\(build \S*-Debian")),
+    Vendor("Oracle OpenJDK", ("Oracle Corporation",), None),
+)
+_UNMARKED = frozenset(v.name for v in VENDORS if v.mark is None)
+
+
+@dataclass(frozen=True)
+class VersionOutput:
+    """One JDK build as it names itself.
+
+    `version` is the Java runtime version with build number ("25.0.4.1+1-LTS"); `vendor` is None where it does not
+    sign; `product` is the vendor's own number ("Temurin-25.0.4.1+1", "21.0.10.0"); `openj9` is OpenJ9's ("0.57.0").
+    """
+
+    version: str
+    vendor: VendorName | None
+    vm: Vm
+    product: str | None = None
+    openj9: str | None = None
+
+
+def parse_release(text: str) -> dict[str, str]:
+    """The KEY="value" lines of a `release` file; other lines do not count."""
+    found = (_RELEASE_LINE.match(line) for line in text.splitlines())
+    return {m.group(1): m.group(2) for m in found if m}
+
+
+def parse_version_output(text: str) -> VersionOutput:
+    """What `java -version` (or `--version`) prints, on either stream.
+
+    Raises:
+        MatrixError: this is no such output.
+    """
+    runtime = _RUNTIME_LINE.search(text)
+    vm = _VM_LINE.search(text)
+    if runtime is None or vm is None:
+        first = next((line for line in text.splitlines() if line.strip()), "nothing")
+        raise MatrixError(
+            f"this is not the output of `java -version`: found {first[:120]!r}; "
+            "expected a line with `Runtime Environment … (build …)` and one with ` VM `"
+        )
+    openj9 = _OPENJ9.search(vm.group())
+    return VersionOutput(
+        version=runtime["build"],
+        vendor=next((v.name for v in VENDORS if v.mark and v.mark.search(runtime.group())), None),
+        vm="openj9" if "OpenJ9" in vm.group() else "hotspot",
+        product=runtime["brand"] or None,
+        openj9=openj9.group(1) if openj9 else None,
+    )
+
+
+def describe_release(release: dict[str, str]) -> VersionOutput | None:
+    """The build that a `release` file names; None where it does not say exactly (jlinked images do not)."""
+    version = next(
+        (
+            release[key]
+            for key in ("JAVA_RUNTIME_VERSION", "FULL_VERSION", "SEMANTIC_VERSION")
+            if "+" in release.get(key, "")
+        ),
+        None,
+    )
+    implementor = release.get("IMPLEMENTOR")
+    vendor = next((v.name for v in VENDORS if implementor in v.implementors), None)
+    if version is None or vendor is None:
+        return None
+    openj9 = _OPENJ9.search(release.get("JVM_VERSION", ""))
+    is_openj9 = openj9 is not None or release.get("JVM_VARIANT", "").lower() == "openj9"
+    return VersionOutput(
+        version=version,
+        vendor=vendor,
+        vm="openj9" if is_openj9 else "hotspot",
+        product=release.get("IMPLEMENTOR_VERSION"),
+        openj9=openj9.group(1) if openj9 else None,
+    )
+
+
+def feature_version(version: str) -> int | None:
+    """25 for "25.0.4.1+1-LTS"; None where it does not start with a number."""
+    match = re.match(r"\d+", version)
+    return int(match.group()) if match else None
+
+
+def signed_by(build: VersionOutput, vendor: VendorName) -> bool:
+    """Is it this vendor's? A build without a mark can only be of a vendor that leaves none."""
+    return build.vendor == vendor or (build.vendor is None and vendor in _UNMARKED)
+
+
+def is_build(build: VersionOutput, version: str) -> bool:
+    """Is it exactly the build that the catalogue calls `version`?
+
+    The optional part at the end ("-LTS", "-2368", "-1-Debian") does not count. Semeru entries are written either as
+    "21.0.10+7_openj9-0.57.0" or as the product version "21.0.12.10".
+    """
+    java, _, openj9 = version.partition("_openj9-")
+    if openj9 and build.openj9 != openj9:
+        return False
+    if not openj9 and build.vm == "openj9" and build.product == java:
+        return True
+    wanted, found = _VERSION.match(java), _VERSION.match(build.version)
+    keys = ("numbers", "pre", "build")
+    return bool(wanted and found and wanted["build"] and all(wanted[k] == found[k] for k in keys))

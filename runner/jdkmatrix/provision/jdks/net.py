@@ -1,0 +1,95 @@
+"""HTTP for archives: is a host there, and get one file from it. Every wait has an end."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import socket
+import ssl
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+
+PROBE_TIMEOUT_S = 4.0  # a host that takes longer to answer a HEAD is no place to get 200 MB from
+STALL_TIMEOUT_S = 30.0  # between two pieces of a download
+_CHUNK_BYTES = 1 << 20
+_AGENT = {"User-Agent": "jdk-matrix"}
+
+
+def host_of(url: str) -> str:
+    """ "https://example.org:8443" for any URL there; archives are probed once per host."""
+    parts = urllib.parse.urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def unreachable(host: str, timeout_s: float = PROBE_TIMEOUT_S) -> str | None:
+    """None if `host` answers a HEAD (any status), else the reason in plain words."""
+    request = urllib.request.Request(f"{host}/", method="HEAD", headers=_AGENT)
+    try:
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=timeout_s):
+            return None
+    except urllib.error.HTTPError as error:
+        error.close()
+        return None
+    except (OSError, http.client.HTTPException) as error:
+        name = urllib.parse.urlsplit(host).netloc
+        return f"{name} does not answer from here ({_plain(error, timeout_s)})"
+
+
+def download(url: str, sha256: str, target: Path, step: Callable[[int, int | None], None]) -> None:
+    """Get `url` into `target` and check it; `step(bytes so far, bytes in all or None)` is called as it comes.
+
+    Raises:
+        MatrixError: the host or the file is not there, the transfer broke off, or the sha256 is another one. The
+            caller throws the target's folder away.
+    """
+    reason = unreachable(host_of(url))
+    if reason:
+        raise MatrixError(reason)
+    digest = hashlib.sha256()
+    try:
+        with (
+            urllib.request.urlopen(urllib.request.Request(url, headers=_AGENT), timeout=STALL_TIMEOUT_S) as response,
+            target.open("wb") as file,
+        ):
+            length = response.headers.get("Content-Length")
+            total = int(length) if length and length.isdigit() else None
+            done = 0
+            while chunk := response.read(_CHUNK_BYTES):
+                digest.update(chunk)
+                file.write(chunk)
+                done += len(chunk)
+                step(done, total)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise MatrixError(f"{url} answers {error.code} {error.reason}") from None
+    except (OSError, http.client.HTTPException) as error:
+        raise MatrixError(f"download of {url} failed: {_plain(error, STALL_TIMEOUT_S)}") from None
+    if total is not None and done != total:
+        raise MatrixError(f"download of {url} broke off after {done} of {total} bytes")
+    if digest.hexdigest() != sha256:
+        raise MatrixError(f"{url} has sha256 {digest.hexdigest()}; the catalogue says {sha256}: thrown away")
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """The question is whether this host answers, not where it would send us."""
+
+    def redirect_request(self, *_: object, **__: object) -> None:
+        return None
+
+
+def _plain(error: BaseException, timeout_s: float) -> str:
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(reason, socket.gaierror):
+        return "its name is not known here"
+    if isinstance(reason, TimeoutError):
+        return f"no answer within {timeout_s:g} s"
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {reason.verify_message}"
+    if isinstance(reason, OSError) and reason.strerror:
+        return reason.strerror.lower()
+    return str(reason) or type(reason).__name__

@@ -1,0 +1,123 @@
+"""Open Liberty, cut down to the features that the workloads use.
+
+The repository has only the whole runtime (over 350 MB). Its own `server package --include=minify` makes a smaller one
+from it, which is kept; the archive is deleted then, and fetched again only when the feature sets change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision import artefacts, hosttools
+from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+from jdkmatrix.provision.command import run_logged
+
+FEATURE_SETS = ("restfulWS-3.1", "microProfile-6.1")
+_ARTEFACT = "open-liberty"
+_SERVER = "minify"
+
+
+@dataclass(frozen=True)
+class Liberty:
+    """`home` is wlp; `sha256` is that of the archive it was made from.
+
+    `java_options` are the JVM options that it needs on any JDK since 9 (its lib/platform/java/java9.options).
+    """
+
+    home: Path
+    version: str
+    sha256: str
+    java_options: tuple[str, ...]
+
+
+def provision_liberty(root: Path, *, say: Callable[[str], None]) -> Liberty:
+    """The minified server for the project at `root`, made when the cache does not have it.
+
+    `say` gets a line before each step that takes seconds.
+
+    Raises:
+        MatrixError: fetching, verifying or minifying failed; the cache is as before.
+    """
+    lock = artefacts.load_lock(root)
+    artefact = lock.artefact(_ARTEFACT)
+    config = root / "workloads" / "liberty"
+    key = hashlib.sha256("\n".join(features(config)).encode()).hexdigest()
+    target = cache_dir() / "liberty" / f"{artefact.version}-{artefact.sha256[:12]}-{key[:12]}"
+    if not target.is_dir():
+        with locked(target):
+            if not target.is_dir():
+                say(f"fetching Open Liberty {artefact.version}")
+                archive = artefacts.fetch(lock, _ARTEFACT)
+                say(f"minifying Open Liberty {artefact.version}")
+                with atomic_dir(target) as partial:
+                    _minify(archive, config, partial)
+                artefacts.forget(lock, _ARTEFACT)
+    home = target / "wlp"
+    options = (home / "lib" / "platform" / "java" / "java9.options").read_text(encoding="utf-8")
+    return Liberty(home, artefact.version, artefact.sha256, parse_options(options))
+
+
+def features(config: Path) -> tuple[str, ...]:
+    """The names of all features in `config`/features/*.xml, sorted."""
+    names: set[str] = set()
+    for feature_set in FEATURE_SETS:
+        tree = ElementTree.parse(config / "features" / f"{feature_set}.xml")
+        names.update(element.text or "" for element in tree.iter("feature"))
+    return tuple(sorted(names))
+
+
+def parse_options(text: str) -> tuple[str, ...]:
+    """The options in one of Liberty's *.options files: one a line, # begins a comment."""
+    lines = (line.strip() for line in text.splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def _minify(archive: Path, config: Path, target: Path) -> None:
+    """Leave `target`/wlp with what the features of `config`/all-features.xml need."""
+    jdk = hosttools.find_jdk()
+    if jdk is None:
+        raise MatrixError("; ".join(hosttools.problems()))
+    # Beside the target, because /tmp may be a small file system in memory.
+    with tempfile.TemporaryDirectory(prefix=".minify-", dir=target.parent) as name:
+        scratch = Path(name)
+        _unpack(archive, scratch)
+        server = scratch / "usr" / "servers" / _SERVER
+        server.mkdir(parents=True)
+        shutil.copyfile(config / "all-features.xml", server / "server.xml")
+        shutil.copytree(config / "features", server / "features")
+        run_logged(
+            [
+                "/bin/sh",
+                str(scratch / "wlp" / "bin" / "server"),
+                "package",
+                _SERVER,
+                "--include=minify",
+                f"--archive={scratch / 'minified.zip'}",
+            ],
+            what="minifying Open Liberty",
+            cwd=scratch,
+            env={
+                "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+                "JAVA_HOME": str(jdk.home),
+                "WLP_USER_DIR": str(scratch / "usr"),
+                "WLP_OUTPUT_DIR": str(scratch / "out"),
+            },
+        )
+        _unpack(scratch / "minified.zip", target)
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    try:
+        with zipfile.ZipFile(archive) as file:
+            file.extractall(target)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise MatrixError(f"unpacking {archive.name}: {error}") from None

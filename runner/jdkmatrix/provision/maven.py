@@ -1,0 +1,109 @@
+"""The pinned Maven, and builds of the workloads with it.
+
+`python -m jdkmatrix.provision.maven GOAL…` runs it on the workloads. Every jar and pom that such a build uses, plugins
+included, is compared with workloads/.mvn/checksums/checksums.sha256 (maven.config beside it switches that on). After a
+change of versions, `python -m jdkmatrix.provision.maven --record` writes that file anew, for review.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision import artefacts, hosttools
+from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+from jdkmatrix.provision.command import run_logged
+
+CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
+_RECORD = "-Daether.artifactResolver.postProcessor.trustedChecksums.record=true"
+
+
+def provision_maven(root: Path) -> Path:
+    """The pinned Maven's mvn program, unpacked into the cache when it is not there.
+
+    Raises:
+        MatrixError: fetching, verifying or unpacking failed; the cache is as before.
+    """
+    lock = artefacts.load_lock(root)
+    artefact = lock.artefact("maven")
+    target = cache_dir() / "maven" / f"{artefact.version}-{artefact.sha256[:12]}"
+    if not target.is_dir():
+        with locked(target):
+            if not target.is_dir():
+                archive = artefacts.fetch(lock, "maven")
+                with atomic_dir(target) as partial:
+                    _unpack(archive, partial)
+    return target / f"apache-maven-{artefact.version}" / "bin" / "mvn"
+
+
+def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Command line and environment of the pinned Maven on the workloads.
+
+    Raises:
+        MatrixError: there is no suitable JDK, or Maven cannot be had.
+    """
+    jdk = hosttools.find_jdk()
+    if jdk is None:
+        raise MatrixError("; ".join(hosttools.problems()))
+    command = [
+        str(provision_maven(root)),
+        "--batch-mode",
+        "--no-transfer-progress",
+        # Try again what an earlier call did not find: Maven remembers failures for a day.
+        "--update-snapshots",
+        "-Dstyle.color=never",
+        f"-Dmaven.repo.local={artefacts.maven_repository()}",
+        *arguments,
+    ]
+    return command, {**os.environ, "JAVA_HOME": str(jdk.home)}
+
+
+def build(root: Path, arguments: Sequence[str]) -> None:
+    """Run Maven on the workloads with `arguments` (options, then goals); output only when it fails.
+
+    Raises:
+        MatrixError: with the end of Maven's output.
+    """
+    command, env = maven_command(root, ["--quiet", *arguments])
+    run_logged(command, what="building the workloads", cwd=root / "workloads", env=env)
+
+
+def record_checksums(root: Path) -> None:
+    """Write the checksum file from what a build of everything, tests included, uses now.
+
+    Raises:
+        MatrixError: with the end of Maven's output.
+    """
+    (root / "workloads" / CHECKSUMS).unlink(missing_ok=True)
+    build(root, [_RECORD, "clean", "verify"])
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    with tarfile.open(archive) as file:
+        # Refuses paths outside the target; Python 3.11.3 and older do not have it.
+        file.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
+        file.extractall(target)
+
+
+def main(arguments: Sequence[str], root: Path) -> int:
+    """Maven's exit status, with its output on ours."""
+    try:
+        if list(arguments) == ["--record"]:
+            record_checksums(root)
+            return 0
+        command, env = maven_command(root, arguments)
+    except MatrixError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return subprocess.run(command, cwd=root / "workloads", env=env, check=False).returncode
+
+
+if __name__ == "__main__":
+    from jdkmatrix.project import find_project
+
+    sys.exit(main(sys.argv[1:], find_project().root))

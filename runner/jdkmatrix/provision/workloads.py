@@ -1,0 +1,101 @@
+"""The workloads, built from source once per state of the sources."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision import artefacts, maven
+from jdkmatrix.provision.cache import atomic_dir, locked
+
+# Name in the build folder -> where the build leaves it, below workloads/.
+_OUTPUTS = {
+    "mp-ping.war": "mp-ping/target/mp-ping.war",
+    "request-executor.jar": "request-executor/target/jdkmatrix.requestexecutor.jar",
+    "request-executor.mf": "request-executor/src/main/feature/jdkmatrix.requestexecutor-1.0.mf",
+    "burn.jar": "burn/target/burn.jar",
+    "loadgen.jar": "loadgen/target/loadgen.jar",
+}
+
+
+@dataclass(frozen=True)
+class Workloads:
+    """`liberty_config` is a folder of the sources; `sha256` is by file name, "liberty" for all in that folder."""
+
+    mp_ping_war: Path
+    request_executor_jar: Path
+    request_executor_feature: Path
+    burn_jar: Path
+    loadgen_jar: Path
+    liberty_config: Path
+    sha256: Mapping[str, str]
+
+
+def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
+    """What the sources under `root`/workloads make, built when they or the toolchain lock have changed.
+
+    Results are collected in `root`/.build/workloads/KEY, where KEY is a hash of everything they are made from; those
+    of older keys are deleted. Unit tests do not run here. `say` gets a line before the build.
+
+    Raises:
+        MatrixError: the build failed, with the end of Maven's output.
+    """
+    sources = root / "workloads"
+    target = root / ".build" / "workloads" / _digest_of(root, _inputs(root))[:16]
+    if not target.is_dir():
+        with locked(target.parent):
+            if not target.is_dir():
+                say("building the workloads")
+                # Clean: classes whose source is gone would stay in the jar, and the same sources make other bytes.
+                maven.build(root, ["-DskipTests", "clean", "package"])
+                with atomic_dir(target) as partial:
+                    for name, source in _OUTPUTS.items():
+                        shutil.copyfile(sources / source, partial / name)
+                _remove_older(target)
+    files = {name: target / name for name in _OUTPUTS}
+    config = sources / "liberty"
+    return Workloads(
+        mp_ping_war=files["mp-ping.war"],
+        request_executor_jar=files["request-executor.jar"],
+        request_executor_feature=files["request-executor.mf"],
+        burn_jar=files["burn.jar"],
+        loadgen_jar=files["loadgen.jar"],
+        liberty_config=config,
+        sha256={
+            **{name: artefacts.sha256_of(path) for name, path in files.items()},
+            "liberty": _digest_of(config, [path for path in config.rglob("*") if path.is_file()]),
+        },
+    )
+
+
+def _inputs(root: Path) -> list[Path]:
+    sources = root / "workloads"
+    modules = [path.parent for path in sources.glob("*/pom.xml")]
+    if not modules:
+        raise MatrixError(f"{sources}: no modules with a pom.xml here")
+    folders = [sources / ".mvn", *(module / "src" / "main" for module in modules)]
+    return [
+        root / artefacts.LOCK_FILE,
+        sources / "pom.xml",
+        *(module / "pom.xml" for module in modules),
+        *(path for folder in folders for path in folder.rglob("*") if path.is_file()),
+    ]
+
+
+def _digest_of(base: Path, files: list[Path]) -> str:
+    """One hash over the names (below `base`) and contents of `files`, in any order."""
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        content = artefacts.sha256_of(path)
+        digest.update(f"{path.relative_to(base)}\0{content}\n".encode())
+    return digest.hexdigest()
+
+
+def _remove_older(current: Path) -> None:
+    for folder in current.parent.iterdir():
+        if folder.is_dir() and folder != current:
+            shutil.rmtree(folder, ignore_errors=True)

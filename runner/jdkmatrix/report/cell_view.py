@@ -1,0 +1,179 @@
+"""From one cell to what its page shows. Pure; logs were read before."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from jdkmatrix.records import CellKey, Fork, Reason, RunRecord
+from jdkmatrix.report import facts
+from jdkmatrix.report.cellstats import Cells, CellStats, summary_of
+from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
+from jdkmatrix.report.fork_windows import window_table
+from jdkmatrix.report.latency import KIND_WORDS
+from jdkmatrix.report.names import file_stem
+from jdkmatrix.report.numbers import Figure, count, half_width, mebibytes, milliseconds, missing, plural, quantity
+from jdkmatrix.report.views import CellView, Fact, ForkView, LogView, Sibling
+from jdkmatrix.report.wording import (
+    STATUS_CLASS,
+    STATUS_MEANING,
+    STATUS_WORDS,
+    condition,
+    load_words,
+)
+
+Logs = Mapping[int, Sequence[LogView]]
+
+
+def view_cell(cell: CellStats, cells: Cells, run: RunRecord, order: Sequence[str], logs: Logs) -> CellView:
+    """`logs`: of every fork, by its number."""
+    key = cell.key
+    record = cell.record
+    jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
+    return CellView(
+        cell_id=key.cell_id,
+        title=f"{key.executor} on {key.jdk}",
+        condition=f"{key.workload}, {condition(key.cpus, key.burn_us)}",
+        load_words=load_words(record.load),
+        status=STATUS_WORDS[cell.status],
+        status_class=STATUS_CLASS[cell.status],
+        status_title=STATUS_MEANING[cell.status],
+        tiles=_tiles(cell),
+        latency_kind=KIND_WORDS[cell.latency.kind] if cell.latency else None,
+        siblings=_siblings(key, cells, order),
+        forks=tuple(_fork(fork, logs.get(fork.fork, ())) for fork in record.forks),
+        jdk=facts.jdk_row(jdk) if jdk else None,
+        host=facts.host_facts(run.host),
+        identity_digest=record.identity.digest,
+        identity_inputs=facts.pretty_json(record.identity.inputs),
+        jvm_flags=tuple(sorted(record.jvm_flags.items())),
+        work=f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else "none",
+    )
+
+
+def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure, str | None], ...]:
+    why = "no usable fork"
+    throughput = summary_of(cell.throughput_rps)
+    cpu = summary_of(cell.cpu_us_per_request)
+    latency = cell.latency
+
+    def percentile(name: str) -> Figure:
+        if latency is None:
+            return missing(why if not cell.usable else "the driver recorded no such latency")
+        return milliseconds(latency.percentiles_us[name], why=f"too few of {latency.count:,} requests were slower")
+
+    threads = max(cell.threads_peak.values(), default=None)
+    forks = plural(len(cell.usable), "fork")
+    return (
+        (
+            "Throughput",
+            "requests/s",
+            quantity(throughput.mean if throughput else None, 4, why=why),
+            f"{half_width(throughput).text}, {forks}"
+            if throughput and throughput.n > 1
+            else f"{forks}: no interval"
+            if throughput
+            else None,
+        ),
+        (
+            "CPU per request",
+            "µs",
+            quantity(cpu.mean if cpu else None, 3, why=why),
+            half_width(cpu).text if cpu and cpu.n > 1 else None,
+        ),
+        ("p50", "ms", percentile("50"), None),
+        ("p99", "ms", percentile("99"), None),
+        ("p99.9", "ms", percentile("99.9"), None),
+        ("RSS, peak", "MiB", mebibytes(max(cell.rss_peak_bytes.values(), default=None), why=why), None),
+        ("Threads, peak", "", count(None if threads is None else int(threads), why=why), None),
+    )
+
+
+def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling, ...]:
+    """Every executor under the same conditions."""
+    found = []
+    for other in (k for k in cells.keys if k.group == key.group):
+        cell = cells.get(other)
+        why = "no usable fork"
+        throughput = summary_of(cell.throughput_rps) if cell else None
+        cpu = summary_of(cell.cpu_us_per_request) if cell else None
+        p99 = cell.latency.percentiles_us["99"] if cell and cell.latency else None
+        found.append(
+            Sibling(
+                executor=other.executor,
+                slot=order.index(other.executor),
+                href=f"{file_stem(other.cell_id)}.html" if cell and other != key else None,
+                throughput=quantity(throughput.mean if throughput else None, 4, why=why),
+                cpu=quantity(cpu.mean if cpu else None, 3, why=why),
+                p99=milliseconds(p99, why=why),
+                current=other == key,
+            )
+        )
+    return tuple(found)
+
+
+def _fork(fork: Fork, logs: Sequence[LogView]) -> ForkView:
+    ident = f"fork-{fork.fork}"
+    return ForkView(
+        number=fork.fork,
+        anchor=ident,
+        status=STATUS_WORDS[fork.status],
+        status_class=STATUS_CLASS[fork.status],
+        reasons=tuple(_reason(reason) for reason in fork.reasons),
+        facts=_facts(fork),
+        warmup_note=warmup_note(fork),
+        warmup=warmup_charts(fork),
+        series=fork_series(fork),
+        windows=window_table(fork.windows) if fork.windows else None,
+        commands=tuple(
+            (title, shlex.join(command))
+            for title, command in (("Server", fork.sut_command), ("Driver", fork.driver_command))
+            if command
+        ),
+        logs=tuple(logs),
+    )
+
+
+def _reason(reason: Reason) -> str:
+    figures = ", ".join(f"{name} {value:.4g}" for name, value in reason.figures.items())
+    return f"{reason.message} ({figures})" if figures else reason.message
+
+
+def _facts(fork: Fork) -> tuple[Fact, ...]:
+    took = facts.duration(fork.started_at, fork.ended_at)
+    pinning = fork.pinning
+    together = "they share CPUs" if pinning.overlapped else "no CPU in common"
+    return (
+        Fact("Order", f"{fork.position} in block {fork.fork}, {fork.sequence} in the run"),
+        Fact("Started", facts.moment(fork.started_at) + (f", {took}" if took else "")),
+        Fact(
+            "CPUs",
+            f"server {facts.ranges(pinning.sut_cpus)}, driver {facts.ranges(pinning.driver_cpus)}: {together}",
+            f"by {pinning.method}",
+        ),
+        Fact(
+            "First answer",
+            f"{fork.first_response_s:.1f} s after the start" if fork.first_response_s is not None else "none came",
+        ),
+        Fact("Proof of executor", _proof(fork)),
+        Fact("Work check", _work(fork)),
+    )
+
+
+def _proof(fork: Fork) -> str:
+    proof = fork.proof
+    if proof is None:
+        return "none: the fork ended before it"
+    kind = "virtual" if proof.virtual else "platform"
+    names = ", ".join(f"“{name}”" if name else "(no name)" for name in proof.thread_names)
+    return (
+        f"{plural(proof.requests, 'request')} over one connection: executor {proof.executor}, "
+        f"{plural(proof.distinct_threads, f'{kind} thread')}; names: {names or 'none recorded'}"
+    )
+
+
+def _work(fork: Fork) -> str:
+    check = fork.burn_check
+    if check is None:
+        return "not needed: no work per request" if not fork.reasons else "none"
+    return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked"

@@ -1,0 +1,128 @@
+"""What one cell says: figures per fork, over its forks, and compared with the same cell on another executor. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from jdkmatrix import stats
+from jdkmatrix.records import CellKey, CellRecord, Fork, Reason, RunRecord, Status
+from jdkmatrix.report.latency import Pooled, pool_forks, pool_windows
+from jdkmatrix.stats import Ratio, Summary
+
+
+@dataclass(frozen=True)
+class CellStats:
+    """A cell with at least its record. Figures come from usable forks only; per fork they are keyed by block."""
+
+    record: CellRecord
+
+    @property
+    def key(self) -> CellKey:
+        return self.record.key
+
+    @cached_property
+    def usable(self) -> tuple[Fork, ...]:
+        return tuple(fork for fork in self.record.forks if fork.usable)
+
+    @cached_property
+    def throughput_rps(self) -> dict[int, float]:
+        return {fork.fork: stats.fork_throughput(fork) for fork in self.usable}
+
+    @cached_property
+    def cpu_us_per_request(self) -> dict[int, float]:
+        figures = {fork.fork: stats.fork_cpu_us_per_request(fork) for fork in self.usable}
+        return {block: figure for block, figure in figures.items() if figure is not None}
+
+    @cached_property
+    def p99_us(self) -> dict[int, float]:
+        pools = {fork.fork: pool_windows(fork.valid_windows) for fork in self.usable}
+        figures = {block: pool.percentiles_us["99"] for block, pool in pools.items() if pool}
+        return {block: figure for block, figure in figures.items() if figure is not None}
+
+    @cached_property
+    def latency(self) -> Pooled | None:
+        return pool_forks(self.usable)
+
+    @cached_property
+    def rss_peak_bytes(self) -> dict[int, float]:
+        return self._peak(lambda fork: [w.sut.rss_peak_bytes for w in fork.valid_windows])
+
+    @cached_property
+    def threads_peak(self) -> dict[int, float]:
+        return self._peak(lambda fork: [w.sut.threads_peak for w in fork.valid_windows])
+
+    def _peak(self, figures: Callable[[Fork], list[int]]) -> dict[int, float]:
+        return {fork.fork: float(max(figures(fork))) for fork in self.usable}
+
+    @property
+    def status(self) -> Status | None:
+        """The word for the whole cell; None when no fork of it has run."""
+        statuses = [fork.status for fork in self.record.forks]
+        if not statuses:
+            return None
+        if self.usable:
+            return Status.NOT_STEADY if Status.NOT_STEADY in statuses else Status.OK
+        return Status.INVALID if Status.INVALID in statuses else Status.FAILED
+
+    @property
+    def reasons(self) -> tuple[tuple[Reason, tuple[int, ...]], ...]:
+        """Every distinct reason of forks and windows, with the forks that have it."""
+        found: dict[tuple[str, str], tuple[Reason, list[int]]] = {}
+        for fork in self.record.forks:
+            for reason in (*fork.reasons, *(r for window in fork.windows for r in window.reasons)):
+                _, forks = found.setdefault((reason.code, reason.message), (reason, []))
+                if fork.fork not in forks:
+                    forks.append(fork.fork)
+        return tuple((reason, tuple(forks)) for reason, forks in found.values())
+
+
+def summary_of(by_block: Mapping[int, float]) -> Summary | None:
+    return stats.summarise(list(by_block.values())) if by_block else None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure that executors are compared by."""
+
+    id: str
+    title: str
+    more_is_better: bool
+    by_block: Callable[[CellStats], Mapping[int, float]]
+
+
+THROUGHPUT = Metric("throughput", "Throughput", True, lambda cell: cell.throughput_rps)
+CPU = Metric("cpu", "CPU per request", False, lambda cell: cell.cpu_us_per_request)
+P99 = Metric("p99", "p99 latency", False, lambda cell: cell.p99_us)
+METRICS = (THROUGHPUT, CPU, P99)
+
+
+def compare(metric: Metric, cell: CellStats, base: CellStats) -> Ratio | None:
+    """`cell` over `base`, paired by block; figures of 0 have no ratio and are left out."""
+
+    def positive(by_block: Mapping[int, float]) -> dict[int, float]:
+        return {block: figure for block, figure in by_block.items() if figure > 0}
+
+    return stats.paired_ratio(positive(metric.by_block(cell)), positive(metric.by_block(base)))
+
+
+class Cells:
+    """All cells of a run that have a record, to be found by their key."""
+
+    def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
+        self._by_key = {record.key: CellStats(record) for record in records}
+        planned = dict.fromkeys(run.cells)
+        self.keys = (*planned, *(key for key in self._by_key if key not in planned))
+
+    def get(self, key: CellKey) -> CellStats | None:
+        return self._by_key.get(key)
+
+    def __iter__(self) -> Iterator[CellStats]:
+        return iter(cell for key in self.keys if (cell := self._by_key.get(key)))
+
+    def ratio(self, metric: Metric, key: CellKey, base_executor: str) -> Ratio | None:
+        """`key` over the same cell on another executor; None when one of them has no usable fork."""
+        cell = self.get(key)
+        base = self.get(key.model_copy(update={"executor": base_executor}))
+        return compare(metric, cell, base) if cell and base else None

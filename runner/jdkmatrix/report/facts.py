@@ -1,0 +1,237 @@
+"""Host, JDKs, run and notices in words. Pure."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from jdkmatrix.records import HostFacts, JdkRecord, RunRecord, Status
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.numbers import plural
+from jdkmatrix.report.views import Fact, JdkRow, Notice
+from jdkmatrix.store.loaded import LoadedRun
+
+_GIB = 1024**3
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """ "0-3,8" as Linux writes CPU lists."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs) or "none"
+
+
+def moment(iso: str) -> str:
+    """ "2025-01-01 12:00 UTC"; text that is no date stays as it is."""
+    try:
+        return datetime.fromisoformat(iso).strftime("%Y-%m-%d %H:%M UTC")
+    except ValueError:
+        return iso
+
+
+def duration(start: str, end: str | None) -> str | None:
+    try:
+        seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() if end else None
+    except ValueError:
+        return None
+    if seconds is None:
+        return None
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def host_facts(host: HostFacts) -> tuple[Fact, ...]:
+    cpu = host.cpu
+    smt = "SMT on" if cpu.smt else "SMT off"
+    packages = plural(cpu.packages, "package")
+    vulnerable = {name: text for name, text in cpu.mitigations.items() if not text.startswith("Not affected")}
+    return (
+        Fact("CPU", cpu.model),
+        Fact("Cores", f"{plural(cpu.cores, 'core')} in {packages}, {plural(len(cpu.online), 'CPU')} online, {smt}"),
+        Fact("CPUs allowed", ranges(cpu.allowed), "what this process may use"),
+        Fact("Virtualisation", host.virtualisation or "none seen"),
+        Fact("Kernel", host.kernel),
+        Fact("OS, libc", f"{host.os}, {host.libc}"),
+        Fact("Memory, swap", f"{host.memory_bytes / _GIB:.1f} GiB, {host.swap_bytes / _GIB:.1f} GiB"),
+        Fact("Frequency", ", ".join(filter(None, _frequency(host))) or "the kernel does not say"),
+        Fact("Scheduler", host.scheduler or "the kernel does not say"),
+        Fact("Clock source", host.clocksource or "the kernel does not say"),
+        Fact("Microcode", cpu.microcode or "the kernel does not say"),
+        Fact("Load before the run", f"{host.load_1min:.2f}", "load average over one minute"),
+        Fact(
+            "Mitigations",
+            "; ".join(f"{name}: {text}" for name, text in sorted(vulnerable.items())) or "none needed or none told",
+        ),
+        Fact("Limits", ", ".join(f"{name} {value}" for name, value in sorted(host.limits.items())) or "not recorded"),
+        Fact("Host", f"{host.system}, {host.hostname_hash}", "a hash tells hosts apart without naming them"),
+    )
+
+
+def _frequency(host: HostFacts) -> tuple[str | None, ...]:
+    cpu = host.cpu
+    return (
+        f"governor {cpu.governor}" if cpu.governor else None,
+        f"driver {cpu.driver}" if cpu.driver else None,
+        f"boost {cpu.boost}" if cpu.boost else None,
+    )
+
+
+def run_facts(run: RunRecord) -> tuple[Fact, ...]:
+    took = duration(run.started_at, run.ended_at)
+    dirty = " with uncommitted changes" if run.git_dirty else ""
+    commit = f", commit {run.git_commit[:12]}{dirty}" if run.git_commit else ", no commit known"
+    jdks = [jdk.id for jdk in run.jdks if jdk.selected and jdk.available]
+    drivers = "; ".join(
+        f"{d.name} {d.version}" + (f" on Java {d.java_version}" if d.java_version else "") for d in run.drivers
+    )
+    return (
+        Fact("CPU", run.host.cpu.model),
+        Fact("Host", _host_line(run.host)),
+        Fact("Measured", moment(run.started_at) + (f", {took}" if took else "")),
+        Fact("Server", f"{run.server.name} {run.server.version}", f"archive sha256 {run.server.sha256}"),
+        Fact("JDKs", ", ".join(jdks) or "none"),
+        Fact("Driver", drivers or "none"),
+        Fact("Tool", f"jdk-matrix {run.tool_version}{commit}"),
+        Fact("Profile, seed", f"{run.profile}{_narrowed(run)}, seed {run.seed}"),
+    )
+
+
+def _host_line(host: HostFacts) -> str:
+    virtual = f"virtual machine ({host.virtualisation})" if host.virtualisation else "no virtualisation seen"
+    cores = f"{plural(host.cpu.cores, 'core')}, {plural(len(host.cpu.allowed), 'CPU')} usable"
+    return f"{cores}; Linux {host.kernel}; {virtual}"
+
+
+def _narrowed(run: RunRecord) -> str:
+    parts = [f"{axis} {', '.join(map(str, values))}" for axis, values in run.selection.items()]
+    return f" narrowed to {'; '.join(parts)}" if parts else ""
+
+
+def notices(loaded: LoadedRun, cells: Cells) -> tuple[Notice, ...]:
+    """What changes how the figures must be read comes first."""
+    run = loaded.run
+    found = [*_run_notices(run), *_cell_notices(cells)]
+    found += [Notice("info", "Note of the run", note) for note in run.notes]
+    return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
+
+
+def _run_notices(run: RunRecord) -> Iterable[Notice]:
+    if run.status != "complete":
+        how = "was interrupted" if run.status == "interrupted" else "has not ended, or was killed"
+        yield Notice("warn", "Not complete", f"This run {how}: cells may lack forks or be missing.")
+    if run.host.virtualisation:
+        yield Notice(
+            "warn",
+            "Virtual machine",
+            f"The host is a virtual machine ({run.host.virtualisation}). Neighbours on the same hardware can slow it "
+            "down without being seen; ratios inside a block suffer less than absolute figures.",
+        )
+    if run.git_dirty:
+        yield Notice(
+            "info", "Uncommitted changes", "The tool had changes that are in no commit: not exactly repeatable."
+        )
+    missing = [jdk for jdk in run.jdks if jdk.selected and not jdk.available]
+    if missing:
+        names = ", ".join(jdk.id for jdk in missing)
+        yield Notice("info", "JDKs not available here", f"{names}: reasons are in the table of JDKs.")
+    if run.not_testable:
+        yield Notice("info", "Not testable here", f"{plural(len(run.not_testable), 'cell')}: reasons are listed below.")
+
+
+def _cell_notices(cells: Cells) -> Iterable[Notice]:
+    every = list(cells)
+    shared = [cell for cell in every if any(fork.pinning.overlapped for fork in cell.record.forks)]
+    if shared:
+        yield Notice(
+            "warn",
+            "Server and driver share CPUs",
+            f"In {len(shared)} of {plural(len(every), 'cell')} the host had too few CPUs to keep them apart: the "
+            "driver took time from the server. Compare executors with each other, take no figure as absolute.",
+        )
+    single = [cell for cell in every if len(cell.usable) == 1]
+    if single:
+        yield Notice(
+            "warn",
+            "One block only",
+            f"{plural(len(single), 'cell')} of {len(every)} {'has' if len(single) == 1 else 'have'} one usable fork: "
+            "there is no interval, and a difference may be chance.",
+        )
+    few = [cell for cell in every if len(cell.usable) == 2]
+    if few:
+        yield Notice(
+            "info",
+            "Two blocks",
+            f"{plural(len(few), 'cell')} of {len(every)} {'has' if len(few) == 1 else 'have'} two usable forks: "
+            "intervals over two are very wide, so that most differences cannot be told from chance.",
+        )
+    unsteady = [cell for cell in every if any(f.status is Status.NOT_STEADY for f in cell.record.forks)]
+    if unsteady:
+        yield Notice(
+            "warn",
+            "Not steady",
+            f"In {plural(len(unsteady), 'cell')} the warm-up reached its cap before the steady state: JIT compilation "
+            "may have run on into the measurement.",
+        )
+
+
+def jdk_row(jdk: JdkRecord) -> JdkRow:
+    if jdk.available:
+        state, state_class = ("measured", "ok") if jdk.selected else ("available, not selected", "none")
+    else:
+        state, state_class = "not available here", "failed" if jdk.selected else "none"
+    release = "\n".join(f"{key}={value}" for key, value in sorted(jdk.release.items()))
+    return JdkRow(
+        id=jdk.id,
+        vendor=jdk.vendor,
+        vm={"hotspot": "HotSpot", "openj9": "OpenJ9"}[jdk.vm],
+        version=jdk.version or f"{jdk.catalogue_version} (catalogue)",
+        source=jdk.source or "–",
+        state=state,
+        state_class=state_class,
+        remark=jdk.reason if not jdk.available else jdk.notice,
+        bugs=tuple((bug.id, bug.summary, _web(bug.url)) for bug in jdk.known_bugs),
+        output=jdk.version_output,
+        release=release or None,
+    )
+
+
+def _web(url: str | None) -> str | None:
+    """Only http and https become links; a record may hold any text, "javascript:" too."""
+    return url if url and url.startswith(("https://", "http://")) else None
+
+
+def reproduce(run: RunRecord) -> str:
+    """The command lines that repeat this run in a clone of the project."""
+    selected = [f"--{axis.replace('_', '-')}={value}" for axis, values in run.selection.items() for value in values]
+    arguments = ["run", "--profile", run.profile, *selected]
+    if "--resume" not in run.command and len(run.command) > 1:
+        # As typed, with what is in no record of its own (--blocks, --window-s); where it wrote to is not part of it.
+        arguments = _without(run.command[1:], ("--run", "--site"))
+    if not any(argument.split("=")[0] == "--seed" for argument in arguments):
+        arguments += ["--seed", str(run.seed)]
+    lines = [f"git checkout {run.git_commit}"] if run.git_commit else []
+    return "\n".join([*lines, "make setup", shlex.join([".venv/bin/matrix", *arguments])])
+
+
+def _without(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
+    """`arguments` less the options that are named, each with its value."""
+    kept: list[str] = []
+    skip = False
+    for argument in arguments:
+        if skip or argument.split("=")[0] in options:
+            skip = not skip and argument in options
+        else:
+            kept.append(argument)
+    return kept
+
+
+def pretty_json(value: object) -> str:
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,162 @@
+"""What a fork did second by second, as small charts on one time axis. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from jdkmatrix.records import Fork, Sample
+from jdkmatrix.report import charts
+from jdkmatrix.report.numbers import digits, plural
+from jdkmatrix.report.views import Chart
+
+_MIB = 1024 * 1024
+Points = list[tuple[float, float | None]]
+
+
+@dataclass(frozen=True)
+class _Series:
+    id: str
+    title: str
+    unit: str
+    points: Callable[[Fork], Points]
+    zero: bool = True
+    number_format: str = "~s"
+
+
+def fork_series(fork: Fork) -> tuple[Chart, ...]:
+    """Small multiples from the start of the server process to the last thing that was seen; measured windows shaded."""
+    return _charts(fork, _SERIES)
+
+
+def warmup_charts(fork: Fork) -> tuple[Chart, ...]:
+    return _charts(fork, _WARMUP)
+
+
+def warmup_note(fork: Fork) -> str:
+    warmup = fork.warmup
+    if warmup is None:
+        return "The fork ended before its warm-up did."
+    if not warmup.windows:
+        return f"No window was recorded in {warmup.duration_s:.0f} s."
+    last = warmup.windows[-1]
+    state = "steady" if warmup.steady else "not steady when the cap was reached"
+    return (
+        f"{plural(len(warmup.windows), 'window')} in {warmup.duration_s:.0f} s, {state}. In the last one a request took "
+        f"{digits(last.cpu_us_per_request, 3)} µs of CPU, and the JIT {last.jit_share * 100:.1f} % of one CPU."
+    )
+
+
+def _charts(fork: Fork, wanted: Iterable[_Series]) -> tuple[Chart, ...]:
+    end_s = _end(fork)
+    bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
+    found = []
+    for one in wanted:
+        points = one.points(fork)
+        values = [value for _, value in points if value is not None]
+        if not values:
+            continue
+        name = f"{one.title} in {one.unit}" if one.unit else one.title
+        found.append(
+            Chart(
+                id=f"fork-{fork.fork}-{one.id}",
+                title=name,
+                note=f"{_short(min(values))} to {_short(max(values))}, median {_short(statistics.median(values))}",
+                spec=charts.series(
+                    points,
+                    bands,
+                    end_s=end_s,
+                    title=name,
+                    number_format=one.number_format,
+                    zero=one.zero,
+                    description=f"{name} over the seconds since the start of fork {fork.fork}",
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _short(value: float) -> str:
+    return digits(value, 3)
+
+
+def _end(fork: Fork) -> float:
+    ends = [sample.t_s for sample in fork.samples[-1:]]
+    ends += [window.t_s + window.load.duration_s for window in fork.windows]
+    ends += [window.t_s for window in fork.warmup.windows] if fork.warmup else []
+    return max(ends, default=1.0)
+
+
+def _rate(samples: Sequence[Sample], counter: Callable[[Sample], float | None]) -> Points:
+    """The growth of a counter per second, at the end of each step; None where an end is missing or it went back."""
+    found: Points = []
+    for before, after in pairwise(samples):
+        old, new = counter(before), counter(after)
+        step_s = after.t_s - before.t_s
+        grown = None if old is None or new is None or step_s <= 0 or new < old else (new - old) / step_s
+        found.append((after.t_s, grown))
+    return found
+
+
+def _gauge(samples: Sequence[Sample], figure: Callable[[Sample], float | None]) -> Points:
+    return [(sample.t_s, figure(sample)) for sample in samples]
+
+
+def _driver(fork: Fork, wanted: str, scale: float = 1) -> Points:
+    """A figure of the driver's intervals, on the fork's clock; a break between windows."""
+    found: Points = []
+    for window in fork.windows:
+        previous_s = 0.0
+        for interval in window.load.intervals:
+            length_s = interval.t_s - previous_s
+            value: float | None = getattr(interval, wanted)
+            if wanted == "completed":
+                value = interval.completed / length_s if length_s > 0 else None
+            found.append((window.t_s + interval.t_s, None if value is None else value * scale))
+            previous_s = interval.t_s
+        if window.load.intervals:
+            found.append((window.t_s + previous_s, None))
+    return found
+
+
+def _warm(fork: Fork, figure: str, scale: float = 1) -> Points:
+    windows = fork.warmup.windows if fork.warmup else ()
+    found: Points = []
+    for window in windows:
+        value: float | None = getattr(window, figure)
+        found.append((window.t_s, None if value is None else value * scale))
+    return found
+
+
+_WARMUP = (
+    _Series("warm-cpu", "CPU per request", "µs", lambda f: _warm(f, "cpu_us_per_request")),
+    _Series("warm-jit", "JIT, share of one CPU", "%", lambda f: _warm(f, "jit_share", 100)),
+    _Series("warm-p99", "p99 latency", "ms", lambda f: _warm(f, "p99_us", 1e-3)),
+)
+
+_SERIES = (
+    _Series("throughput", "Throughput", "requests/s", lambda f: _driver(f, "completed")),
+    _Series("p99", "p99 latency", "ms", lambda f: _driver(f, "p99_us", 1e-3)),
+    _Series("cpu", "Server's CPU", "CPUs", lambda f: _rate(f.samples, lambda s: s.cpu_s)),
+    _Series(
+        "in-flight",
+        "In flight",
+        "requests",
+        lambda f: _gauge(f.samples, lambda s: s.gauges.in_flight if s.gauges else None),
+    ),
+    _Series("rss", "RSS", "MiB", lambda f: _gauge(f.samples, lambda s: s.rss_bytes / _MIB)),
+    _Series(
+        "heap",
+        "Heap used",
+        "MiB",
+        lambda f: _gauge(f.samples, lambda s: s.gauges.heap_used_bytes / _MIB if s.gauges else None),
+    ),
+    _Series("threads", "Threads", "", lambda f: _gauge(f.samples, lambda s: s.threads)),
+    _Series(
+        "pool", "Pool size", "threads", lambda f: _gauge(f.samples, lambda s: s.gauges.pool_size if s.gauges else None)
+    ),
+    _Series("run-queue", "Run-queue wait", "s per s", lambda f: _rate(f.samples, lambda s: s.run_queue_wait_s)),
+    _Series("jit", "JIT", "ms per s", lambda f: _rate(f.samples, lambda s: s.gauges.jit_ms if s.gauges else None)),
+)

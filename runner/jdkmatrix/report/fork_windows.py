@@ -1,0 +1,127 @@
+"""The table of a fork's measured windows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from jdkmatrix.records import Window
+from jdkmatrix.report.latency import chosen
+from jdkmatrix.report.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
+from jdkmatrix.report.views import WindowTable
+
+_SILENT = "this driver does not say"
+_NO_SCHEDULE = "a closed loop has no schedule"
+_NO_GAUGE = "the server did not tell"
+_ENDED = "too many threads ended in the window, and the kernel keeps no sum of what they had counted"
+
+Getter = Callable[[Window], Figure]
+_Row = tuple[str, str, Getter]
+
+
+def _schedule(value: int | None, window: Window) -> Figure:
+    return count(value, why=_NO_SCHEDULE if window.load.load.kind == "saturate" else _SILENT)
+
+
+def _percentile(name: str) -> Getter:
+    def figure(window: Window) -> Figure:
+        latency = chosen(window)
+        return milliseconds(latency.percentiles_us.get(name) if latency else None, why=_SILENT)
+
+    return figure
+
+
+def _maximum(window: Window) -> Figure:
+    latency = chosen(window)
+    return milliseconds(latency.max_us if latency else None, why=_SILENT)
+
+
+def _lateness(window: Window) -> Figure:
+    lateness = window.load.send_lateness
+    why = _NO_SCHEDULE if window.load.load.kind == "saturate" else _SILENT
+    return milliseconds(lateness.percentiles_us.get("99") if lateness else None, why=why)
+
+
+def _errors(window: Window) -> Figure:
+    errors = window.load.errors
+    if not errors.total:
+        return Figure("0", 0)
+    kinds = {"connect": errors.connect, "read": errors.read, "write": errors.write, "timeout": errors.timeout}
+    parts = ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number)
+    return Figure(f"{errors.total:,}", errors.total, parts)
+
+
+def _gc(window: Window) -> Figure:
+    sut = window.sut
+    if sut.gc_count is None or sut.gc_ms is None:
+        return missing(_NO_GAUGE)
+    return Figure(f"{sut.gc_count:,} in {sut.gc_ms:,} ms", sut.gc_ms)
+
+
+_GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
+    (
+        "Load",
+        (
+            ("Start", "s", lambda w: quantity(w.t_s, 3, why="")),
+            ("Duration", "s", lambda w: quantity(w.load.duration_s, 3, why="")),
+            ("Throughput", "req/s", lambda w: quantity(w.load.throughput_rps, 4, why="")),
+            ("Due", "requests", lambda w: _schedule(w.load.due, w)),
+            ("Sent", "requests", lambda w: count(w.load.sent)),
+            ("Due, not sent", "requests", lambda w: _schedule(w.load.unsent, w)),
+            ("Completed", "requests", lambda w: count(w.load.completed)),
+            ("Not 2xx", "answers", lambda w: count(w.load.non_2xx)),
+            ("Errors", "", _errors),
+            ("Reconnects", "", lambda w: count(w.load.reconnects)),
+        ),
+    ),
+    (
+        "Latency",
+        (
+            ("Recorded from", "s", lambda w: quantity(w.load.latency_from_s, 3, why="")),
+            ("p50", "ms", _percentile("50")),
+            ("p90", "ms", _percentile("90")),
+            ("p99", "ms", _percentile("99")),
+            ("p99.9", "ms", _percentile("99.9")),
+            ("Maximum", "ms", _maximum),
+        ),
+    ),
+    (
+        "Server",
+        (
+            ("CPU per request", "µs", lambda w: quantity(w.sut.cpu_us_per_request, 3, why="")),
+            ("Share of its CPUs", "", lambda w: share(w.sut.cpu_share)),
+            ("Run-queue wait", "s", lambda w: quantity(w.sut.run_queue_wait_s, 3, why=_ENDED)),
+            ("Switches, voluntary", "", lambda w: count(w.sut.voluntary_switches, why=_ENDED)),
+            ("Switches, forced", "", lambda w: count(w.sut.involuntary_switches, why=_ENDED)),
+            ("RSS, peak", "MiB", lambda w: mebibytes(w.sut.rss_peak_bytes, why="")),
+            ("Virtual size", "MiB", lambda w: mebibytes(w.sut.virt_bytes, why="")),
+            ("Heap used", "MiB", lambda w: mebibytes(w.sut.heap_used_bytes, why=_NO_GAUGE)),
+            ("Direct buffers", "MiB", lambda w: mebibytes(w.sut.direct_buffer_bytes, why=_NO_GAUGE)),
+            ("Threads, peak", "", lambda w: count(w.sut.threads_peak)),
+            ("In flight, peak", "requests", lambda w: count(w.sut.in_flight_peak, why=_NO_GAUGE)),
+            ("Garbage collections", "", _gc),
+            ("JIT", "ms", lambda w: count(w.sut.jit_ms, why=_NO_GAUGE)),
+        ),
+    ),
+    (
+        "Driver and host",
+        (
+            ("Driver's share of its CPUs", "", lambda w: share(w.load.driver_cpu_share)),
+            ("Send lateness, p99", "ms", _lateness),
+            ("Steal", "", lambda w: share(w.host.steal_share)),
+            ("Foreign CPU", "", lambda w: share(w.host.foreign_cpu_share)),
+            ("CPU pressure", "", lambda w: share(w.host.psi_cpu_some_share, why="the kernel does not tell")),
+        ),
+    ),
+)
+
+
+def window_table(windows: Sequence[Window]) -> WindowTable:
+    """Windows across, figures down; a window's reasons stand in its heading."""
+    return WindowTable(
+        heads=tuple(f"{w.index}" for w in windows),
+        reasons=tuple("; ".join(reason.message for reason in w.reasons) for w in windows),
+        groups=tuple(
+            (group, tuple((name, unit, tuple(getter(w) for w in windows)) for name, unit, getter in rows))
+            for group, rows in _GROUPS
+        ),
+    )

@@ -1,0 +1,101 @@
+"""Figures as a reader sees them: few digits, a sort key, and for a missing one the reason. Pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from jdkmatrix.stats import Ratio, Summary
+
+MISSING = "–"
+_MIB = 1024 * 1024
+_MINUS = "\u2212"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`text` as shown, `sort` for ordering (None sorts last), `title` as the tooltip."""
+
+    text: str
+    sort: float | None
+    title: str | None = None
+
+
+def missing(why: str) -> Figure:
+    return Figure(MISSING, None, why)
+
+
+def digits(value: float, significant: int) -> str:
+    """`value` rounded to so many significant digits, thousands separated: 32624 -> "32,620" with 4."""
+    if value == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(value)))
+    # Rounding can carry into the next power of ten (9.996 with 3 digits is 10.0).
+    rounded = round(value, significant - 1 - magnitude)
+    if rounded and math.floor(math.log10(abs(rounded))) > magnitude:
+        magnitude += 1
+    return f"{rounded:,.{max(0, significant - 1 - magnitude)}f}".replace("-", _MINUS)
+
+
+def quantity(value: float | None, significant: int, *, why: str, scale: float = 1) -> Figure:
+    if value is None or not math.isfinite(value):
+        return missing(why)
+    return Figure(digits(value * scale, significant), value)
+
+
+def milliseconds(value_us: float | None, *, why: str) -> Figure:
+    return quantity(value_us, 3, why=why, scale=1e-3)
+
+
+def mebibytes(value_bytes: float | None, *, why: str) -> Figure:
+    return quantity(value_bytes, 3, why=why, scale=1 / _MIB)
+
+
+def share(value: float | None, *, why: str = "not recorded") -> Figure:
+    """A share 0..1 as per cent; below ten with one decimal."""
+    if value is None:
+        return missing(why)
+    percent = value * 100
+    return Figure(f"{percent:.1f} %" if abs(percent) < 10 else f"{percent:.0f} %", value)
+
+
+def count(value: int | None, *, why: str = "this driver does not say") -> Figure:
+    return missing(why) if value is None else Figure(f"{value:,}", value)
+
+
+def half_width(summary: Summary) -> Figure:
+    """Half of the interval of the mean, as a share of the mean: "± 3.1 %"."""
+    if summary.ci_low is None or summary.ci_high is None:
+        return missing("one fork only: no interval")
+    if summary.mean == 0:
+        return missing("the mean is 0")
+    half = (summary.ci_high - summary.ci_low) / 2 / abs(summary.mean) * 100
+    text = f"± {half:.1f} %" if half < 10 else f"± {half:.0f} %"
+    return Figure(text, half, f"95 % interval of the mean over {summary.n} forks (Student's t)")
+
+
+def ratio_digits(ratio: Ratio) -> int:
+    """Decimals that the interval can carry: three if it is narrower than 0.1, else two."""
+    if ratio.ci_low is None or ratio.ci_high is None:
+        return 2
+    return 3 if ratio.ci_high - ratio.ci_low < 0.1 else 2
+
+
+def ratio_value(ratio: Ratio) -> str:
+    return f"{ratio.value:.{ratio_digits(ratio)}f}"
+
+
+def ratio_interval(ratio: Ratio) -> str | None:
+    """ "0.79–0.85"; None for a single block."""
+    if ratio.ci_low is None or ratio.ci_high is None:
+        return None
+    places = ratio_digits(ratio)
+    return f"{_bound(ratio.ci_low, places)}–{_bound(ratio.ci_high, places)}"
+
+
+def _bound(value: float, places: int) -> str:
+    return digits(value, 2) if value >= 10 or value < 0.01 else f"{value:.{places}f}"
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

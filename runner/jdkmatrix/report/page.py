@@ -1,0 +1,103 @@
+"""How a page is put together safely: its content policy, its data, its templates.
+
+A page may load nothing from anywhere: the policy allows only the scripts and the style whose hashes it names (and on
+cell pages the one library file beside them), no evaluation of text as code (Vega interprets its expressions), no
+request, no frame, no form. Text from results is escaped by Jinja; data for scripts is JSON without a character that
+could end the element it stands in.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, select_autoescape
+from markupsafe import Markup
+
+from jdkmatrix.errors import MatrixError
+
+_PARTS = ("base.html.j2", "index.html.j2", "cell.html.j2", "macros.html.j2", "report.css", "report.js")
+
+
+@lru_cache(maxsize=1)
+def vega_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that gives the page `vegaEmbed` and no other name.
+
+    It stands in a function: the bundle's top level has thousands of short names, which would else be global.
+    """
+    library: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return as_script(f"(() => {{\n{library}\n}})();")
+
+
+def as_script(source: str) -> str:
+    """JavaScript that cannot end the <script> element it stands in: both sequences mean the same in its strings."""
+    return source.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def as_json(data: Any) -> Markup:
+    """JSON for a <script type="application/json">; no character in it means anything to HTML. NaN is an error."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def _hash(source: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
+
+
+def policy(scripts: list[str], style: str, *, library_beside: bool) -> str:
+    """`library_beside`: scripts of the page's own origin too. Browsers differ in whether 'self' means anything for
+    a page that was opened as a file; `file:` says it for those where it does not."""
+    allowed = [*(["'self'", "file:"] if library_beside else []), *map(_hash, scripts)]
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(allowed)}",
+            f"style-src {_hash(style)}",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+class Pages:
+    """The templates of one folder.
+
+    Raises:
+        MatrixError: a file of it is missing or does not parse.
+    """
+
+    def __init__(self, templates: Path, **shared: Any) -> None:
+        missing = [name for name in _PARTS if not (templates / name).is_file()]
+        if missing:
+            raise MatrixError(f"{templates}: no {', '.join(missing)} there; the folder holds the report's templates")
+        self._environment = Environment(
+            loader=FileSystemLoader(templates),
+            autoescape=select_autoescape(default=True, default_for_string=True),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals.update(shared)
+        self._css = (templates / "report.css").read_text("utf-8").replace("\r\n", "\n")
+        self._js = as_script((templates / "report.js").read_text("utf-8").replace("\r\n", "\n"))
+
+    def render(self, template: str, *, specs: dict[str, Any], library_inline: bool, **values: Any) -> str:
+        library = vega_library() if library_inline and specs else ""
+        scripts = [self._js, *([library] if library else [])]
+        try:
+            return self._environment.get_template(template).render(
+                csp=policy(scripts, self._css, library_beside=bool(specs) and not library_inline),
+                css=Markup(self._css),
+                js=Markup(self._js),
+                vega=Markup(library),
+                specs=as_json(specs) if specs else None,
+                **values,
+            )
+        except TemplateError as error:
+            raise MatrixError(f"template {template}: {error}") from None

@@ -1,0 +1,202 @@
+"""From a run to what its page shows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jdkmatrix.records import CellKey, RunRecord, Status
+from jdkmatrix.report import facts
+from jdkmatrix.report.cellstats import THROUGHPUT, Cells, CellStats, summary_of
+from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.heat import DENOMINATOR
+from jdkmatrix.report.names import cell_page
+from jdkmatrix.report.numbers import (
+    Figure,
+    count,
+    half_width,
+    mebibytes,
+    milliseconds,
+    missing,
+    plural,
+    quantity,
+    ratio_interval,
+    ratio_value,
+)
+from jdkmatrix.report.sections import sections
+from jdkmatrix.report.views import CellRow, RunView, Trouble
+from jdkmatrix.report.wording import STATUS_CLASS, STATUS_MEANING, STATUS_WORDS, Finding, condition, finding
+from jdkmatrix.store.loaded import LoadedRun
+
+AXES = ("workload", "jdk", "executor", "cpus", "burn_us", "load")
+
+
+def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
+    run = loaded.run
+    order = executor_order(key.executor for key in cells.keys)
+    varying = frozenset(axis for axis in AXES if len({getattr(key, axis) for key in cells.keys}) > 1)
+    rows = tuple(_row(key, cells, order) for key in cells.keys)
+    return RunView(
+        run_id=run.run_id,
+        title=_title(cells.keys),
+        summary=_summary(run, cells),
+        facts=facts.run_facts(run),
+        host=facts.host_facts(run.host),
+        notices=facts.notices(loaded, cells),
+        sections=sections(cells, order),
+        varying=varying,
+        constant=_constant(cells.keys, varying),
+        rows=rows,
+        statuses=_statuses(rows),
+        troubles=tuple(t for key in cells.keys if (t := _trouble(key, cells.get(key), run))),
+        problems=loaded.problems,
+        not_testable=tuple((label(n.key), n.reason) for n in run.not_testable),
+        jdks=tuple(facts.jdk_row(jdk) for jdk in run.jdks),
+        calibrations=tuple(
+            (
+                c.jdk,
+                quantity(c.rounds_per_us, 3, why="not calibrated"),
+                quantity(c.spread * 100, 2, why="not calibrated"),
+                c.repeats,
+                c.cpu,
+            )
+            for c in run.calibrations
+        ),
+        reproduce=facts.reproduce(run),
+        order=run.order,
+    )
+
+
+def label(key: CellKey) -> str:
+    return f"{key.workload} · {key.jdk} · {key.executor} · {condition(key.cpus, key.burn_us)} · {key.load}"
+
+
+def _title(keys: Sequence[CellKey]) -> str:
+    workloads = list(dict.fromkeys(key.workload for key in keys))
+    return f"Thread pool or virtual threads: {', '.join(workloads)}" if workloads else "Thread pool or virtual threads"
+
+
+def _summary(run: RunRecord, cells: Cells) -> str:
+    def number(axis: str, noun: str) -> str:
+        return plural(len({getattr(key, axis) for key in cells.keys}), noun)
+
+    forks = sum(len(cell.record.forks) for cell in cells)
+    measured = sum(1 for cell in cells if cell.usable)
+    return (
+        f"{number('executor', 'executor')} on {number('jdk', 'JDK')}: {measured} of {plural(len(cells.keys), 'cell')} "
+        f"measured in {plural(forks, 'fork')}, each a fresh server process."
+    )
+
+
+def _constant(keys: Sequence[CellKey], varying: frozenset[str]) -> str:
+    """What all cells share, so that the table need not repeat it."""
+    if not keys:
+        return ""
+    key = keys[0]
+    words = {
+        "workload": key.workload,
+        "jdk": key.jdk,
+        "executor": key.executor,
+        "cpus": plural(key.cpus, "CPU"),
+        "burn_us": f"{key.burn_us} µs of work per request" if key.burn_us else "no added work per request",
+        "load": key.load,
+    }
+    return ", ".join(text for axis, text in words.items() if axis not in varying)
+
+
+def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
+    cell = cells.get(key)
+    status = cell.status if cell else None
+    why = f"{STATUS_WORDS[status]}: {STATUS_MEANING[status]}"
+    usable = cell.usable if cell else ()
+    throughput = summary_of(cell.throughput_rps) if cell else None
+    cpu = summary_of(cell.cpu_us_per_request) if cell else None
+    latency = cell.latency if cell else None
+    versus, versus_interval = _versus(key, cells)
+
+    def percentile(name: str) -> Figure:
+        if latency is None:
+            return missing(why if not usable else "the driver recorded no such latency")
+        value = latency.percentiles_us[name]
+        return milliseconds(value, why=f"fewer than ten of {latency.count:,} requests were slower: too few to say")
+
+    def peak(by_block: dict[int, float] | None) -> float | None:
+        return max(by_block.values(), default=None) if by_block else None
+
+    ran = len(cell.record.forks) if cell else 0
+    threads = peak(cell.threads_peak) if cell else None
+    return CellRow(
+        workload=key.workload,
+        jdk=key.jdk,
+        executor=key.executor,
+        slot=order.index(key.executor),
+        cpus=key.cpus,
+        burn_us=key.burn_us,
+        load=key.load,
+        status=STATUS_WORDS[status],
+        status_class=STATUS_CLASS[status],
+        status_title=STATUS_MEANING[status],
+        forks=f"{len(usable)}/{ran}",
+        href=cell_page(key) if cell else None,
+        throughput=quantity(throughput.mean if throughput else None, 4, why=why),
+        throughput_half=half_width(throughput) if throughput else missing(why),
+        versus=versus,
+        versus_interval=versus_interval,
+        cpu=quantity(cpu.mean if cpu else None, 3, why=why),
+        p50=percentile("50"),
+        p99=percentile("99"),
+        p999=percentile("99.9"),
+        rss=mebibytes(peak(cell.rss_peak_bytes) if cell else None, why=why),
+        threads=count(None if threads is None else int(threads), why=why),
+    )
+
+
+def _versus(key: CellKey, cells: Cells) -> tuple[Figure, str | None]:
+    """Throughput over that of `liberty`, with its interval."""
+    if key.executor == DENOMINATOR:
+        return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with"), None
+    ratio = cells.ratio(THROUGHPUT, key, DENOMINATOR)
+    if ratio is None:
+        return missing(f"no block has this cell and {DENOMINATOR} both usable"), None
+    words = {
+        Finding.BETTER: f"more than {DENOMINATOR}",
+        Finding.WORSE: f"less than {DENOMINATOR}",
+        Finding.NO_DIFFERENCE_SEEN: "no difference seen: the interval contains 1",
+        Finding.ONE_BLOCK: "one block only: no interval",
+    }
+    return Figure(ratio_value(ratio), ratio.value, words[finding(ratio, THROUGHPUT)]), ratio_interval(ratio)
+
+
+def _statuses(rows: Sequence[CellRow]) -> tuple[tuple[str, str, int], ...]:
+    found: dict[tuple[str, str], int] = {}
+    for status, word in STATUS_WORDS.items():
+        number = sum(row.status == word for row in rows)
+        if number:
+            found[word, STATUS_CLASS[status]] = number
+    return tuple((word, css, number) for (word, css), number in found.items())
+
+
+def _trouble(key: CellKey, cell: CellStats | None, run: RunRecord) -> Trouble | None:
+    status = cell.status if cell else None
+    reasons: tuple[str, ...]
+    if cell is None or status is None:
+        reasons = (_why_not_measured(run),)
+    else:
+        reasons = tuple(
+            f"{'fork' if len(forks) == 1 else 'forks'} {facts.ranges(forks)}: {reason.message}"
+            for reason, forks in cell.reasons
+        )
+        if status is Status.OK and not reasons:
+            return None
+    return Trouble(
+        label=label(key),
+        href=cell_page(key) if cell else None,
+        status=STATUS_WORDS[status] if status is not Status.OK else "some forks",
+        status_class=STATUS_CLASS[status] if status is not Status.OK else "not-steady",
+        reasons=reasons or ("no reason was recorded",),
+    )
+
+
+def _why_not_measured(run: RunRecord) -> str:
+    if run.status == "complete":
+        return "the run is complete and has no readable record of this cell: see the files that could not be read"
+    return "the run ended before this cell had its turn"

@@ -1,0 +1,122 @@
+"""Write the site: the newest run at its root, every other run in a folder below `runs`, each with a page per cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import CellKey
+from jdkmatrix.report import logs
+from jdkmatrix.report.cell_view import view_cell
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.charts import DASHES, executor_order
+from jdkmatrix.report.heat import DENOMINATOR, NUMERATOR, legend
+from jdkmatrix.report.names import cell_page, file_stem
+from jdkmatrix.report.page import Pages, vega_library
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.swap import replacing
+from jdkmatrix.report.wording import STATUS_MEANING, STATUS_WORDS
+from jdkmatrix.store.loaded import LoadedRun
+
+_LIBRARY = "assets/vega.js"
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where one run's pages are; `root` leads from there to the site's root."""
+
+    run: LoadedRun
+    folder: str
+    root: str
+
+    @property
+    def index(self) -> str:
+        return f"{self.folder}index.html"
+
+
+def build_site(runs: Sequence[LoadedRun], out_dir: Path, *, templates: Path) -> Path:
+    """Write the site of these runs to `out_dir` and return the path of its index.html.
+
+    The newest run is the front page. The folder takes its place in one step: until then a site that stood there stays.
+
+    Raises:
+        MatrixError: no run, two runs of one id, `out_dir` is something else than a site, or a template is missing.
+    """
+    if not runs:
+        raise MatrixError("no run to report: give at least one")
+    places = _places(runs)
+    pages = Pages(
+        templates,
+        page_of=lambda key: _link(cell_page(key)),
+        numerator=NUMERATOR,
+        denominator=DENOMINATOR,
+        heat_legend=legend(),
+        dashes=DASHES,
+        statuses=tuple((STATUS_WORDS[status], STATUS_MEANING[status]) for status in STATUS_WORDS),
+        tail_lines=logs.TAIL_LINES,
+    )
+    with replacing(out_dir) as fresh:
+        library = fresh / _LIBRARY
+        library.parent.mkdir()
+        library.write_text(vega_library(), "utf-8")
+        for place in places:
+            _write_run(place, places, fresh, pages)
+    return out_dir.resolve() / "index.html"
+
+
+def _places(runs: Sequence[LoadedRun]) -> tuple[_Place, ...]:
+    newest, *older = sorted(runs, key=lambda loaded: (loaded.run.started_at, loaded.run.run_id), reverse=True)
+    ids = [loaded.run.run_id for loaded in runs]
+    twice = sorted({run_id for run_id in ids if ids.count(run_id) > 1})
+    if twice:
+        raise MatrixError(f"run {', '.join(twice)} was given twice: every run of a site needs an id of its own")
+    return (
+        _Place(newest, "", ""),
+        *(_Place(loaded, f"runs/{file_stem(loaded.run.run_id)}/", "../../") for loaded in older),
+    )
+
+
+def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages) -> None:
+    loaded = place.run
+    folder = site / place.folder
+    (folder / "cells").mkdir(parents=True)
+    cells = Cells(loaded.run, loaded.cells)
+    order = executor_order(key.executor for key in cells.keys)
+    view = view_run(loaded, cells)
+    others = [
+        {"run_id": other.run.run.run_id, "href": _link(f"{place.root}{other.index}")}
+        for other in places
+        if other is not place
+    ]
+    (folder / "index.html").write_text(
+        pages.render("index.html.j2", view=view, other_runs=others, specs=view.charts, library_inline=True), "utf-8"
+    )
+    (folder / "run.json").write_text(loaded.run.model_dump_json(indent=1), "utf-8")
+    for cell in cells:
+        published = {fork.fork: logs.publish(loaded, cell.record, fork, folder / "cells") for fork in cell.record.forks}
+        cell_view = view_cell(cell, cells, loaded.run, order, published)
+        page = folder / cell_page(cell.key)
+        page.write_text(
+            pages.render(
+                "cell.html.j2",
+                view=cell_view,
+                run_id=loaded.run.run_id,
+                record_href=_link(_record(cell.key)),
+                vega_src=f"../{place.root}{_LIBRARY}",
+                specs=cell_view.charts,
+                library_inline=False,
+            ),
+            "utf-8",
+        )
+        (folder / "cells" / _record(cell.key)).write_text(cell.record.model_dump_json(indent=1), "utf-8")
+
+
+def _record(key: CellKey) -> str:
+    return f"{file_stem(key.cell_id)}.json"
+
+
+def _link(path: str) -> str:
+    return quote(path, safe="/.")

@@ -1,0 +1,71 @@
+"""Put a finished folder in the place of another in one step."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+
+MARKER = ".jdk-matrix-site"
+_AT_FDCWD = -100  # fcntl.h
+_RENAME_EXCHANGE = 2  # linux/fs.h
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A new folder to write to, which takes the place of `target` when the block ends without an error.
+
+    A reader sees the old folder or the new one, never a mixture. With an error `target` stays as it was.
+
+    Raises:
+        MatrixError: `target` is something other than a site that this tool wrote, or cannot be written.
+    """
+    target = target.resolve()
+    if target.exists() and not _ours(target):
+        raise MatrixError(
+            f"{target}: is not empty and is no site of this tool; name another folder for the site, or empty this one"
+        )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise MatrixError(f"{target}: the site cannot be written: {error.strerror}") from None
+    try:
+        yield fresh
+        (fresh / MARKER).touch()
+        fresh.chmod(0o777 & ~_umask())
+        if target.exists():
+            _exchange(fresh, target)
+        else:
+            fresh.rename(target)
+    finally:
+        # After the exchange this is the old site.
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _ours(target: Path) -> bool:
+    return target.is_dir() and ((target / MARKER).exists() or not any(target.iterdir()))
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """renameat2(2) with RENAME_EXCHANGE; where the file system cannot do it, two renames."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    done = libc.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    if done == 0:
+        return
+    aside = one.with_name(f"{one.name}.old")
+    other.rename(aside)
+    one.rename(other)
+    aside.rename(one)

@@ -1,0 +1,226 @@
+"""What the templates are given: plain text and figures, everything decided. Frozen and made by pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jdkmatrix.report.charts import Spec
+from jdkmatrix.report.heat import HeatTable
+from jdkmatrix.report.numbers import Figure
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`note` is the text beside the picture: what it shows in words or figures."""
+
+    id: str
+    title: str
+    note: str
+    spec: Spec
+
+
+@dataclass(frozen=True)
+class Fact:
+    name: str
+    value: str
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class Notice:
+    """`weight`: "warn" changes how figures must be read, "info" is to be known."""
+
+    weight: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    lead: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Legend:
+    """`slot` is the executor's place in the palette."""
+
+    executor: str
+    slot: int
+
+
+@dataclass(frozen=True)
+class JdkHeat:
+    jdk: str
+    tables: tuple[HeatTable, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One workload under one load."""
+
+    id: str
+    workload: str
+    load: str
+    load_words: str
+    answers: tuple[Answer, ...]
+    scorecard: HeatTable | None  # where there is one condition only
+    scorecard_condition: str | None
+    heat: tuple[JdkHeat, ...]
+    heat_note: str | None
+    legend: tuple[Legend, ...]
+    throughput: tuple[Chart, ...]
+    cpu: tuple[Chart, ...]
+    latency: tuple[Chart, ...]
+    latency_kind: str | None
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """One line of the table of cells; `href` is None where no page exists."""
+
+    workload: str
+    jdk: str
+    executor: str
+    slot: int
+    cpus: int
+    burn_us: int
+    load: str
+    status: str
+    status_class: str
+    status_title: str
+    forks: str
+    href: str | None
+    throughput: Figure
+    throughput_half: Figure
+    versus: Figure
+    versus_interval: str | None
+    cpu: Figure
+    p50: Figure
+    p99: Figure
+    p999: Figure
+    rss: Figure
+    threads: Figure
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A cell that is not simply ok, with its reasons."""
+
+    label: str
+    href: str | None
+    status: str
+    status_class: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class JdkRow:
+    id: str
+    vendor: str
+    vm: str
+    version: str
+    source: str
+    state: str
+    state_class: str
+    remark: str | None
+    bugs: tuple[tuple[str, str, str | None], ...]  # id, summary, url
+    output: str | None
+    release: str | None
+
+
+@dataclass(frozen=True)
+class RunView:
+    run_id: str
+    title: str
+    summary: str
+    facts: tuple[Fact, ...]
+    host: tuple[Fact, ...]
+    notices: tuple[Notice, ...]
+    sections: tuple[Section, ...]
+    varying: frozenset[str]  # axes with more than one value: the columns of the table
+    constant: str  # the others, in words
+    rows: tuple[CellRow, ...]
+    statuses: tuple[tuple[str, str, int], ...]  # word, class, how many cells
+    troubles: tuple[Trouble, ...]
+    problems: tuple[str, ...]
+    not_testable: tuple[tuple[str, str], ...]  # condition, reason
+    jdks: tuple[JdkRow, ...]
+    calibrations: tuple[tuple[str, Figure, Figure, int, int], ...]
+    reproduce: str
+    order: tuple[str, ...]
+
+    @property
+    def charts(self) -> dict[str, Spec]:
+        found = [chart for s in self.sections for chart in (*s.throughput, *s.cpu, *s.latency)]
+        return {chart.id: chart.spec for chart in found}
+
+
+@dataclass(frozen=True)
+class WindowTable:
+    """Windows across, figures down, in groups."""
+
+    heads: tuple[str, ...]
+    reasons: tuple[str, ...]  # of each window; empty text where it is valid
+    groups: tuple[tuple[str, tuple[tuple[str, str, tuple[Figure, ...]], ...]], ...]  # group, (name, unit, figures)
+
+
+@dataclass(frozen=True)
+class LogView:
+    title: str
+    tail: str | None
+    lines_left_out: int
+    href: str | None
+    problem: str | None
+
+
+@dataclass(frozen=True)
+class ForkView:
+    number: int
+    anchor: str
+    status: str
+    status_class: str
+    reasons: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    warmup_note: str
+    warmup: tuple[Chart, ...]
+    series: tuple[Chart, ...]
+    windows: WindowTable | None
+    commands: tuple[tuple[str, str], ...]
+    logs: tuple[LogView, ...]
+
+
+@dataclass(frozen=True)
+class Sibling:
+    executor: str
+    slot: int
+    href: str | None
+    throughput: Figure
+    cpu: Figure
+    p99: Figure
+    current: bool
+
+
+@dataclass(frozen=True)
+class CellView:
+    cell_id: str
+    title: str
+    condition: str
+    load_words: str
+    status: str
+    status_class: str
+    status_title: str
+    tiles: tuple[tuple[str, str, Figure, str | None], ...]  # name, unit, figure, remark
+    latency_kind: str | None
+    siblings: tuple[Sibling, ...]
+    forks: tuple[ForkView, ...]
+    jdk: JdkRow | None
+    host: tuple[Fact, ...]
+    identity_digest: str
+    identity_inputs: str
+    jvm_flags: tuple[tuple[str, str], ...]
+    work: str
+
+    @property
+    def charts(self) -> dict[str, Spec]:
+        return {chart.id: chart.spec for fork in self.forks for chart in (*fork.warmup, *fork.series)}

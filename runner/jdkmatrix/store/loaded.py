@@ -1,0 +1,21 @@
+"""A run as it was read back from disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jdkmatrix.records import CellRecord, RunRecord
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """`cells` are those that could be read; `problems` says in plain words which files could not, and why.
+
+    `directory` is the run's own folder; paths in a cell record are relative to `directory / "cells"`.
+    """
+
+    run: RunRecord
+    cells: tuple[CellRecord, ...]
+    problems: tuple[str, ...]
+    directory: Path

@@ -1,0 +1,110 @@
+"""The directory of one run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import CellKey, CellRecord, RunRecord
+from jdkmatrix.store.atomic import write_atomic
+from jdkmatrix.store.loaded import LoadedRun
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class UnreadableError(MatrixError):
+    """A result file that is not what it should be; the message names it and the first fault."""
+
+
+@dataclass(frozen=True)
+class RunStore:
+    """Reads and writes one run; every write is atomic."""
+
+    directory: Path
+
+    @classmethod
+    def create(cls, directory: Path) -> RunStore:
+        (directory / "cells").mkdir(parents=True, exist_ok=True)
+        (directory / "logs").mkdir(exist_ok=True)
+        return cls(directory)
+
+    def log_dir(self, key: CellKey, fork: int) -> Path:
+        """Where one fork's logs go; made if missing."""
+        folder = self.directory / "logs" / key.cell_id / f"fork-{fork}"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def cell_path(self, key: CellKey) -> Path:
+        return self.directory / "cells" / f"{key.cell_id}.json"
+
+    def save_run(self, run: RunRecord) -> None:
+        write_atomic(self.directory / "run.json", run.model_dump_json(indent=1))
+
+    def save_cell(self, cell: CellRecord) -> None:
+        write_atomic(self.cell_path(cell.key), cell.model_dump_json(indent=1))
+
+    def read_run(self) -> RunRecord:
+        """Raises: UnreadableError."""
+        return _read(self.directory / "run.json", RunRecord)
+
+    def read_cell(self, key: CellKey) -> CellRecord | None:
+        """The cell's record, or None when it has none. Raises: UnreadableError."""
+        path = self.cell_path(key)
+        return _read(path, CellRecord) if path.exists() else None
+
+    def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
+        """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
+        path = self.cell_path(key)
+        number = 1
+        while (aside := path.with_suffix(f".json.{why}-{number}")).exists():
+            number += 1
+        return path.rename(aside)
+
+    def load(self) -> LoadedRun:
+        """Everything that can be read; what cannot is named in `problems`.
+
+        Raises:
+            UnreadableError: run.json itself.
+        """
+        run = self.read_run()
+        cells: list[CellRecord] = []
+        problems: list[str] = []
+        for key in run.cells:
+            try:
+                cell = self.read_cell(key)
+            except UnreadableError as error:
+                problems.append(str(error))
+            else:
+                cells += [cell] if cell else []
+        problems += [
+            f"{path.name}: was unreadable, set aside and measured again"
+            for path in sorted((self.directory / "cells").glob("*.json.unreadable-*"))
+        ]
+        return LoadedRun(run=run, cells=tuple(cells), problems=tuple(problems), directory=self.directory)
+
+
+def _read(path: Path, model: type[Model]) -> Model:
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UnreadableError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise UnreadableError(f"{path}: not a readable result: {where}: {first['msg']}") from None
+
+
+def latest_run(results: Path) -> Path:
+    """The newest run below `results`; run ids begin with their date.
+
+    Raises:
+        MatrixError: there is none.
+    """
+    runs = sorted(path.parent for path in results.glob("*/run.json"))
+    if not runs:
+        raise MatrixError(f"{results}: no run there yet; `matrix run` makes one")
+    return runs[-1]

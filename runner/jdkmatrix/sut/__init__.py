@@ -1,0 +1,1 @@
+"""The system under test: start it, prove what it runs, stop it."""

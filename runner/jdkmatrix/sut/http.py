@@ -1,0 +1,73 @@
+"""One kept-alive HTTP connection to the server, for proofs and gauges; the load is the driver's."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from jdkmatrix.errors import MatrixError
+
+
+class HttpError(MatrixError):
+    """No answer, or not the answer that was asked for."""
+
+
+class RefusedError(HttpError):
+    """Nothing listens."""
+
+
+class Connection:
+    """`base_url` as in "http://127.0.0.1:9080/mp-ping"; every call has the timeout as its bound."""
+
+    def __init__(self, base_url: str, *, timeout_s: float) -> None:
+        parts = urlsplit(base_url)
+        self._prefix = parts.path
+        self._client = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout_s)
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        """Status and body. Raises: HttpError when there is no HTTP answer."""
+        try:
+            self._client.request("GET", self._prefix + path)
+            response = self._client.getresponse()
+            return response.status, response.read()
+        except ConnectionRefusedError:
+            raise RefusedError(f"GET {self._prefix}{path}: connection refused") from None
+        except (OSError, http.client.HTTPException) as error:
+            self._client.close()
+            raise HttpError(f"GET {self._prefix}{path}: {error or type(error).__name__}") from None
+
+    def get_json(self, path: str) -> dict[str, Any]:
+        """The JSON object of a 200. Raises: HttpError."""
+        status, body = self.get(path)
+        if status != 200:
+            raise HttpError(f"GET {self._prefix}{path}: status {status}: {_excerpt(body)}")
+        try:
+            answer = json.loads(body)
+        except ValueError:
+            raise HttpError(f"GET {self._prefix}{path}: not JSON: {_excerpt(body)}") from None
+        if not isinstance(answer, dict):
+            raise HttpError(f"GET {self._prefix}{path}: not a JSON object: {_excerpt(body)}")
+        return answer
+
+    @property
+    def local_port(self) -> int | None:
+        """The port of our end while the connection stands: the same port means the same connection."""
+        return self._client.sock.getsockname()[1] if self._client.sock else None
+
+    def close(self) -> None:
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _excerpt(body: bytes) -> str:
+    return body[:200].decode("utf-8", "replace")

@@ -1,0 +1,52 @@
+"""From what a cell runs on to a server that can be started: lay its files out and find it a port."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jdkmatrix.provision.liberty import Liberty
+from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.sut.liberty_layout import lay_out, write
+from jdkmatrix.sut.server import Launch
+
+
+@dataclass(frozen=True)
+class Instance:
+    """`rounds_per_us`: rounds of burn in a microsecond; 0 where nothing burns."""
+
+    liberty: Liberty
+    workloads: Workloads
+    java: Path
+    feature_set: str
+    executor: str
+    jvm_options: Sequence[str]
+    rounds_per_us: float
+
+    def lay_out(self, folder: Path, log_dir: Path) -> Launch:
+        """Write the server's files below `folder`; its logs will be in `log_dir`."""
+        layout = lay_out(
+            liberty=self.liberty,
+            workloads=self.workloads,
+            java=self.java,
+            feature_set=self.feature_set,
+            executor=self.executor,
+            port=free_port(),
+            jvm_options=self.jvm_options,
+            properties={"jdkmatrix.burn.rounds_per_us": repr(self.rounds_per_us)} if self.rounds_per_us else {},
+            folder=folder,
+            log_dir=log_dir,
+        )
+        write(layout)
+        return layout.launch
+
+
+def free_port() -> int:
+    """A TCP port on loopback that nobody listens on now; another process may take it before we do, and then the server
+    says so in its log."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,82 @@
+"""Prove where requests run: the server may be configured for one executor and serve from another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.config.executors import is_virtual
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import Proof
+from jdkmatrix.sut.http import Connection
+
+_SHOWN_NAMES = 5
+
+
+class ProofError(MatrixError):
+    """Requests do not run where the cell says."""
+
+
+@dataclass(frozen=True)
+class Whoami:
+    """One answer of `GET /whoami`."""
+
+    executor: str
+    thread: str
+    thread_id: int
+    virtual: bool
+
+
+def prove_executor(connection: Connection, executor: str, *, requests: int) -> Proof:
+    """Ask `requests` times over one kept-alive connection, then judge.
+
+    Raises:
+        ProofError: an answer came from another executor or kind of thread, or the connection was not kept.
+        HttpError: no answer.
+    """
+    answers: list[Whoami] = []
+    ports: set[int | None] = set()
+    for _ in range(requests):
+        answer = connection.get_json("/whoami")
+        ports.add(connection.local_port)
+        answers.append(
+            Whoami(
+                executor=str(answer["executor"]),
+                thread=str(answer["thread"]),
+                thread_id=int(answer["thread_id"]),
+                virtual=bool(answer["virtual"]),
+            )
+        )
+    if len(ports) != 1 or None in ports:
+        raise ProofError("the server does not keep its connections open: the proof saw only first requests")
+    return judge(answers, executor)
+
+
+def judge(answers: Sequence[Whoami], executor: str) -> Proof:
+    """Every answer must be from `executor` and its kind of thread, and a thread per request must show as many threads
+    as requests. Pure.
+
+    Raises:
+        ProofError: says how many of the answers are wrong and shows one.
+    """
+    virtual = is_virtual(executor)
+    wrong = [a for a in answers if a.executor != executor or a.virtual != virtual]
+    if wrong:
+        kind = "virtual" if wrong[0].virtual else "platform"
+        raise ProofError(
+            f'{len(wrong)} of {len(answers)} requests did not run on "{executor}": '
+            f'executor "{wrong[0].executor}", {kind} thread "{wrong[0].thread}"'
+        )
+    threads = {a.thread_id for a in answers}
+    if executor in ("virtual", "platform") and len(threads) < len(answers):
+        raise ProofError(
+            f'"{executor}" must start a thread for each request, but {len(answers)} requests ran on {len(threads)}'
+        )
+    names = dict.fromkeys(a.thread for a in answers)
+    return Proof(
+        requests=len(answers),
+        executor=executor,
+        virtual=virtual,
+        distinct_threads=len(threads),
+        thread_names=tuple(names)[:_SHOWN_NAMES],
+    )

@@ -1,0 +1,73 @@
+"""Small made-up values for tests of pure parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jdkmatrix.records import (
+    CellKey,
+    CellRecord,
+    Errors,
+    Fork,
+    Identity,
+    Latency,
+    Load,
+    LoadResult,
+    Pinning,
+    Pressure,
+    RateLoad,
+    SaturateLoad,
+    Status,
+    WarmupWindow,
+)
+
+SATURATE = SaturateLoad(connections=50)
+
+
+def key(executor: str = "virtual", **changes: Any) -> CellKey:
+    values = {
+        "workload": "mp-ping", "jdk": "temurin-25", "executor": executor, "cpus": 1, "burn_us": 0,
+        "load": "saturate-50",
+    }  # fmt: skip
+    return CellKey.model_validate({**values, **changes})
+
+
+def latency(p99_us: float = 1000.0) -> Latency:
+    percentiles = {"50": p99_us / 2, "90": p99_us * 0.9, "99": p99_us, "99.9": p99_us, "99.99": p99_us}
+    return Latency(count=100, min_us=1.0, mean_us=p99_us / 2, max_us=p99_us, percentiles_us=percentiles, spectrum=())
+
+
+def load_result(load: Load = SATURATE, **changes: Any) -> LoadResult:
+    result = LoadResult(
+        driver="made-up", load=load, started_monotonic_ns=0, ended_monotonic_ns=1_000_000_000, duration_s=1.0,
+        latency_from_s=0.0, due=None, sent=1000, unsent=None, completed=1000, non_2xx=0, errors=Errors(),
+        reconnects=0, bytes_read=1, throughput_rps=1000.0,
+        corrected=latency() if isinstance(load, RateLoad) else None, uncorrected=latency(),
+        send_lateness=None, driver_cpu_s=0.5, driver_cpu_share=0.5, intervals=(),
+    )  # fmt: skip
+    return result.model_copy(update=changes)
+
+
+def pressure(steal: float = 0.0, foreign: float = 0.0) -> Pressure:
+    return Pressure(steal_share=steal, foreign_cpu_share=foreign, psi_cpu_some_share=None)
+
+
+def warmup_window(t_s: float, cost_us: float, jit: float = 0.0) -> WarmupWindow:
+    return WarmupWindow(
+        stage="load", t_s=t_s, rate_rps=1000, completed=1000, cpu_us_per_request=cost_us, jit_share=jit, p99_us=None
+    )
+
+
+def fork(number: int = 1, status: Status = Status.OK) -> Fork:
+    return Fork(
+        fork=number, position=1, sequence=number, status=status, reasons=(), started_at="2026-01-01T00:00:00+00:00",
+        ended_at="2026-01-01T00:01:00+00:00", sut_command=("java",), driver_command=("driver",),
+        pinning=Pinning(sut_cpus=(1,), driver_cpus=(0,), method="sched_setaffinity", overlapped=False),
+        first_response_s=3.0, proof=None, burn_check=None, warmup=None, windows=(), samples=(), logs={},
+    )  # fmt: skip
+
+
+def cell(cell_key: CellKey | None = None, forks: tuple[Fork, ...] = (), digest: str = "d") -> CellRecord:
+    return CellRecord(
+        key=cell_key or key(), load=SATURATE, identity=Identity(digest=digest, inputs={}), burn_rounds=0, forks=forks
+    )

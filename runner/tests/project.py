@@ -1,0 +1,67 @@
+"""A project folder of its own for a test: the real parts, and a matrix.toml with short windows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SHARED = ("workloads", ".build", "jdks.json", "toolchain.lock.json", "report-templates")
+
+# Short enough for a test, long enough to go through every phase; the figures themselves mean nothing.
+SHORT = """
+[profiles.short]
+description = "one fork of everything, far too short to mean anything"
+blocks = 1
+windows = 1
+window_s = 1
+[profiles.short.select]
+workload = ["mp-ping"]
+jdk = ["temurin-25"]
+executor = ["liberty", "virtual"]
+cpus = [1]
+burn_us = [0]
+load = ["saturate-10"]
+"""
+SHORTENED = {
+    "flat_windows = 5 ": "flat_windows = 2 ",
+    "flat_tolerance = 0.08": "flat_tolerance = 1.0",
+    "jit_share_max = 0.05": "jit_share_max = 10.0",
+    "moderate_s = 6": "moderate_s = 1",
+    "max_s = 60": "max_s = 4",
+    # A test shares this host with other work; what it proves does not depend on that.
+    "steal_share_max = 0.02": "steal_share_max = 1.0",
+    "foreign_cpu_share_max = 0.10": "foreign_cpu_share_max = 1.0",
+    "driver_cpu_share_max = 0.90": "driver_cpu_share_max = 1.0",
+}
+
+
+def make_project(folder: Path) -> Path:
+    """A project in `folder` whose profile `short` measures two cells in seconds."""
+    folder.mkdir(exist_ok=True)
+    for name in SHARED:
+        (folder / name).symlink_to(ROOT / name)
+    text = (ROOT / "matrix.toml").read_text()
+    for old, new in SHORTENED.items():
+        assert old in text, f"matrix.toml has no {old!r} any more"
+        text = text.replace(old, new)
+    (folder / "matrix.toml").write_text(text + SHORT)
+    return folder
+
+
+def matrix_command(*arguments: str) -> list[str]:
+    return [str(Path(sys.executable).parent / "matrix"), *arguments]
+
+
+def matrix(home: Path, *arguments: str, timeout_s: float = 240) -> subprocess.CompletedProcess[str]:
+    """Run the command line on a project and wait."""
+    return subprocess.run(
+        matrix_command(*arguments),
+        env={**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )

@@ -1,0 +1,123 @@
+"""The command line: exit codes, messages, JSON, and a quick start."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.project import make_project, matrix, matrix_command
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_project(tmp_path_factory.mktemp("project"))
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys; sys.argv = ['matrix', '--help']\n"
+        "from jdkmatrix.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('scipy', 'numpy', 'altair', 'pydantic', 'jinja2', 'psutil') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "Exit codes" in done.stdout
+
+
+def test_help_starts_in_a_small_multiple_of_pythons_own_start() -> None:
+    def fastest_s(command: list[str]) -> float:
+        times = []
+        for _ in range(5):
+            began = time.perf_counter()
+            subprocess.run(command, capture_output=True, check=True)
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    typer_alone_s = fastest_s([sys.executable, "-c", "import typer, rich.table, rich.panel, rich.markdown"])
+    assert fastest_s(matrix_command("--help")) < 3 * typer_alone_s
+
+
+def test_plan_shows_cells_and_estimate(home: Path) -> None:
+    done = matrix(home, "plan", "--profile", "short")
+    assert done.returncode == 0, done.stderr
+    assert "2 cells, 2 forks in 1 blocks" in done.stdout
+    plan = json.loads(matrix(home, "plan", "--profile", "short", "--json").stdout)
+    assert len(plan["cells"]) == len(plan["order"]) == 2
+    assert plan["estimated_s"] > 0
+
+
+def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
+    plan = json.loads(matrix(home, "plan", "--profile", "full", "--jdk", "temurin-25", "--json").stdout)
+    planned = {label.rsplit("#", 1)[0] for label in plan["order"]}
+    missing = {entry["cell_id"] for entry in plan["not_testable"]}
+    assert planned | missing == {cell["cell_id"] for cell in plan["cells"]}
+    assert not planned & missing
+    assert all("for the driver; this host has" in entry["reason"] for entry in plan["not_testable"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plan", "--profile", "quik"), 'did you mean "quick"'),
+        (("plan", "--executor", "virtal"), 'did you mean "virtual"'),
+        (("plan", "--executor", "cached"), "matches no cell"),
+        (("report", "/no/such/run"), "/no/such/run: not a run"),
+        (("run", "--resume", "--run", "/proc/no-such"), "/proc/no-such"),
+        (("jdks", "fetch", "temurin-52"), "temurin-52"),
+    ],
+)
+def test_bad_input_is_one_message_and_exit_code_1(home: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = matrix(home, *arguments)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert done.stderr.startswith("matrix: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_broken_matrix_toml_names_the_key(home: Path, tmp_path: Path) -> None:
+    text = (home / "matrix.toml").read_text().replace('executor = ["liberty", "virtual"]', 'executor = ["virtal"]')
+    (tmp_path / "matrix.toml").write_text(text)
+    done = matrix(tmp_path, "plan")
+    assert done.returncode == 1
+    assert f"{tmp_path}/matrix.toml: " in done.stderr
+    assert 'did you mean "virtual"' in done.stderr
+
+
+def test_a_folder_without_a_project_is_told(tmp_path: Path) -> None:
+    done = matrix(tmp_path, "plan")
+    assert done.returncode == 1
+    assert "no matrix.toml" in done.stderr
+
+
+def test_schema_is_a_json_schema(home: Path) -> None:
+    schema = json.loads(matrix(home, "schema").stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_doctor_speaks_json(home: Path) -> None:
+    done = matrix(home, "doctor", "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == {"ready": 0, "noisy": 1, "unfit": 2}[report["verdict"]]
+    assert {check["name"] for check in report["checks"]} >= {"CPUs", "memory", "machine"}
+
+
+def test_jdks_lists_every_entry_with_what_becomes_of_it(home: Path) -> None:
+    rows = json.loads(matrix(home, "jdks", "--json").stdout)
+    entries = json.loads((home / "jdks.json").read_text())["jdks"]
+    assert [row["id"] for row in rows] == [entry["id"] for entry in entries]
+    for row in rows:
+        assert row["here"]["status"] in ("ready", "fetchable", "unavailable")
+        assert row["here"]["detail"]
+
+
+def test_version() -> None:
+    done = subprocess.run(matrix_command("version"), capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("matrix ")

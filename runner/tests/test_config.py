@@ -1,0 +1,113 @@
+"""matrix.toml: every mistake gets one message with the key, what was found and what is allowed."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.config.executors import PLAIN, check_executor, is_virtual
+from jdkmatrix.config.load import ConfigError, load_matrix, parse_matrix
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.provision.jdks.catalogue import load_catalogue
+
+ROOT = Path(__file__).parents[2]
+TOML = tomllib.loads((ROOT / "matrix.toml").read_text())
+
+
+def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def apply(data: dict[str, Any]) -> None:
+        *parents, last = path.split("/")
+        for name in parents:
+            data = data[name]
+        if value is None:
+            del data[last]
+        else:
+            data[last] = value
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("mistake", "expected"),
+    [
+        (change("axes/executor", ["virtal"]), ["axes.executor[0]", '"virtal"', 'did you mean "virtual"', "fixed-N"]),
+        (change("profiles/quick/select/executor", ["fixed-0"]), ["profiles.quick.select.executor[0]", "fixed-0"]),
+        (change("profiles/quick/select/executor", "al"), ["profiles.quick.select.executor", 'did you mean "all"']),
+        (change("profiles/quick/select/exector", ["cached"]), ['"exector"', 'did you mean "executor"']),
+        (change("profiles/quick/select/cpus", [3]), ["profiles.quick.select.cpus", '"3"', "1, 2, 4, 8"]),
+        (change("profiles/quick/select/cpus", []), ["profiles.quick.select.cpus", "empty list"]),
+        (change("profiles/quick/select/jdk", ["temurin-2"]), ["profiles.quick.select.jdk", "temurin-2"]),
+        (change("profiles/quick/windows", 0), ["profiles.quick.windows", "found 0"]),
+        (change("warmup/windw_s", 3), ["warmup.windw_s", 'did you mean "window_s"']),
+        (change("warmup/max_s", 3), ["warmup.max_s", "flat_windows"]),
+        (change("loads/rate-2000/kind", "rat"), ["loads.rate-2000", 'did you mean "rate"']),
+        (change("loads/rate-2000/kind", None), ["loads.rate-2000", "kind"]),
+        (change("loads/rate-2000/rate_rps", -1), ["loads.rate-2000.rate_rps", "-1"]),
+        (change("loads/rate-2000", None), ["axes.load", "rate-2000", "[loads.rate-2000]"]),
+        (change("driver/choice", "wrk"), ["driver.choice", 'did you mean "wrk2"']),
+        (change("driver/jdk", "temurin-99"), ["driver.jdk", "temurin-99"]),
+        (change("driver", None), ["driver: missing"]),
+        (change("seed", "a"), ["seed", "'a'"]),
+        (
+            change("workloads/mp-ping/features", "full"),
+            ["workloads.mp-ping.features", "restfulWS-3.1, microProfile-6.1"],
+        ),
+        (change("axes/cpus", [1, 1]), ["axes.cpus", "twice"]),
+    ],
+)
+def test_a_mistake_is_told_once_with_its_key(mistake: Callable[[dict[str, Any]], None], expected: list[str]) -> None:
+    data = copy.deepcopy(TOML)
+    mistake(data)
+    with pytest.raises(ConfigError) as caught:
+        parse_matrix(data, "matrix.toml")
+    message = str(caught.value)
+    assert message.startswith("matrix.toml: ")
+    for part in expected:
+        assert part in message
+    first_key = expected[0].split(":")[0]
+    assert message.count(f"{first_key}: ") <= 1 or "problems" in message
+
+
+def test_toml_syntax_errors_name_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "matrix.toml"
+    path.write_text("schema = 1\nseed = = 2\n")
+    with pytest.raises(ConfigError, match=r"matrix\.toml: not valid TOML.*line 2"):
+        load_matrix(path)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_matrix(tmp_path / "absent.toml")
+
+
+def test_the_schema_accepts_what_the_loader_accepts() -> None:
+    schema = Matrix.model_json_schema(by_alias=True)
+    jsonschema.validate(json.loads(json.dumps(TOML)), schema)
+
+
+def test_every_jdk_of_the_axis_is_in_the_catalogue() -> None:
+    matrix = load_matrix(ROOT / "matrix.toml")
+    known = {entry.id for entry in load_catalogue(ROOT / "jdks.json").entries}
+    assert set(matrix.axes.jdk) <= known
+
+
+def test_executor_names() -> None:
+    for name in (*PLAIN, "fixed-1", "fixed-99999"):
+        assert check_executor(name) == name
+    assert [name for name in PLAIN if is_virtual(name)] == ["liberty-virtual", "virtual"]
+
+
+@given(st.text())
+def test_any_other_executor_name_is_refused_with_what_is_allowed(name: str) -> None:
+    try:
+        assert check_executor(name) == name
+    except ValueError as error:
+        assert "allowed: liberty" in str(error)
+    else:
+        assert name in PLAIN or name.startswith("fixed-")

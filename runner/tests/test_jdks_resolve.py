@@ -1,0 +1,276 @@
+"""Archives from a server on loopback, the order of sources, and what can be had."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tarfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.jdks import cache, nix
+from jdkmatrix.provision.jdks.catalogue import Catalogue, JdkEntry, this_system
+from jdkmatrix.provision.jdks.outlook import ask
+from jdkmatrix.provision.jdks.resolve import Available, Unavailable, fetch, outlook, resolve
+from tests.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
+
+GOOD = packed()
+
+
+@pytest.fixture(autouse=True)
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Cache and home of its own, so that neither this machine's cache nor its JDKs decide."""
+    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.delenv(nix.VARIABLE, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def server() -> Iterator[FileServer]:
+    with file_server(good=GOOD) as running:
+        yield running
+
+
+def left_behind(tmp_path: Path) -> list[str]:
+    """Everything in the cache but locks."""
+    found = (tmp_path / "cache").rglob("*")
+    return sorted(str(p) for p in found if not p.name.endswith(".lock") and p.name not in ("jdks", "test-jdk"))
+
+
+def available(found: Available | Unavailable) -> Available:
+    assert isinstance(found, Available), found
+    return found
+
+
+def test_an_archive_is_fetched_verified_and_unpacked(server: FileServer, tmp_path: Path) -> None:
+    told: list[str] = []
+    wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
+    got = fetch(wanted, progress=told.append)
+    assert (got.source, got.version, got.notice) == ("archive", VERSION, None)
+    assert got.release["IMPLEMENTOR"] == "Eclipse Adoptium"
+    assert "Temurin-21.0.99+1" in got.version_output
+    assert (got.home / "legal/jdk.jfr/LICENSE").read_text() == "free"
+    assert "+" not in str(got.home.relative_to(tmp_path))
+    assert any("sha256 is right" in line for line in told)
+    again = available(resolve(wanted, allow_fetch=False))
+    assert (again.source, again.home, again.version_output) == ("cache", got.home, got.version_output)
+    assert fetch(wanted).source == "cache"
+    assert server.asked["/good"] == 1
+
+
+def test_a_wrong_sha256_leaves_nothing(server: FileServer, tmp_path: Path) -> None:
+    wanted = entry(url=f"{server.url}/good", digest="1" * 64)
+    with pytest.raises(
+        MatrixError, match=rf"has sha256 {sha256(GOOD)}; the catalogue says 1111.*thrown away; registry: none$"
+    ):
+        fetch(wanted)
+    assert left_behind(tmp_path) == []
+
+
+def test_a_broken_off_download_leaves_nothing(server: FileServer, tmp_path: Path) -> None:
+    server.files["/short"] = GOOD[:100]
+    server.announced["/short"] = len(GOOD)
+    with pytest.raises(MatrixError, match=f"broke off after 100 of {len(GOOD)} bytes"):
+        fetch(entry(url=f"{server.url}/short", digest=sha256(GOOD)))
+    assert left_behind(tmp_path) == []
+
+
+def evil(name: str, kind: bytes = tarfile.REGTYPE, linkname: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, linkname
+    return info
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        evil("../outside"),
+        evil("jdk/../../outside"),
+        evil("jdk/link", tarfile.SYMTYPE, "/etc/passwd"),
+        evil("jdk/link", tarfile.SYMTYPE, "../../../outside"),
+        evil("jdk/device", tarfile.CHRTYPE),
+    ],
+    ids=["parent", "through parent", "absolute link", "link out", "device"],
+)
+def test_an_evil_archive_leaves_nothing(server: FileServer, tmp_path: Path, member: tarfile.TarInfo) -> None:
+    data = packed(extra=(member,))
+    server.files["/evil"] = data
+    with pytest.raises(MatrixError, match="archive: the archive cannot be unpacked: "):
+        fetch(entry(url=f"{server.url}/evil", digest=sha256(data)))
+    assert left_behind(tmp_path) == []
+    assert not list(tmp_path.rglob("outside"))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (packed("21.0.98+1"), r'says 21.0.98\+1; the catalogue says "21.0.99\+1" for test-jdk'),
+        (packed(brand=""), 'is signed by 21.0.99\\+1; the catalogue says "Eclipse Adoptium"'),
+        (packed(vm="Eclipse OpenJ9 VM"), 'runs on openj9; the catalogue says "hotspot" for test-jdk'),
+        (b"no archive", "cannot be unpacked: not a gzip file"),
+        (packed(extra=(evil("second/bin/java"),)), r"holds 2 times \*/bin/java; expected one JDK"),
+    ],
+    ids=["version", "vendor", "vm", "no archive", "two JDKs"],
+)
+def test_what_is_not_as_the_catalogue_says_leaves_nothing(
+    server: FileServer, tmp_path: Path, data: bytes, message: str
+) -> None:
+    server.files["/other"] = data
+    with pytest.raises(MatrixError, match=message):
+        fetch(entry(url=f"{server.url}/other", digest=sha256(data)))
+    assert left_behind(tmp_path) == []
+
+
+def test_a_java_that_does_not_run_leaves_nothing(server: FileServer, tmp_path: Path) -> None:
+    broken = packed(script="#!/bin/sh\necho cannot load library >&2\nexit 3\n")
+    server.files["/broken"] = broken
+    with pytest.raises(MatrixError, match=r"bin/java -version ends with status 3: cannot load library"):
+        fetch(entry(url=f"{server.url}/broken", digest=sha256(broken)))
+    assert left_behind(tmp_path) == []
+
+
+def test_hosts_and_files_that_are_not_there(server: FileServer) -> None:
+    with pytest.raises(MatrixError, match=r"archive: http://127.*/no answers 404"):
+        fetch(entry(url=f"{server.url}/no"))
+    with file_server() as closed:
+        name = closed.url.removeprefix("http://")
+    with pytest.raises(
+        MatrixError,
+        match=rf"^test-jdk cannot be had here: archive: {name} does not.*\(connection refused\); registry: none$",
+    ):
+        fetch(entry(url=f"http://{name}/x"))
+
+
+def test_an_archive_only_for_another_machine() -> None:
+    other = {"url": "https://example.org/x", "sha256": "0" * 64, "second_source": None}
+    system = "aarch64-linux" if this_system() == "x86_64-linux" else "x86_64-linux"
+    with pytest.raises(MatrixError, match=rf"archive: none for .* \(only {system}\)"):
+        fetch(entry(archives={system: other}))
+
+
+def test_a_half_made_folder_does_not_count_and_is_made_anew(server: FileServer, tmp_path: Path) -> None:
+    """As a process leaves it that is killed between the move and the last file."""
+    wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
+    got = fetch(wanted)
+    facts = got.home.parent / cache.FACTS_FILE
+    facts.unlink()
+    assert isinstance(resolve(wanted, allow_fetch=False), Unavailable)
+    assert fetch(wanted).source == "archive"
+    facts.write_text("{}")
+    assert isinstance(resolve(wanted, allow_fetch=False), Unavailable)
+
+
+def test_another_pin_is_another_jdk(server: FileServer) -> None:
+    """The catalogue was corrected: what was got by the old sha256 does not stand for it."""
+    fetch(entry(url=f"{server.url}/good", digest=sha256(GOOD)))
+    other = packed(extra=(evil(f"jdk-{VERSION}/more"),))
+    server.files["/other"] = other
+    corrected = entry(url=f"{server.url}/other", digest=sha256(other))
+    assert isinstance(resolve(corrected, allow_fetch=False), Unavailable)
+    assert (fetch(corrected).home / "more").exists()
+
+
+def test_two_processes_fetch_once(server: FileServer) -> None:
+    wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
+    program = (
+        "import sys; from jdkmatrix.provision.jdks.catalogue import JdkEntry;"
+        "from jdkmatrix.provision.jdks.resolve import fetch;"
+        "print(fetch(JdkEntry.model_validate_json(sys.argv[1])).home)"
+    )
+    command = [sys.executable, "-c", program, wanted.model_dump_json()]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    outputs = {process.communicate(timeout=60)[0] for process in running}
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert len(outputs) == 1
+    assert server.asked["/good"] == 1
+
+
+def test_the_order_of_sources(server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Archive, then each nearer place in turn takes its stead."""
+    wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
+    missing = resolve(wanted, allow_fetch=False)
+    assert isinstance(missing, Unavailable)
+    assert missing.reason == "not here yet: `matrix jdks fetch test-jdk`"
+    on_host = fake_jdk(tmp_path / "home/.jdks/some", f"{VERSION}-LTS")
+    assert available(resolve(wanted, allow_fetch=False)).source == "host"
+    assert fetch(wanted).home == on_host
+    assert server.asked["/good"] == 0
+    (on_host / "release").rename(on_host / "not-now")
+    assert available(resolve(wanted, allow_fetch=True)).source == "archive"
+    (on_host / "not-now").rename(on_host / "release")
+    assert available(resolve(wanted, allow_fetch=True)).source == "cache"
+    from_nix = fake_jdk(tmp_path / "store", VERSION)
+    mapping = tmp_path / "map.json"
+    mapping.write_text(json.dumps({"test-jdk": str(from_nix)}))
+    monkeypatch.setenv(nix.VARIABLE, str(mapping))
+    found = available(resolve(wanted, allow_fetch=True))
+    assert (found.source, found.home, found.version) == ("nix", from_nix, VERSION)
+
+
+def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mapping = tmp_path / "map.json"
+    mapping.write_text(json.dumps({"test-jdk": str(fake_jdk(tmp_path / "store", "21.0.1+1"))}))
+    monkeypatch.setenv(nix.VARIABLE, str(mapping))
+    found = resolve(entry(), allow_fetch=True)
+    assert isinstance(found, Unavailable)
+    assert found.reason.startswith(f"nix: {tmp_path}/store says 21.0.1+1; the catalogue says")
+    assert outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail == found.reason
+    mapping.write_text(json.dumps({"test-jdk": str(tmp_path / "gone")}))
+    assert "gone/bin/java is not there" in outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail
+
+
+def test_a_host_jdk_that_lies_is_found_out(tmp_path: Path) -> None:
+    """`release` says the right build, java itself another."""
+    home = fake_jdk(tmp_path / "home/.jdks/some", VERSION)
+    (home / "bin/java").write_text(fake_jdk(tmp_path / "other", "21.0.1+1").joinpath("bin/java").read_text())
+    found = resolve(entry(), allow_fetch=True)
+    assert isinstance(found, Unavailable)
+    assert "host: " in found.reason
+    assert 'says 21.0.1+1; the catalogue says "21.0.99+1"' in found.reason
+
+
+def test_an_entry_without_any_source() -> None:
+    with pytest.raises(MatrixError, match=r"no Eclipse Adoptium 21.0.99\+1 on this host, and it has no other source"):
+        fetch(entry())
+
+
+def test_the_outlook_says_what_can_be_had(server: FileServer, tmp_path: Path) -> None:
+    with file_server() as closed:
+        nobody = closed.url
+
+    def named(name: str, wanted: JdkEntry) -> JdkEntry:
+        return wanted.model_copy(update={"id": name})
+
+    fake_jdk(tmp_path / "home/.jdks/some", "21.0.97+1")
+    entries = (
+        named("here", entry("21.0.97+1")),
+        named("there", entry(url=f"{server.url}/good")),
+        named("there-too", entry(url=f"{server.url}/other")),
+        named("nowhere", entry(url=f"{nobody}/x")),
+        named("nothing", entry()),
+    )
+    found = {o.entry.id: o for o in outlook(Catalogue(schema_version=1, entries=entries))}
+    assert [(o.status, o.source) for o in found.values()] == [
+        ("ready", "host"),
+        ("fetchable", "archive"),
+        ("fetchable", "archive"),
+        ("unavailable", None),
+        ("unavailable", None),
+    ]
+    assert found["here"].version == "21.0.97+1"
+    assert found["nowhere"].detail.endswith("does not answer from here (connection refused); registry: none")
+    assert sum(server.asked.values()) == 0
+
+
+def test_a_probe_that_hangs_is_answered_for() -> None:
+    never = threading.Event()
+    answers = ask({"slow": lambda: str(never.wait()), "quick": lambda: None}, limit_s=0.2)
+    never.set()
+    assert answers == {"slow": "no answer within 0.2 s", "quick": None}

@@ -1,0 +1,197 @@
+"""Apt sources in both formats, and JDKs that stand on the host."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.jdks import host, nix
+from jdkmatrix.provision.jdks.apt_sources import (
+    AptSource,
+    debian_archive,
+    for_suite,
+    parse_deb822,
+    parse_one_line,
+    read_sources,
+)
+from jdkmatrix.provision.jdks.catalogue import JdkEntry
+from tests.jdks_doubles import entry, fake_jdk
+
+ONE_LINE = """\
+# deb http://old.example/debian bookworm main
+deb http://security.example/debian-security bookworm-security main
+deb [ signed-by=/usr/share/keyrings/main.gpg arch=amd64,arm64 ] http://mirror.example/debian/ bookworm main contrib #x
+deb-src http://mirror.example/debian bookworm main
+deb https://other.example/node_20.x nodistro main
+"""
+
+DEB822 = """\
+Types: deb deb-src
+# a comment between fields
+URIs: http://mirror.example/debian
+  http://second.example/debian
+Suites: bookworm bookworm-updates
+Components: main contrib
+Signed-By: /usr/share/keyrings/main.gpg
+
+Types: deb
+Enabled: no
+URIs: http://off.example/debian
+Suites: bookworm
+Components: main
+
+Types: deb-src
+URIs: http://mirror.example/debian
+Suites: bookworm
+Components: main
+"""
+
+KEY_BLOCK = """\
+Types: deb
+URIs: http://mirror.example/debian
+Suites: trixie
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ mDMEZaFlfBYJKwYBBAHaRw8BAQdA
+ -----END PGP PUBLIC KEY BLOCK-----
+"""
+
+
+def test_one_line_format() -> None:
+    found = parse_one_line(ONE_LINE)
+    assert [s.suites for s in found] == [("bookworm-security",), ("bookworm",), ("nodistro",)]
+    assert found[1] == AptSource(
+        ("http://mirror.example/debian/",), ("bookworm",), ("main", "contrib"), "/usr/share/keyrings/main.gpg"
+    )
+
+
+def test_deb822_format() -> None:
+    assert parse_deb822(DEB822) == [
+        AptSource(
+            ("http://mirror.example/debian", "http://second.example/debian"),
+            ("bookworm", "bookworm-updates"),
+            ("main", "contrib"),
+            "/usr/share/keyrings/main.gpg",
+        )
+    ]
+
+
+@pytest.mark.parametrize("sources", [parse_one_line(ONE_LINE), parse_deb822(DEB822)], ids=["one-line", "deb822"])
+def test_the_archive_is_the_one_of_the_hosts_own_release(sources: list[AptSource]) -> None:
+    found = debian_archive(sources, "bookworm")
+    assert found is not None
+    assert found.uris[0].rstrip("/") == "http://mirror.example/debian"
+    assert debian_archive(sources, "trixie") is None
+    assert debian_archive(sources, None) is None
+
+
+@pytest.mark.parametrize("suite", ["sid", "unstable", "stable", "testing"])
+def test_suites_that_every_debian_has(suite: str) -> None:
+    source = AptSource(("http://mirror.example/debian",), (suite,), ("main",))
+    assert debian_archive([source], None) == source
+
+
+@pytest.mark.parametrize("text", [DEB822, KEY_BLOCK], ids=["path", "key block"])
+def test_another_suite_of_the_same_mirror_keeps_its_key(text: str) -> None:
+    source = parse_deb822(text)[0]
+    again = parse_deb822(for_suite(source, "sid"))
+    assert again == [AptSource(source.uris, ("sid",), ("main",), source.signed_by)]
+    if text is KEY_BLOCK:
+        assert "\n .\n mDME" in for_suite(source, "sid")
+
+
+def test_no_key_stays_no_key() -> None:
+    assert "Signed-By" not in for_suite(AptSource(("http://m.example",), ("sid",), ("main",)), "sid")
+
+
+def test_both_formats_are_read_and_other_files_are_not(tmp_path: Path) -> None:
+    parts = tmp_path / "sources.list.d"
+    parts.mkdir()
+    (tmp_path / "sources.list").write_text(ONE_LINE)
+    (parts / "debian.sources").write_text(DEB822)
+    (parts / "x.list.disabled").write_text("deb http://no.example/ bookworm main\n")
+    (parts / "broken.list").write_bytes(b"\xff\xfe")
+    assert len(read_sources(tmp_path)) == 4
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    return tmp_path
+
+
+def own(root: Path) -> list[Path]:
+    """The machine that runs this may have JDKs of its own."""
+    return [home for home in host.candidates() if home.is_relative_to(root)]
+
+
+def test_where_jdks_are_looked_for(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = fake_jdk(places / "home", "21.0.99+1")
+    on_path = fake_jdk(places / "on-path", "21.0.99+1")
+    sdkman = fake_jdk(places / ".sdkman/candidates/java/21", "21.0.99+1")
+    (places / ".sdkman/candidates/java/current").symlink_to("21")
+    jetbrains = fake_jdk(places / ".jdks/temurin-21", "21.0.99+1")
+    (places / ".jdks/empty").mkdir()
+    (places / "bin").mkdir()
+    (places / "bin/java").symlink_to(on_path / "bin/java")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    monkeypatch.setenv("PATH", str(places / "bin"))
+    assert own(places) == [home, on_path, sdkman, jetbrains]
+
+
+@pytest.mark.parametrize(
+    ("version", "implementor", "expected"),
+    [
+        ("21.0.99+1", "Eclipse Adoptium", True),
+        ("21.0.99+1-LTS", "Eclipse Adoptium", True),
+        ("21.0.99+2", "Eclipse Adoptium", False),
+        ("21.0.99+1", "Debian", False),
+        ("21.0.99+1", "Somebody", False),
+    ],
+)
+def test_a_host_jdk_matches_by_build_and_vendor(tmp_path: Path, version: str, implementor: str, expected: bool) -> None:
+    jdk = host.read_jdk(fake_jdk(tmp_path / "jdk", version, implementor=implementor))
+    assert jdk is not None
+    assert host.matches(jdk, entry(version="21.0.99+1")) is expected
+
+
+def test_a_rolling_entry_takes_any_build_of_its_feature_version(tmp_path: Path) -> None:
+    rolling = JdkEntry.model_validate(
+        {
+            "id": "nightly", "vendor": "Debian", "vm": "hotspot", "feature_version": 28, "version": "rolling",
+            "last_seen": "28-ea+1", "registry": {"kind": "debian", "suite": "sid", "packages": ["openjdk-28-jre"]},
+        }
+    )  # fmt: skip
+    right = host.read_jdk(fake_jdk(tmp_path / "a", "28-ea+30-1-Debian", implementor="Debian"))
+    old = host.read_jdk(fake_jdk(tmp_path / "b", "21.0.1+9-Debian", implementor="Debian"))
+    assert right is not None
+    assert old is not None
+    assert host.matches(right, rolling)
+    assert not host.matches(old, rolling)
+
+
+def test_a_jdk_without_a_release_file_is_none(tmp_path: Path) -> None:
+    home = fake_jdk(tmp_path / "jdk", "21.0.99+1")
+    (home / "release").unlink()
+    assert host.read_jdk(home) is None
+
+
+def test_what_nix_hands_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(nix.VARIABLE, raising=False)
+    assert nix.handed_over() == {}
+    path = tmp_path / "map.json"
+    monkeypatch.setenv(nix.VARIABLE, str(path))
+    with pytest.raises(MatrixError, match=r"MATRIX_JDK_MAP=.*map.json: cannot be read: No such file"):
+        nix.handed_over()
+    for wrong in ("{", "[]", '{"temurin-25": 3}'):
+        path.write_text(wrong)
+        with pytest.raises(MatrixError, match="MATRIX_JDK_MAP="):
+            nix.handed_over()
+    path.write_text(json.dumps({"temurin-25": "/nix/store/x"}))
+    assert nix.handed_over() == {"temurin-25": Path("/nix/store/x")}

@@ -1,0 +1,71 @@
+"""A launched program runs where it should and cannot outlive its parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from jdkmatrix import launch
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 20) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true"
+        time.sleep(0.02)
+
+
+def test_the_pid_is_the_program_on_its_cpus() -> None:
+    cpu = max(os.sched_getaffinity(0))
+    script = "import os; print(os.getpid(), sorted(os.sched_getaffinity(0)), flush=True)"
+    process = launch.spawn([sys.executable, "-c", script], cpus=[cpu], stdout=subprocess.PIPE)
+    output, _ = process.communicate(timeout=20)
+    assert output.decode().split(" ", 1) == [str(process.pid), f"[{cpu}]\n"]
+    assert process.returncode == 0
+
+
+def test_a_missing_program_is_said() -> None:
+    process = launch.spawn(["/no/such/program"], cpus=[], stderr=subprocess.PIPE)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert errors == b"launch: cannot start /no/such/program: No such file or directory\n"
+
+
+def test_kill_9_of_the_parent_ends_the_program(tmp_path: Path) -> None:
+    parent = tmp_path / "parent.py"
+    parent.write_text(
+        textwrap.dedent("""\
+        import sys, time
+        from jdkmatrix import launch
+        child = launch.spawn(["sleep", "600"], cpus=[])
+        print(child.pid, flush=True)
+        time.sleep(600)
+        """)
+    )
+    process = subprocess.Popen([sys.executable, str(parent)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    child = psutil.Process(int(process.stdout.readline()))
+    wait_until(lambda: child.name() == "sleep")
+    process.kill()
+    process.wait()
+    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+
+
+def test_terminate_asks_first_and_then_kills() -> None:
+    stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"
+    process = launch.spawn([sys.executable, "-c", stubborn], cpus=[], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert launch.terminate(process, grace_s=0.2) == -signal.SIGKILL
+    assert launch.terminate(process, grace_s=0.2) == -signal.SIGKILL
+    polite = launch.spawn(["sleep", "600"], cpus=[])
+    wait_until(lambda: psutil.Process(polite.pid).name() == "sleep")
+    assert launch.terminate(polite, grace_s=10) == -signal.SIGTERM

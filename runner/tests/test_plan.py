@@ -1,0 +1,93 @@
+"""Selection and order of forks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Profile, Selection
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.plan import make_plan, order_forks, select_cells
+from jdkmatrix.records import CellKey
+from tests.builders import key
+
+MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
+
+
+def with_profile(**parts: object) -> object:
+    profile = Profile.model_validate({"description": "", "blocks": 1, "windows": 1, "window_s": 1, **parts})
+    return MATRIX.model_copy(update={"profiles": {"p": profile}})
+
+
+def test_quick_is_the_product_of_its_axes() -> None:
+    cells = select_cells(MATRIX, "quick")
+    assert len(cells) == 4
+    assert len(set(cells)) == 4
+    assert {cell.executor for cell in cells} == {"liberty", "virtual"}
+
+
+def test_exclude_needs_every_axis_it_names_and_include_adds() -> None:
+    matrix = with_profile(
+        select={"workload": ["mp-ping"], "jdk": ["temurin-25"], "executor": ["liberty", "virtual"],
+                "cpus": [1, 2], "burn_us": [0], "load": ["saturate-10"]},
+        exclude=[{"cpus": [2], "executor": ["virtual"]}],
+        include=[{"burn_us": [100], "cpus": [4]}],
+    )  # fmt: skip
+    cells = select_cells(matrix, "p")  # type: ignore[arg-type]
+    points = {(cell.executor, cell.cpus, cell.burn_us) for cell in cells}
+    assert points == {("liberty", 1, 0), ("virtual", 1, 0), ("liberty", 2, 0), ("liberty", 4, 100), ("virtual", 4, 100)}
+
+
+def test_an_axis_left_out_of_select_means_all_of_it() -> None:
+    matrix = with_profile(select=Selection(workload=("mp-ping",), jdk=("temurin-25",), load=("saturate-10",)))
+    cells = select_cells(matrix, "p")  # type: ignore[arg-type]
+    assert len(cells) == len(MATRIX.axes.executor) * len(MATRIX.axes.cpus) * len(MATRIX.axes.burn_us)
+
+
+def test_a_selection_without_cells_fails() -> None:
+    with pytest.raises(MatrixError, match="matches no cell"):
+        select_cells(MATRIX, "quick", {"executor": ["cached"]})
+    with pytest.raises(MatrixError, match='profile "quik"'):
+        select_cells(MATRIX, "quik")
+
+
+cells_of_groups = st.dictionaries(
+    st.integers(1, 64), st.sets(st.sampled_from(["liberty", "virtual", "platform", "cached"]), min_size=1), max_size=6
+).map(lambda groups: [key(executor, cpus=cpus) for cpus, names in groups.items() for executor in sorted(names)])
+
+
+@given(cells=cells_of_groups, blocks=st.integers(1, 6), seed=st.integers(0, 2**32))
+def test_every_cell_gets_each_fork_once_and_blocks_stay_together(cells: list[CellKey], blocks: int, seed: int) -> None:
+    forks = order_forks(cells, blocks=blocks, seed=seed)
+    assert Counter((f.key, f.fork) for f in forks) == Counter((c, b) for c in cells for b in range(1, blocks + 1))
+    assert [f.sequence for f in forks] == list(range(1, len(forks) + 1))
+    assert [f.fork for f in forks] == sorted(f.fork for f in forks)
+    runs = [(block, list(members)) for block, members in groupby(forks, key=lambda f: (f.fork, f.key.group))]
+    assert len({block for block, _ in runs}) == len(runs)
+    for _, members in runs:
+        assert [f.position for f in members] == list(range(1, len(members) + 1))
+
+
+@given(cells=cells_of_groups, seed=st.integers(0, 2**32))
+def test_the_seed_decides_the_order(cells: list[CellKey], seed: int) -> None:
+    assert order_forks(cells, blocks=2, seed=seed) == order_forks(cells, blocks=2, seed=seed)
+
+
+def test_orders_differ_between_blocks_and_seeds() -> None:
+    cells = [key(executor) for executor in ("liberty", "virtual", "platform", "cached")]
+    orders = {tuple(f.key.executor for f in order_forks(cells, blocks=1, seed=seed)) for seed in range(50)}
+    assert len(orders) > 10
+
+
+def test_what_cannot_be_measured_keeps_its_reason_and_gets_no_fork() -> None:
+    cells = [key("liberty"), key("virtual")]
+    plan = make_plan(cells, blocks=2, seed=1, impossible={key("virtual"): "no CPUs"})
+    assert [fork.key.executor for fork in plan.forks] == ["liberty", "liberty"]
+    assert [(entry.key, entry.reason) for entry in plan.not_testable] == [(key("virtual"), "no CPUs")]
+    assert plan.cells == tuple(cells)

@@ -1,0 +1,116 @@
+"""Probes: parsers and differences on made-up values, readings of real processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.probes.cpu import CpuTicks, HostReading, parse_psi, parse_stat, pressure, read_host
+from jdkmatrix.probes.process import (
+    Reading,
+    SutGoneError,
+    ThreadCounters,
+    cpu_time_ns,
+    difference,
+    jit_cpu_ns,
+    parse_thread,
+    read_process,
+    total,
+)
+
+STATUS = "Name:\tC2 CompilerThre\nThreads:\t4\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"
+
+
+def reading(threads: dict[int, ThreadCounters], monotonic_ns: int = 0) -> Reading:
+    return Reading(monotonic_ns=monotonic_ns, cpu_ns=0, rss_bytes=1, virt_bytes=1, threads=threads)
+
+
+def thread(count: int, name: str = "t") -> ThreadCounters:
+    return ThreadCounters(name, count * 10, count, count, count)
+
+
+def test_a_thread_is_read_from_status_and_schedstat() -> None:
+    assert parse_thread(STATUS, "1000 2000 5\n") == ThreadCounters("C2 CompilerThre", 1000, 12, 3, 2000)
+    assert parse_thread("", "") is None
+
+
+def test_differences_count_new_threads_and_leave_out_a_few_that_ended() -> None:
+    before = reading({i: thread(5) for i in range(20)})
+    after = reading({**{i: thread(7) for i in range(1, 20)}, 99: thread(3)})
+    counted = difference(before, after)
+    assert counted is not None
+    assert counted.voluntary_switches == 19 * 2 + 3
+
+
+def test_sums_over_living_threads_are_not_given_when_many_ended() -> None:
+    before = reading({i: thread(5) for i in range(20)})
+    after = reading({i: thread(5) for i in range(10, 60)})
+    assert difference(before, after) is None
+
+
+@given(st.dictionaries(st.integers(1, 50), st.tuples(st.integers(0, 1000), st.integers(0, 1000))))
+def test_a_difference_is_never_negative(growth: dict[int, tuple[int, int]]) -> None:
+    before = reading({tid: thread(start) for tid, (start, _) in growth.items()})
+    after = reading({tid: thread(start + more) for tid, (start, more) in growth.items()})
+    counted = difference(before, after)
+    assert counted is not None
+    assert counted.voluntary_switches == sum(more for _, more in growth.values())
+
+
+def test_jit_time_is_that_of_compiler_threads() -> None:
+    before = reading({1: thread(1, "C2 CompilerThre"), 2: thread(1, "main")})
+    after = reading({1: thread(4, "C2 CompilerThre"), 2: thread(9, "main"), 3: thread(2, "C1 CompilerThre")})
+    assert jit_cpu_ns(before, after) == 30 + 20
+
+
+def test_a_real_process_uses_cpu_and_can_end() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "print(1, flush=True)\nwhile True: pass"], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        first = read_process(process.pid)
+        deadline = time.monotonic() + 20
+        while cpu_time_ns(process.pid) < first.cpu_ns + 50_000_000:
+            assert time.monotonic() < deadline, "a busy loop got no CPU time"
+            time.sleep(0.01)
+        second = read_process(process.pid)
+        assert second.cpu_ns - first.cpu_ns >= 50_000_000
+        assert second.rss_bytes > 1_000_000
+        assert second.virt_bytes >= second.rss_bytes
+        assert list(second.threads) == [process.pid]
+        assert total(second).involuntary_switches >= 0
+    finally:
+        process.kill()
+        process.wait()
+    with pytest.raises(SutGoneError):
+        read_process(process.pid)
+    with pytest.raises(SutGoneError):
+        cpu_time_ns(process.pid)
+
+
+def test_stat_and_pressure_files() -> None:
+    text = "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 10 1 5 100 2 3 4 6 0 0\ncpu1 1 0 0 9 0 0 0 0 0 0\nintr 5\n"
+    assert parse_stat(text) == {0: CpuTicks(busy=16, steal=6), 1: CpuTicks(busy=1, steal=0)}
+    assert parse_psi("some avg10=0.00 avg60=0.20 avg300=0.61 total=6499465\nfull total=0\n") == 6499465
+    assert parse_psi("") is None
+
+
+def test_foreign_time_is_what_is_left_of_busy_time() -> None:
+    hertz = os.sysconf("SC_CLK_TCK")
+    before = HostReading(0, {0: CpuTicks(0, 0), 1: CpuTicks(0, 0)}, 0)
+    after = HostReading(2_000_000_000, {0: CpuTicks(2 * hertz, 0), 1: CpuTicks(hertz, hertz // 10)}, 500_000)
+    seen = pressure(before, after, cpus=[0, 1], own_cpu_s=2.0)
+    assert seen.foreign_cpu_share == pytest.approx(1.0 / 4)
+    assert seen.steal_share == pytest.approx(0.1 / 4)
+    assert seen.psi_cpu_some_share == pytest.approx(0.25)
+    assert pressure(before, after, cpus=[0, 1], own_cpu_s=9.0).foreign_cpu_share == 0.0
+
+
+def test_this_host_can_be_read() -> None:
+    assert set(os.sched_getaffinity(0)) <= set(read_host(time.monotonic_ns()).ticks)

@@ -1,0 +1,39 @@
+"""The proof refuses every answer that is not from the cell's executor."""
+
+from __future__ import annotations
+
+import pytest
+
+from jdkmatrix.sut.proof import ProofError, Whoami, judge
+
+
+def answers(executor: str, *, virtual: bool, threads: int, count: int = 20) -> list[Whoami]:
+    return [Whoami(executor, f"thread-{i % threads}", i % threads, virtual) for i in range(count)]
+
+
+def test_right_answers_are_summed_up() -> None:
+    proof = judge(answers("liberty", virtual=False, threads=4), "liberty")
+    assert (proof.requests, proof.distinct_threads, proof.virtual) == (20, 4, False)
+    assert proof.thread_names == ("thread-0", "thread-1", "thread-2", "thread-3")
+    assert judge(answers("virtual", virtual=True, threads=20), "virtual").distinct_threads == 20
+    assert judge(answers("liberty-virtual", virtual=True, threads=3), "liberty-virtual").virtual
+
+
+@pytest.mark.parametrize(
+    ("given", "executor", "message"),
+    [
+        (answers("liberty", virtual=False, threads=4), "virtual", '20 of 20 requests did not run on "virtual"'),
+        (answers("virtual", virtual=False, threads=20), "virtual", "platform thread"),
+        (answers("fixed-50", virtual=False, threads=5), "fixed-10", 'executor "fixed-50"'),
+        (answers("virtual", virtual=True, threads=3), "virtual", "20 requests ran on 3"),
+        (answers("platform", virtual=False, threads=3), "platform", "20 requests ran on 3"),
+        (
+            [*answers("cached", virtual=False, threads=2, count=19), Whoami("liberty", "x", 9, False)],
+            "cached",
+            "1 of 20 requests",
+        ),
+    ],
+)
+def test_wrong_answers_fail(given: list[Whoami], executor: str, message: str) -> None:
+    with pytest.raises(ProofError, match=message):
+        judge(given, executor)

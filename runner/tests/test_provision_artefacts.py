@@ -1,0 +1,147 @@
+"""Nothing is used before its sha256 is that of the lock file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.project import find_project
+from jdkmatrix.provision.artefacts import Artefact, Lock, fetch, forget, load_lock, maven_repository
+
+CONTENT = b"an archive"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+OTHER_SHA256 = hashlib.sha256(b"another").hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "cache"))
+
+
+def lock_with(sha256: str, coordinates: str = "org.example:thing:1.0:tar.gz:bin") -> Lock:
+    return Lock(maven_dependency_plugin="3.11.0", artefacts={"thing": Artefact(coordinates=coordinates, sha256=sha256)})
+
+
+def stand_in_for_maven(folder: Path, script: str) -> str:
+    """A program that gets Maven's arguments; `$repo` is the local repository that it was told to use."""
+    program = folder / "mvn"
+    program.write_text(
+        f"#!/bin/sh\necho \"$@\" >> '{folder}/calls'\n"
+        'for a in "$@"; do case "$a" in -Dmaven.repo.local=*) repo="${a#*=}";; esac; done\n'
+        f"{script}\n"
+    )
+    program.chmod(0o755)
+    return str(program)
+
+
+DELIVER = 'd="$repo/org/example/thing/1.0"; mkdir -p "$d"; printf "an archive" > "$d/thing-1.0-bin.tar.gz"'
+
+
+def test_a_verified_file_is_fetched_once(tmp_path: Path) -> None:
+    maven = stand_in_for_maven(tmp_path, DELIVER)
+    path = fetch(lock_with(SHA256), "thing", maven=maven)
+    assert path == maven_repository() / "org/example/thing/1.0/thing-1.0-bin.tar.gz"
+    assert path.read_bytes() == CONTENT
+    assert fetch(lock_with(SHA256), "thing", maven=maven) == path
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert len(calls) == 1
+    assert "maven-dependency-plugin:3.11.0:get -Dartifact=org.example:thing:1.0:tar.gz:bin" in calls[0]
+
+
+def test_another_sha256_leaves_nothing(tmp_path: Path) -> None:
+    maven = stand_in_for_maven(tmp_path, DELIVER)
+    with pytest.raises(MatrixError, match=rf"sha256 is {SHA256}, toolchain.lock.json says {OTHER_SHA256}"):
+        fetch(lock_with(OTHER_SHA256), "thing", maven=maven)
+    assert [path for path in maven_repository().rglob("*") if path.is_file() and path.suffix != ".lock"] == []
+
+
+def test_a_file_that_rotted_in_the_cache_is_noticed_and_removed(tmp_path: Path) -> None:
+    maven = stand_in_for_maven(tmp_path, DELIVER)
+    path = fetch(lock_with(SHA256), "thing", maven=maven)
+    path.write_bytes(b"an archivE")
+    with pytest.raises(MatrixError, match="it was removed"):
+        fetch(lock_with(SHA256), "thing", maven=maven)
+    assert fetch(lock_with(SHA256), "thing", maven=maven).read_bytes() == CONTENT
+
+
+def test_a_failure_shows_what_maven_said(tmp_path: Path) -> None:
+    maven = stand_in_for_maven(tmp_path, "echo '[ERROR] no route to anywhere'; exit 1")
+    with pytest.raises(MatrixError, match=r"(?s)fetching org.example:thing.*status 1.*no route to anywhere"):
+        fetch(lock_with(SHA256), "thing", maven=maven)
+
+
+def test_success_without_a_file_is_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(MatrixError, match="Maven reported success"):
+        fetch(lock_with(SHA256), "thing", maven=stand_in_for_maven(tmp_path, "true"))
+
+
+def test_a_missing_maven_is_said(tmp_path: Path) -> None:
+    with pytest.raises(MatrixError, match=r"cannot start .*/no/mvn"):
+        fetch(lock_with(SHA256), "thing", maven=str(tmp_path / "no" / "mvn"))
+
+
+def test_forgotten_means_fetched_again(tmp_path: Path) -> None:
+    maven = stand_in_for_maven(tmp_path, DELIVER)
+    path = fetch(lock_with(SHA256), "thing", maven=maven)
+    forget(lock_with(SHA256), "thing")
+    assert not path.exists()
+    forget(lock_with(SHA256), "thing")
+    assert fetch(lock_with(SHA256), "thing", maven=maven).exists()
+
+
+@pytest.mark.real
+def test_the_hosts_maven_fetches_and_a_wrong_sha256_leaves_nothing() -> None:
+    lock = lock_with(OTHER_SHA256, coordinates="org.osgi:org.osgi.core:6.0.0:jar")
+    folder = maven_repository() / "org" / "osgi" / "org.osgi.core" / "6.0.0"
+    with pytest.raises(MatrixError, match=r"sha256 is [0-9a-f]{64}, toolchain.lock.json says"):
+        fetch(lock, "thing")
+    assert not folder.exists()
+    found = next(
+        line.split()[0]
+        for line in (find_project().root / "workloads/.mvn/checksums/checksums.sha256").read_text().splitlines()
+        if line.endswith("/org.osgi.core-6.0.0.jar")
+    )
+    right = lock_with(found, coordinates="org.osgi:org.osgi.core:6.0.0:jar")
+    assert fetch(right, "thing") == folder / "org.osgi.core-6.0.0.jar"
+
+
+def test_the_projects_lock_is_complete() -> None:
+    lock = load_lock(find_project().root)
+    assert {"maven", "open-liberty"} <= set(lock.artefacts)
+    assert lock.artefact("maven").version.startswith("3.9.")
+    with pytest.raises(MatrixError, match=r"no artefact 'gradle' \(there are: maven, open-liberty\)"):
+        lock.artefact("gradle")
+
+
+GOOD: dict[str, Any] = {
+    "maven_dependency_plugin": "3.11.0",
+    "artefacts": {"maven": {"coordinates": "a.b:c:1:jar", "sha256": SHA256}},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"artefacts": {"maven": {"coordinates": "a.b:c:1", "sha256": SHA256}}}, "artefacts.maven.coordinates"),
+        ({"artefacts": {"maven": {"coordinates": "a.b:c:1:jar", "sha256": "abc"}}}, "artefacts.maven.sha256"),
+        ({"maven_dependency_plugin": "3.11.0:evil"}, "maven_dependency_plugin"),
+        ({"more": 1}, "more"),
+    ],
+)
+def test_a_bad_lock_says_where(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    (tmp_path / "toolchain.lock.json").write_text(json.dumps({**GOOD, **change}))
+    with pytest.raises(MatrixError, match=rf"toolchain.lock.json: {message}"):
+        load_lock(tmp_path)
+
+
+def test_no_lock_and_no_json_are_said(tmp_path: Path) -> None:
+    with pytest.raises(MatrixError, match="No such file"):
+        load_lock(tmp_path)
+    (tmp_path / "toolchain.lock.json").write_text("{\n nonsense")
+    with pytest.raises(MatrixError, match="line 2"):
+        load_lock(tmp_path)

@@ -1,0 +1,106 @@
+"""Things in the cache are whole or absent."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({"MATRIX_CACHE": "/a/b", "XDG_CACHE_HOME": "/x"}, Path("/a/b")),
+        ({"XDG_CACHE_HOME": "/x"}, Path("/x/jdk-matrix")),
+        ({"MATRIX_CACHE": "", "XDG_CACHE_HOME": ""}, Path.home() / ".cache" / "jdk-matrix"),
+    ],
+)
+def test_the_folder_follows_the_environment(env: dict[str, str], expected: Path) -> None:
+    assert cache_dir(env) == expected
+
+
+@pytest.mark.parametrize("variable", ["MATRIX_CACHE", "XDG_CACHE_HOME"])
+def test_a_relative_folder_is_refused(variable: str) -> None:
+    with pytest.raises(MatrixError, match=rf"{variable}=here: expected an absolute path"):
+        cache_dir({variable: "here"})
+
+
+def test_a_finished_folder_appears_under_its_name(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "thing-1.0"
+    with atomic_dir(target) as partial:
+        (partial / "file").write_text("content")
+        assert not target.exists()
+    assert (target / "file").read_text() == "content"
+    assert [entry.name for entry in target.parent.iterdir()] == ["thing-1.0"]
+
+
+def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
+    def fail() -> None:
+        with atomic_dir(tmp_path / "thing") as partial:
+            (partial / "file").write_text("half")
+            raise MatrixError("no")
+
+    with pytest.raises(MatrixError, match="no"):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_another_process_finished_first_is_kept(tmp_path: Path) -> None:
+    with atomic_dir(tmp_path / "thing") as partial:
+        (partial / "file").write_text("ours")
+        (tmp_path / "thing").mkdir()
+        (tmp_path / "thing" / "file").write_text("theirs")
+    assert (tmp_path / "thing" / "file").read_text() == "theirs"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thing"]
+
+
+def test_only_what_a_dead_process_left_is_removed(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    abandoned = tmp_path / f".thing.{dead.pid}.0123abcd.part"
+    in_use = tmp_path / f".thing.{os.getpid()}.4567cdef.part"
+    other = tmp_path / f".another.{dead.pid}.89abcdef.part"
+    for folder in (abandoned, in_use, other):
+        folder.mkdir()
+    with atomic_dir(tmp_path / "thing"):
+        pass
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted([in_use.name, other.name, "thing"])
+
+
+def _append_slowly(target: Path, log: Path) -> None:
+    with locked(target):
+        for word in ("in", "out"):
+            with log.open("a") as file:
+                file.write(f"{word}\n")
+            time.sleep(0.02)
+
+
+def test_only_one_process_works_on_a_target(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_append_slowly, args=(tmp_path / "thing", log)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+        assert worker.exitcode == 0
+    assert log.read_text().split() == ["in", "out"] * 4
+
+
+def test_a_killed_process_frees_its_lock(tmp_path: Path) -> None:
+    script = "import sys, time; from pathlib import Path; from jdkmatrix.provision.cache import locked\n"
+    script += "with locked(Path(sys.argv[1])): print('locked', flush=True); time.sleep(60)"
+    holder = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "thing")], stdout=subprocess.PIPE)
+    assert holder.stdout is not None and holder.stdout.readline() == b"locked\n"
+    holder.kill()
+    holder.communicate()
+    with locked(tmp_path / "thing"):
+        pass

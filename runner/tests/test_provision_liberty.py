@@ -1,0 +1,56 @@
+"""The server's feature sets, and what is left of it after minifying."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from jdkmatrix.project import find_project
+from jdkmatrix.provision import artefacts
+from jdkmatrix.provision.liberty import FEATURE_SETS, features, parse_options, provision_liberty
+
+ROOT = find_project().root
+CONFIG = ROOT / "workloads" / "liberty"
+
+
+def test_the_feature_sets_are_those_of_the_configuration() -> None:
+    assert {path.stem for path in (CONFIG / "features").iterdir()} == set(FEATURE_SETS)
+    included = [
+        element.attrib["location"] for element in ElementTree.parse(CONFIG / "all-features.xml").iter("include")
+    ]
+    assert sorted(included) == sorted(f"features/{name}.xml" for name in FEATURE_SETS)
+    assert features(CONFIG) == ("microProfile-6.1", "monitor-1.0", "restfulWS-3.1")
+
+
+def test_options_are_read_as_the_server_script_reads_them() -> None:
+    text = "# comment\n--add-opens\n  java.base/java.lang=ALL-UNNAMED\n\n### more\n"
+    assert parse_options(text) == ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
+
+
+@pytest.mark.real
+def test_the_minified_server_is_kept_and_the_archive_is_not() -> None:
+    liberty = provision_liberty(ROOT, say=print)
+    assert liberty.version == artefacts.load_lock(ROOT).artefact("open-liberty").version
+    assert (liberty.home / "bin" / "tools" / "ws-server.jar").is_file()
+    assert (liberty.home / "bin" / "tools" / "ws-javaagent.jar").is_file()
+    assert "java.base/java.lang=ALL-UNNAMED" in liberty.java_options
+    installed = {path.name for path in (liberty.home / "lib" / "features").glob("*.mf")}
+    assert any("restfulWS-3.1" in name for name in installed)
+    assert not any("servlet-3.1" in name for name in installed), "only what the feature sets need"
+    archive = artefacts.maven_repository() / artefacts.load_lock(ROOT).artefact("open-liberty").repository_path
+    assert not archive.exists()
+
+    said: list[str] = []
+    assert provision_liberty(ROOT, say=said.append) == liberty
+    assert said == []
+
+
+def test_the_cache_key_follows_the_features(tmp_path: Path) -> None:
+    (tmp_path / "features").mkdir()
+    for name in FEATURE_SETS:
+        (tmp_path / "features" / f"{name}.xml").write_text(
+            f"<server><featureManager><feature>{name}</feature><feature>x-1.0</feature></featureManager></server>"
+        )
+    assert features(tmp_path) == ("microProfile-6.1", "restfulWS-3.1", "x-1.0")

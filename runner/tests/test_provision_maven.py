@@ -1,0 +1,35 @@
+"""The pinned Maven itself."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.project import find_project
+from jdkmatrix.provision import artefacts, maven
+
+ROOT = find_project().root
+pytestmark = pytest.mark.real
+
+
+def test_the_pinned_version_is_what_runs() -> None:
+    version = artefacts.load_lock(ROOT).artefact("maven").version
+    command, env = maven.maven_command(ROOT, ["--version"])
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60)
+    assert f"Apache Maven {version} " in done.stdout
+    assert env["JAVA_HOME"] in done.stdout
+
+
+def test_its_exit_status_is_ours(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    shutil.copyfile(ROOT / artefacts.LOCK_FILE, tmp_path / artefacts.LOCK_FILE)
+    (tmp_path / "workloads").mkdir()
+    assert maven.main(["no-such-phase"], tmp_path) == 1
+    assert "there is no POM in this directory" in capfd.readouterr().out
+
+
+def test_without_a_lock_it_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert maven.main(["verify"], tmp_path) == 2
+    assert "toolchain.lock.json: No such file" in capfd.readouterr().err

@@ -1,0 +1,145 @@
+"""The build: once per state of the sources, the same bytes every time, from pinned parts only."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.project import find_project
+from jdkmatrix.provision import maven
+from jdkmatrix.provision.workloads import build_workloads
+
+ROOT = find_project().root
+
+
+def copy_sources(root: Path) -> Path:
+    shutil.copytree(ROOT / "workloads", root / "workloads", ignore=shutil.ignore_patterns("target"))
+    shutil.copyfile(ROOT / "toolchain.lock.json", root / "toolchain.lock.json")
+    return root
+
+
+class Builds:
+    """Stands in for Maven: leaves the outputs, counts the calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+
+    def __call__(self, root: Path, arguments: list[str]) -> None:
+        self.calls.append(arguments)
+        for name in ("mp-ping/target/mp-ping.war", "burn/target/burn.jar", "loadgen/target/loadgen.jar"):
+            path = root / "workloads" / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"{name} of build {len(self.calls)}")
+        bundle = root / "workloads/request-executor/target/jdkmatrix.requestexecutor.jar"
+        bundle.parent.mkdir(exist_ok=True)
+        bundle.write_text("bundle")
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch) -> Builds:
+    stand_in = Builds()
+    monkeypatch.setattr(maven, "build", stand_in)
+    return stand_in
+
+
+def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
+    root = copy_sources(tmp_path)
+    said: list[str] = []
+    first = build_workloads(root, say=said.append)
+    assert build_workloads(root, say=said.append) == first
+    assert builds.calls == [["-DskipTests", "clean", "package"]]
+    assert said == ["building the workloads"]
+    assert first.burn_jar.read_text() == "burn/target/burn.jar of build 1"
+    assert set(first.sha256) == {
+        "mp-ping.war",
+        "request-executor.jar",
+        "request-executor.mf",
+        "burn.jar",
+        "loadgen.jar",
+        "liberty",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "rebuilt"),
+    [
+        ("workloads/pom.xml", True),
+        ("workloads/burn/pom.xml", True),
+        ("workloads/burn/src/main/java/jdkmatrix/burn/Burn.java", True),
+        ("workloads/request-executor/src/main/feature/jdkmatrix.requestexecutor-1.0.mf", True),
+        ("workloads/.mvn/checksums/checksums.sha256", True),
+        ("toolchain.lock.json", True),
+        ("workloads/burn/src/test/java/jdkmatrix/burn/BurnTest.java", False),
+        ("workloads/burn/target/burn.jar", False),
+        ("workloads/liberty/server.xml", False),
+    ],
+)
+def test_what_decides_the_result_decides_the_build(changed: str, rebuilt: bool, tmp_path: Path, builds: Builds) -> None:
+    root = copy_sources(tmp_path)
+    before = build_workloads(root, say=lambda _line: None)
+    with (root / changed).open("a") as file:
+        file.write("\n")
+    after = build_workloads(root, say=lambda _line: None)
+    assert len(builds.calls) == (2 if rebuilt else 1)
+    assert (after.burn_jar != before.burn_jar) == rebuilt
+    assert after.burn_jar.exists()
+    assert before.burn_jar.exists() != rebuilt, "what older sources made is deleted"
+    assert (after.sha256["liberty"] != before.sha256["liberty"]) == (changed == "workloads/liberty/server.xml")
+
+
+def test_a_failed_build_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = copy_sources(tmp_path)
+
+    def fail(_root: Path, _arguments: list[str]) -> None:
+        raise MatrixError("building the workloads: status 1")
+
+    monkeypatch.setattr(maven, "build", fail)
+    with pytest.raises(MatrixError, match="status 1"):
+        build_workloads(root, say=lambda _line: None)
+    assert [path for path in (root / ".build").rglob("*") if path.suffix != ".lock" and path.is_file()] == []
+
+
+def test_no_sources_are_said(tmp_path: Path) -> None:
+    (tmp_path / "workloads").mkdir()
+    with pytest.raises(MatrixError, match=r"no modules with a pom\.xml here"):
+        build_workloads(tmp_path, say=lambda _line: None)
+
+
+@pytest.mark.real
+def test_another_checkout_makes_the_same_bytes_and_then_needs_no_network(tmp_path: Path) -> None:
+    here = build_workloads(ROOT, say=lambda _line: None)
+    there = build_workloads(copy_sources(tmp_path), say=lambda _line: None)
+    assert there.sha256 == here.sha256
+    maven.build(tmp_path, ["--offline", "-DskipTests", "package"])
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("jar", "message"),
+    [
+        ("jakarta.ws.rs-api-3.1.0.jar", "trusted checksum mismatch"),
+        ("plexus-archiver-4.12.0.jar", "trusted checksum mismatch"),
+    ],
+)
+def test_a_dependency_or_plugin_with_other_bytes_stops_the_build(jar: str, message: str, tmp_path: Path) -> None:
+    root = copy_sources(tmp_path)
+    checksums = root / "workloads" / maven.CHECKSUMS
+    lines = checksums.read_text().splitlines()
+    (line,) = [line for line in lines if line.endswith(f"/{jar}")]
+    checksums.write_text("\n".join(lines).replace(line, "0" * 64 + line[64:]) + "\n")
+    with pytest.raises(MatrixError, match=rf"(?s)building the workloads.*{message}"):
+        build_workloads(root, say=lambda _line: None)
+    checksums.write_text("\n".join(other for other in lines if other != line) + "\n")
+    with pytest.raises(MatrixError, match=r"(?s)Missing from summaryFile trusted checksum"):
+        build_workloads(root, say=lambda _line: None)
+
+
+def test_the_checksum_file_names_no_host() -> None:
+    lines = (ROOT / "workloads" / maven.CHECKSUMS).read_text().splitlines()
+    assert len(lines) > 100
+    for line in lines:
+        digest, path = line.split()
+        assert len(digest) == 64 and not path.startswith("/") and ":" not in path and "jdkmatrix" not in path

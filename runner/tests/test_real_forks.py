@@ -1,0 +1,162 @@
+"""One fork of each executor on each JDK that can be had here: real server, real driver, real CPUs."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jdkmatrix.config.executors import is_virtual
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.host.cpusets import CpuSets, assign
+from jdkmatrix.host.topology import read_topology
+from jdkmatrix.measure.fork import ForkSetup, measure_fork
+from jdkmatrix.measure.prepare import Parts, set_up_parts
+from jdkmatrix.plan import PlannedFork
+from jdkmatrix.project import Project
+from jdkmatrix.provision.jdks.resolve import Available
+from jdkmatrix.records import CellKey, Fork, RateLoad, Status
+from jdkmatrix.sut.instance import Instance
+from tests.project import make_project
+
+pytestmark = pytest.mark.real
+
+# temurin-25.0.3 is there only where a host brings it along; semeru and the archives cannot be had on every network.
+MUST_RUN = ("temurin-21.0.8", "temurin-25", "temurin-25.0.2", "openjdk-28-nightly")
+EXECUTORS = ("liberty", "liberty-virtual", "virtual", "platform", "fixed-50", "cached")
+ROUNDS_PER_US = 500.0
+
+
+class Silent:
+    def step(self, text: str) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return Project(make_project(tmp_path_factory.mktemp("project")))
+
+
+@pytest.fixture(scope="module")
+def parts(project: Project) -> Parts:
+    cells = [key(jdk, "liberty") for jdk in MUST_RUN]
+    return set_up_parts(project, load_matrix(project.matrix), cells, say=print)
+
+
+def key(jdk: str, executor: str, **changes: object) -> CellKey:
+    values = {"workload": "mp-ping", "jdk": jdk, "executor": executor, "cpus": 1, "burn_us": 0, "load": "saturate-10"}
+    return CellKey.model_validate({**values, **changes})
+
+
+def setup_of(
+    project: Project, parts: Parts, cell: CellKey, folder: Path, *, feature_set: str = "restfulWS-3.1"
+) -> ForkSetup:
+    matrix = load_matrix(project.matrix)
+    jdk = parts.jdks[cell.jdk]
+    assert isinstance(jdk, Available), jdk
+    driver = parts.drivers["saturate-10"]
+    assert not isinstance(driver, str), driver
+    log_dir = folder / "logs"
+    log_dir.mkdir(parents=True)
+    return ForkSetup(
+        planned=PlannedFork(cell, fork=1, position=1, sequence=1),
+        load=matrix.loads[cell.load],
+        matrix=matrix,
+        windows=1,
+        window_s=1.0,
+        burn_rounds=round(cell.burn_us * ROUNDS_PER_US),
+        cpu_sets=cpu_sets(),
+        driver=driver,
+        instance=Instance(
+            liberty=parts.liberty,
+            workloads=parts.workloads,
+            java=jdk.home / "bin" / "java",
+            feature_set=feature_set,
+            executor=cell.executor,
+            jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC"),
+            rounds_per_us=ROUNDS_PER_US,
+        ),
+        scratch=folder / "scratch",
+        log_dir=log_dir,
+        log_prefix="../logs",
+    )
+
+
+def cpu_sets() -> CpuSets:
+    return assign(read_topology(), sut_cpus=1, driver_cpus=1, overlap=True)
+
+
+def assert_measured(fork: Fork) -> None:
+    assert fork.usable, fork.reasons
+    assert fork.proof is not None
+    assert fork.proof.virtual == is_virtual(fork.proof.executor)
+    window = fork.windows[0]
+    assert window.valid, window.reasons
+    assert window.load.completed > 0
+    assert window.load.errors.total == window.load.non_2xx == 0
+    assert 0 < window.sut.cpu_us_per_request < 1e6
+    assert window.sut.rss_peak_bytes >= window.sut.rss_bytes > 50e6
+    assert fork.samples
+    assert all(sample.gauges is not None for sample in fork.samples)
+    assert {"messages.log", "console.log"} <= fork.logs.keys()
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("jdk", MUST_RUN)
+def test_every_executor_on_every_jdk(project: Project, parts: Parts, tmp_path: Path, jdk: str, executor: str) -> None:
+    fork = measure_fork(setup_of(project, parts, key(jdk, executor), tmp_path), Silent())
+    assert_measured(fork)
+
+
+def test_microprofile_burn_and_a_constant_rate(project: Project, parts: Parts, tmp_path: Path) -> None:
+    cell = key("temurin-25", "virtual", workload="mp-ping-mp61", burn_us=100)
+    setup = setup_of(project, parts, cell, tmp_path, feature_set="microProfile-6.1")
+    load = RateLoad(rate_rps=500, connections=5)
+    fork = measure_fork(ForkSetup(**{**vars(setup), "load": load}), Silent())
+    assert_measured(fork)
+    result = fork.windows[0].load
+    assert result.due is not None
+    assert result.due == pytest.approx(500, abs=5)
+    assert result.corrected is not None
+    assert fork.burn_check is not None
+    assert fork.burn_check.rounds == 100 * ROUNDS_PER_US
+    assert fork.burn_check.best_us > 0
+
+
+def test_an_executor_that_is_not_the_cells_fails_the_fork(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = setup_of(project, parts, key("temurin-25", "virtual"), tmp_path)
+    other = Instance(**{**vars(setup.instance), "executor": "cached"})
+    fork = measure_fork(ForkSetup(**{**vars(setup), "instance": other}), Silent())
+    assert fork.status is Status.FAILED
+    assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
+    assert 'did not run on "virtual"' in fork.reasons[0].message
+    assert fork.windows == ()
+
+
+def test_a_server_that_dies_is_the_reason(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
+
+    class Killer:
+        def step(self, text: str) -> None:
+            if text.startswith("warming"):
+                for child in psutil.Process().children(recursive=True):
+                    if any("ws-server.jar" in part for part in child.cmdline()):
+                        child.kill()
+                        child.wait(10)
+
+    fork = measure_fork(setup, Killer())
+    assert fork.status is Status.FAILED
+    assert fork.reasons[0].code == "server"
+    assert "killed by signal 9" in fork.reasons[0].message
+    assert fork.first_response_s is not None
+
+
+def test_no_process_is_left(project: Project, parts: Parts) -> None:
+    deadline = time.monotonic() + 20
+    while children := psutil.Process().children(recursive=True):
+        java = [child for child in children if child.name() == "java"]
+        if not java:
+            break
+        assert time.monotonic() < deadline, java

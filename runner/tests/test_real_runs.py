@@ -1,0 +1,157 @@
+"""Whole runs of the command line: kill -9, resume, a damaged file, SIGTERM, the site."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jdkmatrix.records import RunRecord, Status
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
+from tests.project import make_project, matrix, matrix_command
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
+
+RUN_TIMEOUT_S = 240
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project")
+
+
+def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        matrix_command("run", "--profile", "short", *arguments),
+        env={**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + RUN_TIMEOUT_S
+    while not condition():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, "the run did not get there"
+        time.sleep(0.05)
+
+
+def cells_on_disk(run: Path) -> list[Path]:
+    return sorted((run / "cells").glob("*.json"))
+
+
+def java_below(home: Path) -> Iterator[psutil.Process]:
+    """Servers and drivers whose files are in this project."""
+    for process in psutil.process_iter(["name", "environ", "cmdline"]):
+        if process.info["name"] == "java" and str(home) in " ".join(
+            [*(process.info["cmdline"] or ()), *(process.info["environ"] or {}).values()]
+        ):
+            yield process
+
+
+def all_gone(home: Path) -> None:
+    deadline = time.monotonic() + 10
+    while left := list(java_below(home)):
+        assert time.monotonic() < deadline, f"still running: {left}"
+        time.sleep(0.05)
+
+
+def loaded(run: Path) -> LoadedRun:
+    return RunStore(run).load()
+
+
+def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
+    run = home / "results" / "killed"
+    process = start(home, "--run", str(run))
+    wait_until(lambda: len(cells_on_disk(run)) == 1, process)
+    wait_until(lambda: any(java_below(home)), process)
+    process.kill()
+    process.communicate()
+    all_gone(home)
+    before = loaded(run)
+    assert before.run.status == "running"
+    assert not before.problems
+    first = before.cells[0]
+
+    resumed = matrix(home, "run", "--resume", "--run", str(run), timeout_s=RUN_TIMEOUT_S)
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    after = loaded(run)
+    assert after.run.status == "complete"
+    assert after.run.run_id == before.run.run_id
+    assert after.run.order == before.run.order
+    assert len(after.cells) == 2
+    assert first in after.cells, "what was finished must not be measured again"
+    assert all(fork.status is not Status.FAILED for cell in after.cells for fork in cell.forks)
+
+    damaged = cells_on_disk(run)[0]
+    damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
+    again = matrix(home, "run", "--resume", "--run", str(run), timeout_s=RUN_TIMEOUT_S)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "Traceback" not in again.stdout + again.stderr
+    assert damaged.name in again.stdout
+    assert f"{damaged.name}.unreadable-1" in again.stdout
+    repaired = loaded(run)
+    assert {cell.key for cell in repaired.cells} == {cell.key for cell in after.cells}
+    assert repaired.problems == (f"{damaged.name}.unreadable-1: was unreadable, set aside and measured again",)
+
+    began = time.monotonic()
+    idle = matrix(home, "run", "--resume", "--run", str(run))
+    assert idle.returncode == 0
+    assert loaded(run).cells == repaired.cells, "nothing was left to do"
+    assert time.monotonic() - began < RUN_TIMEOUT_S
+
+
+def test_sigterm_stops_both_processes_and_keeps_what_is_finished(home: Path) -> None:
+    run = home / "results" / "stopped"
+    process = start(home, "--run", str(run))
+    wait_until(lambda: len(cells_on_disk(run)) == 1, process)
+    wait_until(lambda: any(java_below(home)), process)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, output
+    assert "Traceback" not in output
+    all_gone(home)
+    assert not (run / "scratch").exists()
+    record = RunRecord.model_validate_json((run / "run.json").read_bytes())
+    assert record.status == "interrupted"
+    assert record.ended_at is not None
+    assert len(loaded(run).cells) == 1
+
+
+def test_a_second_run_on_the_same_host_is_refused(home: Path) -> None:
+    process = start(home, "--run", str(home / "results" / "first"))
+    try:
+        wait_until(lambda: any(java_below(home)), process)
+        second = matrix(home, "run", "--profile", "short", "--run", str(home / "results" / "second"))
+        assert second.returncode == 1
+        assert "another run is measuring" in second.stderr
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGINT
+
+
+def test_a_jdk_that_cannot_be_had_is_told_and_shown(home: Path) -> None:
+    text = (home / "matrix.toml").read_text()
+    text = text.replace('jdk = ["temurin-25"]\nexecutor', 'jdk = ["temurin-25", "no-such-place"]\nexecutor')
+    (home / "matrix.toml").write_text(text.replace('"semeru-21", "semeru-25",', '"semeru-21", "no-such-place",', 1))
+    catalogue = json.loads((home / "jdks.json").read_text())
+    entry = next(entry for entry in catalogue["jdks"] if entry["id"] == "temurin-25.0.3")
+    catalogue["jdks"].append({**entry, "id": "no-such-place", "version": "25.0.99+1"})
+    (home / "jdks.json").unlink()
+    (home / "jdks.json").write_text(json.dumps(catalogue))
+    done = matrix(home, "run", "--profile", "short", "--executor", "virtual", timeout_s=RUN_TIMEOUT_S)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "not testable here: mp-ping.no-such-place.virtual" in done.stdout
+    page = (home / "site" / "index.html").read_text()
+    assert "no-such-place" in page

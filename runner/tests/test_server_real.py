@@ -1,0 +1,189 @@
+"""Open Liberty as it is measured: every executor on the stock server, over sockets."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.config.model import Server
+from jdkmatrix.project import find_project
+from jdkmatrix.provision import hosttools
+from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty, provision_liberty
+from jdkmatrix.provision.workloads import Workloads, build_workloads
+from jdkmatrix.records import Gauges
+from jdkmatrix.sut.http import Connection
+from jdkmatrix.sut.liberty_layout import LibertyLayout, lay_out, write
+from jdkmatrix.sut.proof import prove_executor
+from jdkmatrix.sut.server import ServerError, ServerProcess
+
+pytestmark = pytest.mark.real
+
+ROUNDS_PER_US = 700
+RULES = Server(first_response_timeout_s=90, ready_without_port_s=3, stop_timeout_s=30)
+CPUS = tuple(sorted(os.sched_getaffinity(0)))
+
+
+@pytest.fixture(scope="module")
+def liberty() -> Liberty:
+    return provision_liberty(find_project().root, say=print)
+
+
+@pytest.fixture(scope="module")
+def workloads() -> Workloads:
+    return build_workloads(find_project().root, say=print)
+
+
+def layout(
+    liberty: Liberty, workloads: Workloads, folder: Path, *, executor: str, feature_set: str = "restfulWS-3.1"
+) -> LibertyLayout:
+    jdk = hosttools.find_jdk()
+    assert jdk is not None
+    made = lay_out(
+        liberty=liberty,
+        workloads=workloads,
+        java=jdk.home / "bin" / "java",
+        feature_set=feature_set,
+        executor=executor,
+        port=free_port(),
+        jvm_options=("-Xmx256m", "-XX:+UseSerialGC"),
+        properties={"jdkmatrix.burn.rounds_per_us": str(ROUNDS_PER_US)},
+        folder=folder / "server",
+        log_dir=folder / "logs",
+    )
+    write(made)
+    return made
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running(made: LibertyLayout) -> Iterator[tuple[ServerProcess, Connection]]:
+    with ServerProcess(made.launch, cpus=CPUS, rules=RULES) as process:
+        process.wait_ready()
+        with Connection(process.base_url, timeout_s=30) as connection:
+            yield process, connection
+
+
+@pytest.mark.parametrize(
+    "executor", ["liberty", "liberty-virtual", "virtual", "platform", "fixed-1", "fixed-4", "cached"]
+)
+def test_every_executor_serves_from_its_own_threads(
+    executor: str, liberty: Liberty, workloads: Workloads, tmp_path: Path
+) -> None:
+    made = layout(liberty, workloads, tmp_path, executor=executor)
+    with running(made) as (process, connection):
+        proof = prove_executor(connection, executor, requests=200)
+        assert proof.requests == 200
+        assert connection.get("/ping") == (200, b"pong")
+        assert connection.get("/ping?burn_us=50") == (200, b"pong")
+        gauges = Gauges.model_validate(connection.get_json("/gauges"))
+        assert gauges.pool_size is not None and gauges.pool_size >= 1
+        assert gauges.active is not None and 1 <= gauges.active <= gauges.pool_size
+        assert (gauges.in_flight, gauges.in_flight_peak) == (0, 1)
+        assert gauges.carriers is not None and (gauges.carriers >= 1) == proof.virtual
+        assert gauges.jit_ms > 0 and gauges.heap_used_bytes > 0
+        if executor.startswith("fixed-"):
+            assert gauges.pool_size == int(executor.removeprefix("fixed-"))
+            assert gauges.queued == 0
+        if executor.startswith("liberty"):
+            assert gauges.queued is None
+        process_id = process.pid
+        assert "Name:\tjava\n" in Path(f"/proc/{process_id}/status").read_text(encoding="utf-8")
+        environment = Path(f"/proc/{process_id}/environ").read_text(encoding="utf-8").strip("\0")
+        assert {pair.split("=")[0] for pair in environment.split("\0")} == set(made.launch.env)
+    assert not Path(f"/proc/{process_id}").exists()
+    assert "stopped after" in made.launch.messages_log.read_text(encoding="utf-8"), "SIGTERM stops it in order"
+
+
+@pytest.mark.parametrize("feature_set", FEATURE_SETS)
+def test_the_application_on_each_feature_set(
+    feature_set: str, liberty: Liberty, workloads: Workloads, tmp_path: Path
+) -> None:
+    made = layout(liberty, workloads, tmp_path, executor="virtual", feature_set=feature_set)
+    with running(made) as (_, connection):
+        whoami = connection.get_json("/whoami")
+        assert set(whoami) == {"thread", "thread_id", "virtual", "executor", "java_version", "vm_name"}
+        assert whoami["executor"] == "virtual" and whoami["virtual"] is True
+
+        connection.get("/gauges?reset=peak")
+        assert connection.get_json("/gauges")["in_flight_peak"] == 0
+        connection.get("/ping")
+        assert connection.get_json("/gauges?reset=peak")["in_flight_peak"] == 1
+        assert connection.get_json("/gauges")["in_flight_peak"] == 0
+
+        for bad in ("x", "-1", "10000001", "1e3"):
+            status, body = connection.get(f"/ping?burn_us={bad}")
+            assert status == 400 and b"from 0 to 10000000" in body and bad.encode() in body
+        assert connection.get("/burn?rounds=0&repeats=1")[0] == 400
+        assert connection.get("/burn?rounds=100")[0] == 400
+        assert connection.get("/burn?rounds=100000000000&repeats=2")[0] == 400
+        assert connection.get("/gauges?reset=all")[0] == 400
+
+        assert twice_the_rounds_take_twice_the_time(connection)
+    log = made.launch.messages_log.read_text(encoding="utf-8")
+    assert " E " not in "".join(line[:120] for line in log.splitlines()), "a start without an error"
+
+
+def test_ping_without_calibration_says_what_is_missing(liberty: Liberty, workloads: Workloads, tmp_path: Path) -> None:
+    made = layout(liberty, workloads, tmp_path, executor="liberty")
+    command = tuple(part for part in made.launch.command if "rounds_per_us" not in part)
+    with running(replace_command(made, command)) as (_, connection):
+        assert connection.get("/ping") == (200, b"pong")
+        status, body = connection.get("/ping?burn_us=5")
+        assert status == 500 and b"jdkmatrix.burn.rounds_per_us" in body
+
+
+def test_a_target_that_matches_nothing_is_ready_and_opens_no_port(
+    liberty: Liberty, workloads: Workloads, tmp_path: Path
+) -> None:
+    made = layout(liberty, workloads, tmp_path, executor="virtual")
+    for bundle in (made.user_dir / "extension" / "lib").glob("*.jar"):
+        bundle.unlink()
+    with (
+        pytest.raises(ServerError, match=r"CWWKF0011I.*has opened no port"),
+        ServerProcess(made.launch, cpus=CPUS, rules=RULES) as process,
+    ):
+        process.wait_ready()
+
+
+@pytest.mark.parametrize("arm", ["virtual", "liberty-virtual"])
+def test_an_unknown_kind_ends_the_server(arm: str, liberty: Liberty, workloads: Workloads, tmp_path: Path) -> None:
+    made = layout(liberty, workloads, tmp_path, executor=arm)
+    command = tuple(
+        "-Djdkmatrix.executor=virtal" if part.startswith("-Djdkmatrix.executor=") else part
+        for part in made.launch.command
+    )
+    with (
+        pytest.raises(ServerError, match="the server ended with status"),
+        ServerProcess(replace_command(made, command).launch, cpus=CPUS, rules=RULES) as process,
+    ):
+        process.wait_ready()
+    log = made.launch.messages_log.read_text(encoding="utf-8")
+    assert "unknown request executor: found virtal, allowed are virtual, platform, cached, liberty-virtual" in log
+
+
+def twice_the_rounds_take_twice_the_time(connection: Connection) -> bool:
+    """Three times in a row, within a bounded number of tries: until it is compiled the code gets faster meanwhile."""
+    in_a_row = 0
+    for _ in range(200):
+        short = connection.get_json("/burn?rounds=500000&repeats=20")
+        long = connection.get_json("/burn?rounds=1000000&repeats=20")
+        assert (short["rounds"], long["rounds"]) == (500_000, 1_000_000)
+        in_a_row = in_a_row + 1 if 1.8 < long["best_us"] / short["best_us"] < 2.2 else 0
+        if in_a_row == 3:
+            return True
+    return False
+
+
+def replace_command(made: LibertyLayout, command: tuple[str, ...]) -> LibertyLayout:
+    return replace(made, launch=replace(made.launch, command=command))

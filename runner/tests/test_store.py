@@ -1,0 +1,79 @@
+"""Results on disk are whole or absent; what cannot be read is named and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.measure.campaign import differing, with_fork
+from jdkmatrix.records import CellRecord
+from jdkmatrix.store.atomic import write_atomic
+from jdkmatrix.store.runs import RunStore, UnreadableError, latest_run
+from tests.builders import cell, fork, key
+
+
+def test_a_cell_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    store = RunStore.create(tmp_path)
+    record = cell(forks=(fork(1), fork(2)))
+    assert store.read_cell(record.key) is None
+    store.save_cell(record)
+    assert store.read_cell(record.key) == record
+    assert [path.name for path in (tmp_path / "cells").iterdir()] == [f"{record.key.cell_id}.json"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomic(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomic(path, "new \ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_a_damaged_cell_is_reported_never_a_traceback(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    store = RunStore.create(tmp_path_factory.mktemp("run"))
+    record = cell(forks=(fork(1),))
+    store.save_cell(record)
+    path = store.cell_path(record.key)
+    whole = path.read_bytes()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    damaged = data.draw(st.sampled_from([whole[:at], whole[:at] + b"\x00\xff" + whole[at:], b"", b"[]", b"null"]))
+    path.write_bytes(damaged)
+    with pytest.raises(UnreadableError, match=path.name):
+        store.read_cell(record.key)
+
+
+def test_what_cannot_stand_is_kept_under_another_name(tmp_path: Path) -> None:
+    store = RunStore.create(tmp_path)
+    for number in (1, 2):
+        store.cell_path(key()).write_text(f"damage {number}")
+        assert store.set_aside(key(), "unreadable").read_text() == f"damage {number}"
+    assert len(list((tmp_path / "cells").iterdir())) == 2
+
+
+def test_the_newest_run_is_found_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(MatrixError, match="no run"):
+        latest_run(tmp_path)
+    for name in ("20260101T000000Z-quick", "20260301T000000Z-quick", "20260201T000000Z-full"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text("{}")
+    assert latest_run(tmp_path).name == "20260301T000000Z-quick"
+
+
+def test_forks_stay_in_the_order_of_their_numbers() -> None:
+    record: CellRecord = cell()
+    for number in (2, 1, 3):
+        record = with_fork(record, fork(number))
+    assert [f.fork for f in record.forks] == [1, 2, 3]
+
+
+def test_what_changed_is_named() -> None:
+    assert differing({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 0}) == ["b", "c"]

@@ -1,0 +1,170 @@
+package jdkmatrix.loadgen;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Runs phases against one target, one after another, over connections that are kept from phase to phase.
+ *
+ * <p>A phase: open what is missing of its connections (at most {@link Limits#PREPARE_NS}); send for its duration; wait
+ * for what is outstanding (at most {@link Limits#DRAIN_NS}), close the connections that are still busy.
+ */
+final class Engine implements AutoCloseable {
+    /** Between the decision to begin and the first slot: every event loop has its orders by then. */
+    private static final long LEAD_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long MARGIN_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Target target;
+    private final Limits limits;
+    private final EventLoopGroup group;
+    private final List<Worker> workers = new ArrayList<>();
+    private final Tally gathered = new Tally();
+    private final OperatingSystemMXBean os = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
+    Engine(Target target, int threads, Limits limits) {
+        if (!Epoll.isAvailable()) {
+            throw new IllegalStateException(
+                    "Netty's native epoll transport is needed (Linux on x86_64 or aarch64): "
+                            + Epoll.unavailabilityCause().getMessage(),
+                    Epoll.unavailabilityCause());
+        }
+        this.target = target;
+        this.limits = limits;
+        group = new MultiThreadIoEventLoopGroup(threads, new PunctualThreads(), EpollIoHandler.newFactory());
+        Bootstrap bootstrap = new Bootstrap()
+                .channel(EpollSocketChannel.class)
+                .option(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
+                .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) TimeUnit.NANOSECONDS.toMillis(limits.timeoutNs()));
+        for (int i = 0; i < threads; i++) {
+            EventLoop loop = group.next();
+            workers.add(new Worker(i, threads, loop, target, bootstrap, limits));
+        }
+    }
+
+    /**
+     * Runs one phase and waits for its end.
+     *
+     * @throws RefusedException not one connection could be opened; the engine stays usable
+     * @throws IllegalStateException an event loop broke or hangs; the engine is of no use any more
+     */
+    PhaseResult run(Phase phase, Progress progress) throws RefusedException, InterruptedException {
+        prepare(phase.load().connections());
+        long startNs = System.nanoTime() + LEAD_NS;
+        long endNs = startNs + phase.durationNs();
+        long cpuBefore = os.getProcessCpuTime();
+        each(worker -> worker.begin(phase.load(), startNs, phase.durationNs()));
+        progress.started(startNs);
+
+        Tally total = new Tally();
+        double durationS = phase.durationNs() / 1e9;
+        int intervals = Math.toIntExact(Math.ceilDiv(phase.durationNs(), Limits.INTERVAL_NS));
+        for (int i = 0; i < intervals; i++) {
+            double toS = Math.min(i + 1.0, durationS);
+            Tally tally = gather(startNs + (long) (toS * 1e9) + MARGIN_NS);
+            total.add(tally);
+            progress.interval(i, toS, tally);
+        }
+        double cpuS = (os.getProcessCpuTime() - cpuBefore) / 1e9;
+        Tally drain = gather(endNs + Limits.DRAIN_NS + MARGIN_NS);
+        total.add(drain);
+        progress.drained(durationS, Math.max(durationS, (System.nanoTime() - startNs) / 1e9), drain);
+        long due = phase.load() instanceof Load.Rate rate
+                ? new Schedule(rate.rps(), rate.connections(), phase.durationNs()).due()
+                : 0;
+        return new PhaseResult(phase, startNs, endNs, due, total, cpuS);
+    }
+
+    String url() {
+        return target.url();
+    }
+
+    @Override
+    public void close() {
+        group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+    }
+
+    private void prepare(int connections) throws RefusedException, InterruptedException {
+        each(worker -> worker.prepare(connections));
+        long deadlineNs = System.nanoTime() + Limits.PREPARE_NS + MARGIN_NS;
+        int open = 0;
+        String error = null;
+        for (Worker worker : workers) {
+            Worker.Report.Prepared prepared = next(worker, Worker.Report.Prepared.class, deadlineNs);
+            open += prepared.open();
+            error = prepared.error() == null ? error : prepared.error();
+        }
+        if (open == 0) {
+            each(Worker::cancel);
+            throw new RefusedException(
+                    "not one connection to %s could be opened: %s"
+                            .formatted(target.url(), error == null ? "no answer in time" : error));
+        }
+    }
+
+    private void each(Consumer<Worker> order) {
+        for (Worker worker : workers) {
+            worker.loop().execute(() -> {
+                try {
+                    order.accept(worker);
+                } catch (RuntimeException e) {
+                    worker.broken(e);
+                }
+            });
+        }
+    }
+
+    /** The next tally of all workers together; valid until the next call. */
+    private Tally gather(long deadlineNs) throws InterruptedException {
+        gathered.reset();
+        for (Worker worker : workers) {
+            Tally tally = next(worker, Worker.Report.Counted.class, deadlineNs).tally();
+            gathered.add(tally);
+            tally.reset();
+            worker.recycle(tally);
+        }
+        return gathered;
+    }
+
+    private static <T extends Worker.Report> T next(Worker worker, Class<T> type, long deadlineNs)
+            throws InterruptedException {
+        Worker.Report report = worker.awaitReport(deadlineNs - System.nanoTime());
+        return switch (report) {
+            case null -> throw new IllegalStateException("an event loop hangs: no report in time");
+            case Worker.Report.Broken broken ->
+                throw new IllegalStateException("an event loop broke: " + broken.cause(), broken.cause());
+            default -> type.cast(report);
+        };
+    }
+
+    /** Event loops that wake on time. */
+    private static final class PunctualThreads extends DefaultThreadFactory {
+        PunctualThreads() {
+            super("loadgen", true);
+        }
+
+        @Override
+        protected Thread newThread(Runnable task, String name) {
+            return super.newThread(
+                    () -> {
+                        TimerSlack.minimise();
+                        task.run();
+                    },
+                    name);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package jdkmatrix.loadgen;
+
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+
+/** What a session prints, one JSON object per line. Fields that do not apply to a load are null. */
+@JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "event")
+@JsonSubTypes({
+    @JsonSubTypes.Type(value = Event.Ready.class, name = "ready"),
+    @JsonSubTypes.Type(value = Event.Started.class, name = "started"),
+    @JsonSubTypes.Type(value = Event.Interval.class, name = "interval"),
+    @JsonSubTypes.Type(value = Event.Finished.class, name = "finished"),
+    @JsonSubTypes.Type(value = Event.Failed.class, name = "error")
+})
+sealed interface Event {
+    /** Commands are awaited. */
+    record Ready(String version, String netty, String javaVersion, String transport) implements Event {}
+
+    /** The schedule starts at this System.nanoTime, in a few milliseconds. */
+    record Started(String label, long monotonicNs) implements Event {}
+
+    record Interval(
+            double tS,
+            long sent,
+            long completed,
+            @JsonProperty("non_2xx") long non2xx,
+            Errors errors,
+            Double p50Us,
+            Double p99Us,
+            Double maxUs)
+            implements Event {}
+
+    /**
+     * Histograms are HdrHistogram's V2 compressed encoding in base64, in nanoseconds; null where nothing was recorded.
+     * Of the shown latency (corrected in an open loop), {@code lowerBounds} values only say "at least".
+     */
+    record Finished(
+            String label,
+            long startedMonotonicNs,
+            long endedMonotonicNs,
+            double durationS,
+            Long due,
+            long sent,
+            Long unsent,
+            long outstanding,
+            long answeredLate,
+            long completed,
+            @JsonProperty("non_2xx") long non2xx,
+            Errors errors,
+            long reconnects,
+            long bytesRead,
+            double throughputRps,
+            long lowerBounds,
+            String corrected,
+            String uncorrected,
+            String sendLateness,
+            double cpuS,
+            String hlog)
+            implements Event {}
+
+    /** The command or the phase came to nothing: "bad-command" and "refused" leave the session usable. */
+    record Failed(String code, String message) implements Event {}
+
+    record Errors(long connect, long read, long write, long timeout) {
+        static Errors of(Tally tally) {
+            return new Errors(
+                    tally.failures(Failure.CONNECT),
+                    tally.failures(Failure.READ),
+                    tally.failures(Failure.WRITE),
+                    tally.failures(Failure.TIMEOUT));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package jdkmatrix.loadgen;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogWriter;
+
+/**
+ * HdrHistogram's standard interval log (.hlog): one line per interval and per tag, "corrected" (open loop only) and
+ * "uncorrected", in nanoseconds. Its last lines hold what came in, or was given up, after the end of the phase, so that
+ * all lines together are the phase's histograms.
+ */
+final class IntervalLog implements Progress, AutoCloseable {
+    /** Of the log's own column of maxima, in milliseconds. */
+    private static final double MAX_UNIT_NS = 1e6;
+
+    private final PrintStream file;
+    private final HistogramLogWriter log;
+    private final boolean scheduled;
+    private final String comment;
+
+    IntervalLog(Path path, Phase phase, String url) throws IOException {
+        file = new PrintStream(Files.newOutputStream(path), false, StandardCharsets.UTF_8);
+        log = new HistogramLogWriter(file);
+        scheduled = phase.load() instanceof Load.Rate;
+        comment = "loadgen %s, phase %s, %s, %s; values in ns, Interval_Max in ms"
+                .formatted(Main.version(), phase.label(), phase.load(), url);
+    }
+
+    @Override
+    public void started(long startNs) {
+        log.outputComment("[" + comment + "]");
+        log.outputLogFormatVersion();
+        log.outputStartTime(Instant.now().toEpochMilli());
+        log.outputLegend();
+    }
+
+    @Override
+    public void interval(double fromS, double toS, Tally tally) {
+        if (scheduled) {
+            write(fromS, toS, tally.corrected, "corrected");
+        }
+        write(fromS, toS, tally.uncorrected, "uncorrected");
+    }
+
+    @Override
+    public void drained(double fromS, double toS, Tally tally) {
+        if (tally.corrected.getTotalCount() + tally.uncorrected.getTotalCount() > 0) {
+            interval(fromS, toS, tally);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+        if (file.checkError()) {
+            throw new IOException("the interval log could not be written");
+        }
+    }
+
+    private void write(double fromS, double toS, Histogram histogram, String tag) {
+        histogram.setTag(tag);
+        log.outputIntervalHistogram(fromS, toS, histogram, MAX_UNIT_NS);
+    }
+}

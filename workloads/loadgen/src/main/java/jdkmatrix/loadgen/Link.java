@@ -1,0 +1,123 @@
+package jdkmatrix.loadgen;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseDecoder;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+
+/**
+ * One TCP connection: writes requests, turns what Netty's decoder reads into "answered" or "failed".
+ *
+ * <p>Bodies are never gathered: chunks are counted as bytes and dropped.
+ */
+final class Link extends ChannelInboundHandlerAdapter {
+    private static final HttpDecoderConfig DECODER = new HttpDecoderConfig().setMaxChunkSize(64 * 1024).setValidateHeaders(false);
+
+    private final Worker worker;
+    final Connection connection;
+    private Channel channel;
+    private int requestLength;
+    private boolean writing;
+    private int status;
+    private boolean keepAlive;
+    private boolean answered;
+
+    Link(Worker worker, Connection connection) {
+        this.worker = worker;
+        this.connection = connection;
+    }
+
+    /** Has this link brought at least one answer? */
+    boolean answered() {
+        return answered;
+    }
+
+    /** Writes the request; a failure is reported to the worker before this returns, if it is known by then. */
+    void write() {
+        ByteBuf request = connection.request;
+        request.setIndex(0, requestLength);
+        writing = true;
+        // The void promise spares one object per request; its failure arrives in exceptionCaught.
+        channel.writeAndFlush(request, channel.voidPromise());
+        writing = false;
+    }
+
+    void close() {
+        if (channel != null) {
+            channel.close();
+        }
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        channel = ctx.channel();
+        requestLength = connection.request.capacity();
+        ctx.pipeline().addFirst(new Decoder());
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        try {
+            read(message);
+        } finally {
+            ReferenceCountUtil.release(message);
+        }
+    }
+
+    private void read(Object message) {
+        if (message instanceof HttpResponse response) {
+            if (response.decoderResult().isFailure()) {
+                worker.failed(this, Failure.READ);
+                return;
+            }
+            status = response.status().code();
+            keepAlive = HttpUtil.isKeepAlive(response);
+        }
+        if (message instanceof LastHttpContent last) {
+            if (last.decoderResult().isFailure() || status == HttpResponseStatus.SWITCHING_PROTOCOLS.code()) {
+                worker.failed(this, Failure.READ);
+            } else if (HttpStatusClass.valueOf(status) != HttpStatusClass.INFORMATIONAL) {
+                answered = true;
+                worker.answered(this, HttpStatusClass.valueOf(status) == HttpStatusClass.SUCCESS, keepAlive);
+            }
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        worker.failed(this, Failure.READ);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        if (cause instanceof IOException || cause instanceof DecoderException) {
+            worker.failed(this, writing ? Failure.WRITE : Failure.READ);
+        } else {
+            worker.broken(cause);
+        }
+    }
+
+    private final class Decoder extends HttpResponseDecoder {
+        Decoder() {
+            super(DECODER);
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
+            if (message instanceof ByteBuf bytes) {
+                worker.bytesRead(bytes.readableBytes());
+            }
+            super.channelRead(ctx, message);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package jdkmatrix.loadgen;
+
+import java.util.regex.Pattern;
+
+/**
+ * One stretch of load.
+ *
+ * @param label names the phase's files
+ * @param durationNs how long requests are sent, in nanoseconds
+ */
+record Phase(String label, Load load, long durationNs) {
+    static final double MAX_DURATION_S = 86_400;
+    private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
+
+    Phase {
+        if (label == null || !LABEL.matcher(label).matches()) {
+            throw new IllegalArgumentException(
+                    "label = \"%s\": 1 to 100 letters, digits, '.', '_' or '-' are needed".formatted(label));
+        }
+    }
+
+    static Phase of(String label, Load load, double durationS) {
+        if (!(durationS > 0 && durationS <= MAX_DURATION_S)) {
+            throw new IllegalArgumentException(
+                    "duration_s = %s: above 0 and at most %.0f is allowed".formatted(durationS, MAX_DURATION_S));
+        }
+        return new Phase(label, load, Math.max(1, Math.round(durationS * 1e9)));
+    }
+}

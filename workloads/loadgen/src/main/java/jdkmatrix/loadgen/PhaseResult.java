@@ -1,0 +1,32 @@
+package jdkmatrix.loadgen;
+
+/**
+ * What one phase did.
+ *
+ * @param due slots of the schedule within the duration; 0 in a closed loop
+ * @param total of all event loops, drain included
+ * @param cpuS CPU time of the whole process while requests were sent
+ */
+record PhaseResult(Phase phase, long startNs, long endNs, long due, Tally total, double cpuS) {
+    boolean scheduled() {
+        return phase.load() instanceof Load.Rate;
+    }
+
+    /** Due and not sent by the end of the phase. */
+    long unsent() {
+        return due - total.sent;
+    }
+
+    /** Sent, and neither answered nor failed by the end of the phase. */
+    long outstanding() {
+        return total.sent - total.completed - total.failedRequests();
+    }
+
+    double durationS() {
+        return phase.durationNs() / 1e9;
+    }
+
+    double throughputRps() {
+        return total.completed / durationS();
+    }
+}

@@ -1,0 +1,16 @@
+package jdkmatrix.loadgen;
+
+/** Hears of a phase while it runs; called by the thread that runs it. */
+interface Progress {
+    /** @param startNs the start of the schedule, as System.nanoTime */
+    void started(long startNs);
+
+    /**
+     * An interval is over: {@link Limits#INTERVAL_NS} or, at the end of the phase, what is left. Times count from the
+     * start of the phase; the tally is valid during the call only.
+     */
+    void interval(double fromS, double toS, Tally tally);
+
+    /** What came in, or was given up, after the end of the phase. */
+    void drained(double fromS, double toS, Tally tally);
+}

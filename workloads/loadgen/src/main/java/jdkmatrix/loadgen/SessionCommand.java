@@ -1,0 +1,130 @@
+package jdkmatrix.loadgen;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.LinkedBlockingQueue;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * Phase after phase for a program: reads one {@link Command} per line, prints {@link Event}s, one per line. The end of
+ * standard input ends the process, in the middle of a phase too.
+ *
+ * <p>After {@code ready}, each command is answered by {@code started}, an {@code interval} per second and {@code
+ * finished}, or by {@code error}. Errors "bad-command" and "refused" leave the session as it was; "internal" ends the
+ * process with status 1.
+ */
+@CommandLine.Command(
+        name = "session",
+        description = "Reads phases as JSON lines from standard input, prints JSON lines. For programs.",
+        mixinStandardHelpOptions = true)
+final class SessionCommand implements Callable<Integer> {
+    @Mixin
+    private TargetOptions options;
+
+    @Option(names = "--hlog-dir", paramLabel = "DIR", description = "write each phase's interval log LABEL.hlog here")
+    private Path hlogDir;
+
+    private final PrintStream out = System.out;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (hlogDir != null && !Files.isDirectory(hlogDir)) {
+            throw new IllegalArgumentException("--hlog-dir %s: not a folder".formatted(hlogDir));
+        }
+        BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+        try (Engine engine = options.newEngine()) {
+            Thread.ofPlatform().name("stdin").daemon().start(() -> readInto(lines));
+            Rehearsal.play();
+            say(new Event.Ready(
+                    Main.version(),
+                    Main.netty(),
+                    Runtime.version().toString(),
+                    "epoll"));
+            while (true) {
+                answer(engine, lines.take());
+            }
+        } catch (IllegalStateException e) {
+            say(new Event.Failed("internal", e.getMessage()));
+            throw e;
+        }
+    }
+
+    private void answer(Engine engine, String line) throws InterruptedException {
+        Phase phase;
+        try {
+            phase = Wire.parse(line).toPhase();
+        } catch (IllegalArgumentException e) {
+            say(new Event.Failed("bad-command", e.getMessage()));
+            return;
+        }
+        try {
+            say(run(engine, phase));
+        } catch (RefusedException e) {
+            say(new Event.Failed("refused", e.getMessage()));
+        } catch (IOException e) {
+            say(new Event.Failed("hlog", e.toString()));
+        }
+    }
+
+    private Event run(Engine engine, Phase phase) throws IOException, RefusedException, InterruptedException {
+        Progress lines = new Lines(phase);
+        if (hlogDir == null) {
+            return Wire.finished(engine.run(phase, lines), null);
+        }
+        Path path = hlogDir.resolve(phase.label() + ".hlog");
+        try (IntervalLog log = new IntervalLog(path, phase, engine.url())) {
+            return Wire.finished(engine.run(phase, new Both(lines, log)), path.toString());
+        }
+    }
+
+    private void say(Event event) {
+        out.println(Wire.write(event));
+        out.flush();
+    }
+
+    private static void readInto(BlockingQueue<String> lines) {
+        try (BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                lines.add(line);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            // Whoever held the other end is gone or has enough: an exit that waits for nothing.
+            Runtime.getRuntime().halt(0);
+        }
+    }
+
+    private final class Lines implements Progress {
+        private final Phase phase;
+
+        Lines(Phase phase) {
+            this.phase = phase;
+        }
+
+        @Override
+        public void started(long startNs) {
+            say(new Event.Started(phase.label(), startNs));
+        }
+
+        @Override
+        public void interval(double fromS, double toS, Tally tally) {
+            say(Wire.interval(toS, tally, phase.load() instanceof Load.Rate));
+        }
+
+        @Override
+        public void drained(double fromS, double toS, Tally tally) {
+            // Stands in "finished".
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package jdkmatrix.loadgen;
+
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/**
+ * What was counted over some time: written by one thread, then handed over. Histograms are in nanoseconds.
+ *
+ * <p>Per request sent, exactly one of {@code completed}, a READ, WRITE or TIMEOUT failure, or "outstanding when the
+ * phase ended" holds, so {@code sent = completed + failures + outstanding}.
+ */
+final class Tally {
+    static final long HIGHEST_NS = TimeUnit.HOURS.toNanos(2);
+    private static final int SIGNIFICANT_DIGITS = 3;
+
+    /** From the intended send time; empty in a closed loop. */
+    final Histogram corrected = newHistogram();
+    /** From the real send time. */
+    final Histogram uncorrected = newHistogram();
+    /** Real minus intended send time of requests whose connection was free when they were due. */
+    final Histogram lateness = newHistogram();
+
+    long sent;
+    long completed;
+    long non2xx;
+    /** Answered after the phase ended, while it was drained: recorded with their latency, not completed. */
+    long answeredLate;
+    /** Values of {@code uncorrected} and {@code corrected} that only say "at least". */
+    long uncorrectedLowerBounds;
+    long correctedLowerBounds;
+    long reconnects;
+    long bytesRead;
+    private final long[] failures = new long[Failure.values().length];
+
+    static Histogram newHistogram() {
+        return new Histogram(1, HIGHEST_NS, SIGNIFICANT_DIGITS);
+    }
+
+    static void record(Histogram histogram, long ns) {
+        histogram.recordValue(Math.clamp(ns, 0, HIGHEST_NS));
+    }
+
+    void count(Failure failure) {
+        failures[failure.ordinal()]++;
+    }
+
+    long failures(Failure failure) {
+        return failures[failure.ordinal()];
+    }
+
+    /** Failures of requests, that is all but CONNECT. */
+    long failedRequests() {
+        return failures(Failure.READ) + failures(Failure.WRITE) + failures(Failure.TIMEOUT);
+    }
+
+    void reset() {
+        corrected.reset();
+        uncorrected.reset();
+        lateness.reset();
+        sent = completed = non2xx = answeredLate = 0;
+        uncorrectedLowerBounds = correctedLowerBounds = reconnects = bytesRead = 0;
+        Arrays.fill(failures, 0);
+    }
+
+    void add(Tally other) {
+        corrected.add(other.corrected);
+        uncorrected.add(other.uncorrected);
+        lateness.add(other.lateness);
+        sent += other.sent;
+        completed += other.completed;
+        non2xx += other.non2xx;
+        answeredLate += other.answeredLate;
+        uncorrectedLowerBounds += other.uncorrectedLowerBounds;
+        correctedLowerBounds += other.correctedLowerBounds;
+        reconnects += other.reconnects;
+        bytesRead += other.bytesRead;
+        for (int i = 0; i < failures.length; i++) {
+            failures[i] += other.failures[i];
+        }
+    }
+}

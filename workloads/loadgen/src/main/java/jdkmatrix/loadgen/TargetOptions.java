@@ -1,0 +1,42 @@
+package jdkmatrix.loadgen;
+
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Options that both commands share. */
+final class TargetOptions {
+    private static final int MAX_THREADS = 256;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(names = "--url", required = true, paramLabel = "URL", description = "http://HOST[:PORT][/PATH][?QUERY]")
+    private String url;
+
+    @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "event loops (default: ${DEFAULT-VALUE})")
+    private int threads;
+
+    @Option(
+            names = "--timeout-ms",
+            defaultValue = "10000",
+            paramLabel = "MS",
+            description = "of a request, and of a connection attempt (default: ${DEFAULT-VALUE})")
+    private long timeoutMs;
+
+    Engine newEngine() {
+        Target target;
+        Limits limits;
+        try {
+            target = Target.parse(url);
+            limits = Limits.ofTimeoutMs(timeoutMs);
+            if (threads < 1 || threads > MAX_THREADS) {
+                throw new IllegalArgumentException("threads = %d: 1 to %d are allowed".formatted(threads, MAX_THREADS));
+            }
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command.commandLine(), e.getMessage(), e);
+        }
+        return new Engine(target, threads, limits);
+    }
+}

@@ -1,0 +1,94 @@
+package jdkmatrix.loadgen;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Base64;
+import org.HdrHistogram.Histogram;
+
+/** Turns commands and results from and into JSON. */
+final class Wire {
+    private static final ObjectMapper JSON = JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+    private static final double NS_PER_US = 1e3;
+
+    private Wire() {}
+
+    /** @throws IllegalArgumentException says what is wrong with the command */
+    static Command parse(String line) {
+        try {
+            Command command = JSON.readValue(line, Command.class);
+            if (command == null) {
+                throw new IllegalArgumentException("a JSON object is needed");
+            }
+            return command;
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException(e.getOriginalMessage(), e);
+        }
+    }
+
+    static String write(Event event) {
+        try {
+            return JSON.writeValueAsString(event);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static Event.Interval interval(double toS, Tally tally, boolean scheduled) {
+        Histogram shown = scheduled ? tally.corrected : tally.uncorrected;
+        boolean any = shown.getTotalCount() > 0;
+        return new Event.Interval(
+                toS,
+                tally.sent,
+                tally.completed,
+                tally.non2xx,
+                Event.Errors.of(tally),
+                any ? shown.getValueAtPercentile(50) / NS_PER_US : null,
+                any ? shown.getValueAtPercentile(99) / NS_PER_US : null,
+                any ? shown.getMaxValue() / NS_PER_US : null);
+    }
+
+    static Event.Finished finished(PhaseResult result, String hlog) {
+        Tally total = result.total();
+        boolean scheduled = result.scheduled();
+        return new Event.Finished(
+                result.phase().label(),
+                result.startNs(),
+                result.endNs(),
+                result.durationS(),
+                scheduled ? result.due() : null,
+                total.sent,
+                scheduled ? result.unsent() : null,
+                result.outstanding(),
+                total.answeredLate,
+                total.completed,
+                total.non2xx,
+                Event.Errors.of(total),
+                total.reconnects,
+                total.bytesRead,
+                result.throughputRps(),
+                scheduled ? total.correctedLowerBounds : total.uncorrectedLowerBounds,
+                encode(total.corrected),
+                encode(total.uncorrected),
+                encode(total.lateness),
+                result.cpuS(),
+                hlog);
+    }
+
+    /** Null where nothing was recorded. */
+    static String encode(Histogram histogram) {
+        if (histogram.getTotalCount() == 0) {
+            return null;
+        }
+        ByteBuffer buffer = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
+        int length = histogram.encodeIntoCompressedByteBuffer(buffer);
+        return Base64.getEncoder().encodeToString(Arrays.copyOf(buffer.array(), length));
+    }
+}

@@ -1,0 +1,18 @@
+package jdkmatrix.requestexecutor;
+
+/** Gauges of the request executor: {@code jdkmatrix:type=RequestExecutor}. Null: this kind does not have the figure. */
+public interface RequestExecutorMXBean {
+    String getKind();
+
+    /** Threads that are alive; null for {@code liberty-virtual}, whose pool Liberty's own MBean describes. */
+    Integer getPoolSize();
+
+    /** Threads that run a task. */
+    Integer getActive();
+
+    /** Tasks that wait for a thread; null where a virtual thread's own scheduler holds them. */
+    Integer getQueued();
+
+    /** Threads that ever began to run. */
+    long getStarted();
+}

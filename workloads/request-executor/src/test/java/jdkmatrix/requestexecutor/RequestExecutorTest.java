@@ -1,0 +1,90 @@
+package jdkmatrix.requestexecutor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RequestExecutorTest {
+    private static final int TASKS = 20;
+
+    @ParameterizedTest
+    @CsvSource({
+        // kind, virtual, threads for 20 tasks at once, queued meanwhile
+        "virtual, true, 20,",
+        "platform, false, 20, 0",
+        "cached, false, 20, 0",
+        "fixed-3, false, 3, 17",
+    })
+    void runsAndCountsTasks(String kind, boolean virtual, int threads, Integer queued) throws Exception {
+        RequestExecutor gauges = RequestExecutor.of(Kind.parse(kind));
+        CountDownLatch running = new CountDownLatch(threads);
+        CountDownLatch release = new CountDownLatch(1);
+        List<Future<Thread>> tasks = new ArrayList<>();
+        try (ExecutorService executor = executor(gauges)) {
+            for (int task = 0; task < TASKS; task++) {
+                tasks.add(executor.submit(() -> {
+                    running.countDown();
+                    release.await();
+                    return Thread.currentThread();
+                }));
+            }
+            running.await();
+            assertEquals(kind, gauges.getKind());
+            assertEquals(threads, gauges.getPoolSize());
+            assertEquals(threads, gauges.getActive());
+            assertEquals(queued, gauges.getQueued());
+            assertEquals(threads, gauges.getStarted());
+            release.countDown();
+        }
+        Set<Thread> used = tasks.stream().map(Future::resultNow).collect(Collectors.toSet());
+        assertEquals(threads, used.size());
+        for (Thread thread : used) {
+            assertEquals(virtual, thread.isVirtual());
+            assertTrue(thread.getName().startsWith("jdkmatrix-" + kind), thread.getName());
+        }
+    }
+
+    @Test
+    void threadsThatEndedAreNotAlive() throws Exception {
+        RequestExecutor gauges = RequestExecutor.of(Kind.parse("virtual"));
+        try (ExecutorService executor = executor(gauges)) {
+            for (int task = 0; task < TASKS; task++) {
+                executor.submit(() -> null).get();
+            }
+        }
+        assertEquals(0, gauges.getPoolSize());
+        assertEquals(TASKS, gauges.getStarted());
+    }
+
+    @Test
+    void libertysPoolGetsNamedVirtualThreads() throws InterruptedException {
+        RequestExecutor.LibertyThreads gauges =
+                (RequestExecutor.LibertyThreads) RequestExecutor.of(Kind.parse("liberty-virtual"));
+        Thread thread = gauges.threads().newThread(() -> {});
+        thread.start();
+        thread.join();
+        assertTrue(thread.isVirtual());
+        assertEquals("jdkmatrix-liberty-virtual-1", thread.getName());
+        assertNull(gauges.getPoolSize());
+        assertEquals(1, gauges.getStarted());
+    }
+
+    private static ExecutorService executor(RequestExecutor gauges) {
+        return switch (gauges) {
+            case RequestExecutor.PerTask perTask -> perTask.executor();
+            case RequestExecutor.Pool pool -> pool.executor();
+            case RequestExecutor.LibertyThreads none -> throw new IllegalArgumentException(none.getKind());
+        };
+    }
+}
