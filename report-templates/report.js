@@ -6,7 +6,7 @@
   const css = (name) => `var(--${name})`;
   const axis = {
     labelColor: css("muted"), titleColor: css("muted"), gridColor: css("line"), domainColor: css("line-strong"),
-    tickColor: css("line-strong"), labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, titlePadding: 8,
+    tickColor: css("line-strong"), labelExpr: "datum.value === 0 ? '0' : datum.label", labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, titlePadding: 8,
     tickSize: 4, labelPadding: 4,
   };
   const config = {
@@ -35,6 +35,7 @@
 
   const draw = async (plot) => {
     const spec = specs[plot.dataset.chart];
+    plot.dataset.state = "drawing";
     try {
       await window.vegaEmbed(plot, spec, options);
       plot.dataset.state = "drawn";
@@ -50,7 +51,9 @@
 
   // What is on the screen is drawn first; the rest follows in order, one at a time, so that the page stays usable.
   const drawAll = async () => {
-    const waiting = new Set(all(".plot[data-chart]"));
+    document.documentElement.dataset.charts = "drawing";
+    // A chart in a closed <details> has no width yet: it is drawn when that opens.
+    const waiting = new Set(all(".plot[data-chart]:not([data-state])").filter((plot) => plot.clientWidth > 0));
     const inView = (plot) => {
       const box = plot.getBoundingClientRect();
       return box.bottom > -200 && box.top < window.innerHeight + 200;
@@ -146,5 +149,6 @@
 
   for (const element of all(".js-only")) element.hidden = false;
   window.addEventListener("beforeprint", () => { for (const one of all("details")) one.open = true; });
+  for (const one of all("details")) one.addEventListener("toggle", () => { if (one.open) drawAll(); });
   drawAll();
 })();

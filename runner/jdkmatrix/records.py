@@ -187,6 +187,7 @@ class SutUsage(Record):
     cpu_s: float
     cpu_us_per_request: float
     cpu_share: float  # of its CPUs, 0..1
+    jit_share: float  # CPU time of the JIT's threads, as a share of one CPU
     rss_bytes: int  # at the end of the window
     rss_peak_bytes: int
     virt_bytes: int
@@ -236,7 +237,7 @@ class WarmupWindow(Record):
     rate_rps: float  # asked for, or achieved where the load is a closed loop
     completed: int
     cpu_us_per_request: float
-    jit_share: float  # CPU time of the JIT, as a share of one CPU
+    jit_share: float  # as in SutUsage
     p99_us: float | None
 
 

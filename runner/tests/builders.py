@@ -18,6 +18,7 @@ from jdkmatrix.records import (
     RateLoad,
     SaturateLoad,
     Status,
+    SutUsage,
     WarmupWindow,
 )
 
@@ -50,6 +51,15 @@ def load_result(load: Load = SATURATE, **changes: Any) -> LoadResult:
 
 def pressure(steal: float = 0.0, foreign: float = 0.0) -> Pressure:
     return Pressure(steal_share=steal, foreign_cpu_share=foreign, psi_cpu_some_share=None)
+
+
+def sut_usage(jit_share: float = 0.0) -> SutUsage:
+    return SutUsage(
+        cpu_s=1.0, cpu_us_per_request=1000.0, cpu_share=1.0, jit_share=jit_share, rss_bytes=1, rss_peak_bytes=1,
+        virt_bytes=1, threads=1, threads_peak=1, voluntary_switches=None, involuntary_switches=None,
+        run_queue_wait_s=None, gc_count=None, gc_ms=None, jit_ms=None, heap_used_bytes=None,
+        direct_buffer_bytes=None, in_flight_peak=None,
+    )  # fmt: skip
 
 
 def warmup_window(t_s: float, cost_us: float, jit: float = 0.0) -> WarmupWindow:

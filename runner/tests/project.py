@@ -34,6 +34,7 @@ SHORTENED = {
     # A test shares this host with other work; what it proves does not depend on that.
     "steal_share_max = 0.02": "steal_share_max = 1.0",
     "foreign_cpu_share_max = 0.10": "foreign_cpu_share_max = 1.0",
+    "jit_share_max = 0.10": "jit_share_max = 10.0",
     "driver_cpu_share_max = 0.90": "driver_cpu_share_max = 1.0",
 }
 

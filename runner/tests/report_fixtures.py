@@ -112,7 +112,7 @@ def spectrum(quantiles: Sequence[float], scale_us: float, tail: float, count: in
 def _quantile_us(q: float, scale_us: float, tail: float) -> float:
     """A body around `scale_us` with a tail that grows with the logarithm of 1 / (1 - q)."""
     nines = -math.log10(max(1 - q, 1e-6))
-    return scale_us * (0.55 + 0.6 * q + 0.22 * tail * nines**1.7)
+    return scale_us * (0.55 + 0.6 * q + 0.22 * tail * math.pow(nines, 1.7))
 
 
 def latency(scale_us: float, tail: float, count: int, *, encoded: bool = True) -> Latency:
@@ -193,7 +193,8 @@ def _window(key: CellKey, load: Load, index: int, rng: random.Random, base: tupl
     rps, cpu_us = base[0] * (1 + 0.004 * rng.gauss(0, 1)), base[1]
     completed = int(rps * _WINDOW_S)
     tail = _TAIL.get(key.executor, 1.0)
-    closed = isinstance(load, SaturateLoad)
+    due = int(load.rate_rps * _WINDOW_S) if isinstance(load, RateLoad) else None
+    closed = due is None
     scale = 1e6 * load.connections / rps * 0.8 if closed else 350 + key.burn_us
     encoded = driver != "wrk2"
     service = latency(scale, tail, completed, encoded=encoded)
@@ -207,9 +208,9 @@ def _window(key: CellKey, load: Load, index: int, rng: random.Random, base: tupl
             ended_monotonic_ns=1_000_000_000 * (index + _WINDOW_S),
             duration_s=float(_WINDOW_S),
             latency_from_s=0.0 if encoded else 1.0,
-            due=None if closed else int(load.rate_rps * _WINDOW_S),
+            due=due,
             sent=completed + 12 if encoded else None,
-            unsent=None if closed else max(0, int(load.rate_rps * _WINDOW_S) - completed - 12),
+            unsent=None if due is None else max(0, due - completed - 12),
             completed=completed,
             non_2xx=0,
             errors=Errors(),
@@ -251,6 +252,7 @@ def _window(key: CellKey, load: Load, index: int, rng: random.Random, base: tupl
             gc_count=1,
             gc_ms=7,
             jit_ms=12,
+            jit_share=0.003,
             heap_used_bytes=180_000_000,
             direct_buffer_bytes=4_300_000,
             in_flight_peak=load.connections,
@@ -264,6 +266,7 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
     warm_rps = base[0] / 2
     warmup = tuple(
         WarmupWindow(
+            stage="moderate" if i <= _WARM_S // 2 else "load",
             t_s=_START_S + i,
             rate_rps=warm_rps,
             completed=int(warm_rps),
@@ -308,7 +311,7 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
         burn_check=BurnCheck(rounds=key.burn_us * 41, asked_us=key.burn_us, best_us=key.burn_us * 1.01)
         if key.burn_us
         else None,
-        warmup=Warmup(windows=warmup, steady=True, duration_s=float(_WARM_S)),
+        warmup=Warmup(windows=warmup, steady=True, jit_cpus=(*range(key.cpus), key.cpus), duration_s=float(_WARM_S)),
         windows=tuple(_window(key, load, i, rng, base, shape.driver) for i in range(1, shape.windows + 1)),
         samples=_samples(key, load, end_s, rng),
         logs={"server console": f"../logs/{key.cell_id}/fork-{number}/console.log"},

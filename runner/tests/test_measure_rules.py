@@ -13,7 +13,7 @@ from jdkmatrix.measure.gates import window_reasons
 from jdkmatrix.measure.identity import identity_of
 from jdkmatrix.measure.warmup import is_moderate_over, is_over, is_steady, next_rate_rps
 from jdkmatrix.records import Errors, RateLoad, WarmupWindow
-from tests.builders import load_result, pressure, warmup_window
+from tests.builders import load_result, pressure, sut_usage, warmup_window
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 RULES = MATRIX.warmup.model_copy(
@@ -94,18 +94,25 @@ def test_the_moderate_rate_follows_what_a_request_costs() -> None:
     ],
 )
 def test_each_gate_names_what_it_found(changes: dict[str, object], host: object, code: str) -> None:
-    reasons = window_reasons(load_result(**changes), host, LIMITS)  # type: ignore[arg-type]
+    reasons = window_reasons(load_result(**changes), sut_usage(), host, LIMITS)  # type: ignore[arg-type]
     assert [reason.code for reason in reasons] == [code]
     assert reasons[0].figures
-    assert not window_reasons(load_result(), pressure(), LIMITS)
+    assert not window_reasons(load_result(), sut_usage(), pressure(), LIMITS)
+
+
+def test_a_window_in_which_code_was_compiled_is_invalid() -> None:
+    reasons = window_reasons(load_result(), sut_usage(jit_share=0.3), pressure(), LIMITS)
+    assert [reason.code for reason in reasons] == ["compiling"]
 
 
 def test_a_missed_rate_is_invalid_and_a_kept_one_is_not() -> None:
     load = RateLoad(rate_rps=1000, connections=10)
-    assert not window_reasons(load_result(load, due=1000, completed=995), pressure(), LIMITS)
-    assert not window_reasons(load_result(load, due=900, completed=900, throughput_rps=900.0), pressure(), LIMITS)
+    assert not window_reasons(load_result(load, due=1000, completed=995), sut_usage(), pressure(), LIMITS)
+    assert not window_reasons(
+        load_result(load, due=900, completed=900, throughput_rps=900.0), sut_usage(), pressure(), LIMITS
+    )
     for due in (1000, None):
-        missed = window_reasons(load_result(load, due=due, completed=980), pressure(), LIMITS)
+        missed = window_reasons(load_result(load, due=due, completed=980), sut_usage(), pressure(), LIMITS)
         assert [reason.code for reason in missed] == ["rate-missed"]
 
 

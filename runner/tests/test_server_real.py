@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -132,6 +133,28 @@ def test_the_application_on_each_feature_set(
         assert twice_the_rounds_take_twice_the_time(connection)
     log = made.launch.messages_log.read_text(encoding="utf-8")
     assert " E " not in "".join(line[:120] for line in log.splitlines()), "a start without an error"
+
+
+def test_requests_in_flight_are_counted_while_they_burn(liberty: Liberty, workloads: Workloads, tmp_path: Path) -> None:
+    requests, burn_us = 3, 500_000
+    made = layout(liberty, workloads, tmp_path, executor="platform")
+    with running(made) as (process, connection):
+
+        def burn() -> tuple[int, bytes]:
+            with Connection(process.base_url, timeout_s=60) as own:
+                return own.get(f"/ping?burn_us={burn_us}")
+
+        seen: list[Gauges] = []
+        with ThreadPoolExecutor(requests) as clients:
+            answers = [clients.submit(burn) for _ in range(requests)]
+            while not all(answer.done() for answer in answers):
+                seen.append(Gauges.model_validate(connection.get_json("/gauges")))
+        assert [answer.result() for answer in answers] == [(200, b"pong")] * requests
+        assert max(gauges.in_flight for gauges in seen) >= 2
+        # The gauges' own request runs on the executor too, and is not in flight.
+        assert max(gauges.active or 0 for gauges in seen) >= 3
+        after = Gauges.model_validate(connection.get_json("/gauges?reset=peak"))
+        assert (after.in_flight, after.in_flight_peak) == (0, max(gauges.in_flight_peak for gauges in seen))
 
 
 def test_ping_without_calibration_says_what_is_missing(liberty: Liberty, workloads: Workloads, tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 
+from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.records import CellKey, CellRecord, Fork, Window
@@ -13,30 +15,45 @@ BASELINE = "liberty"
 
 
 def summary_table(cells: Sequence[CellRecord]) -> Table:
-    """One row per cell; the last column pairs each executor with the server's own pool, block by block."""
-    table = Table(title="requests/s and what they cost; brackets: 95 % interval over forks", title_justify="left")
-    for name in ("JDK", "CPUs", "burn (µs)", "load", "executor"):
-        table.add_column(name)
-    for name in ("forks", "requests/s", "CPU µs/request", "p99 (ms)", f"× {BASELINE}"):
+    """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
+    block by block. Fits on a terminal of 80 columns."""
+    table = Table(caption="brackets: 95 % interval over forks; p99: median over windows", caption_justify="left")
+    table.add_column("executor", no_wrap=True)
+    for name in ("forks", "requests/s", "CPU µs/req", "p99 ms", f"× {BASELINE}"):
         table.add_column(name, justify="right")
     by_key = {cell.key: cell for cell in cells}
-    for cell in cells:
-        key = cell.key
-        usable = [fork for fork in cell.forks if fork.usable]
-        where = (key.jdk, str(key.cpus), str(key.burn_us), key.load, key.executor)
-        if not usable:
-            statuses = sorted({fork.status.value for fork in cell.forks}) or ["not measured"]
-            table.add_row(*where, f"0/{len(cell.forks)}", *statuses, style="yellow")
-            continue
-        table.add_row(
-            *where,
-            f"{len(usable)}/{len(cell.forks)}",
-            _with_interval([fork_throughput(fork) for fork in usable]),
-            f"{summarise([fork_cpu_us_per_request(fork) for fork in usable]).mean:.1f}",
-            p99_ms(usable),
-            ratio_text(ratio_to_baseline(cell, by_key)),
-        )
+    for _, group in groupby(cells_by_condition(cells), key=lambda cell: cell.key.group):
+        members = list(group)
+        key = members[0].key
+        table.add_section()
+        cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
+        table.add_row(f"[bold]{escape(key.jdk)}[/]", "", escape(key.workload), cpus, f"{key.burn_us} µs", key.load)
+        for cell in members:
+            table.add_row(*_row(cell, by_key))
     return table
+
+
+def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
+    """Cells that are compared stand together; otherwise their order stays."""
+    first = {cell.key.group: index for index, cell in reversed(list(enumerate(cells)))}
+    return sorted(cells, key=lambda cell: first[cell.key.group])
+
+
+def _row(cell: CellRecord, by_key: Mapping[CellKey, CellRecord]) -> tuple[str, ...]:
+    usable = [fork for fork in cell.forks if fork.usable]
+    name = f"  {cell.key.executor}"
+    forks = f"{len(usable)}/{len(cell.forks)}"
+    if not usable:
+        statuses = sorted({fork.status.value for fork in cell.forks}) or ["not measured"]
+        return (f"[yellow]{name}", forks, f"[yellow]{', '.join(statuses)}", "", "", "")
+    return (
+        name,
+        forks,
+        _with_interval([fork_throughput(fork) for fork in usable]),
+        f"{summarise([fork_cpu_us_per_request(fork) for fork in usable]).mean:.1f}",
+        p99_ms(usable),
+        ratio_text(ratio_to_baseline(cell, by_key)),
+    )
 
 
 def ratio_to_baseline(cell: CellRecord, cells: Mapping[CellKey, CellRecord]) -> Ratio | None:
@@ -51,7 +68,7 @@ def ratio_text(ratio: Ratio | None) -> str:
     if ratio is None:
         return ""
     if ratio.ci_low is None or ratio.ci_high is None:
-        return f"{ratio.value:.2f} (one block)"
+        return f"{ratio.value:.2f} (1 block)"
     return f"{ratio.value:.2f} [{ratio.ci_low:.2f}, {ratio.ci_high:.2f}]"
 
 

@@ -108,6 +108,7 @@ class Thresholds(Table):
     driver_cpu_share_max: Share
     achieved_rate_min: Share
     error_share_max: Share
+    jit_share_max: Annotated[float, Field(gt=0)]
     steal_share_max: Share
     foreign_cpu_share_max: Share
 

@@ -6,7 +6,6 @@ Whatever happens is recorded: a fork that fails keeps what it had measured, its 
 from __future__ import annotations
 
 import shutil
-import time
 import traceback
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,16 +13,15 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from jdkmatrix.config.model import Matrix
-from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Target
+from jdkmatrix.drivers.base import Driver, DriverError, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.gates import window_reasons
+from jdkmatrix.measure.observe import Bench
 from jdkmatrix.measure.warmup import duration_s, is_moderate_over, is_over, is_steady, next_rate_rps
 from jdkmatrix.plan import PlannedFork
-from jdkmatrix.probes.cpu import pressure, read_host
-from jdkmatrix.probes.process import SutGoneError, jit_cpu_ns, read_process
-from jdkmatrix.probes.sampler import Sampler, read_gauges
-from jdkmatrix.probes.usage import usage
+from jdkmatrix.probes.process import SutGoneError
+from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.records import (
     BurnCheck,
     Fork,
@@ -44,7 +42,6 @@ from jdkmatrix.sut.instance import Instance
 from jdkmatrix.sut.proof import ProofError, prove_executor
 from jdkmatrix.sut.server import Launch, ServerError, ServerProcess
 
-_HTTP_TIMEOUT_S = 10.0
 _BURN_REPEATS = 50
 
 
@@ -132,8 +129,6 @@ def _measure(setup: ForkSetup, launch: Launch, draft: _Draft, listener: Listener
         try:
             listener.step("starting the server")
             draft.first_response_s = server.wait_ready()
-            with Connection(launch.base_url, timeout_s=_HTTP_TIMEOUT_S) as connection:
-                draft.proof = prove_executor(connection, key.executor, requests=rules.measure.proof_requests)
             target = Target(
                 url=f"{launch.base_url}/ping" + (f"?burn_us={key.burn_us}" if key.burn_us else ""),
                 cpus=setup.cpu_sets.driver,
@@ -141,18 +136,21 @@ def _measure(setup: ForkSetup, launch: Launch, draft: _Draft, listener: Listener
                 timeout_s=rules.driver.timeout_s,
             )
             with (
+                Connection(launch.base_url, timeout_s=_http_timeout_s(key.burn_us)) as connection,
                 setup.driver.open(target) as session,
                 Sampler(
                     server.pid, launch.base_url, started_ns=server.started_ns, every_s=rules.measure.sample_s
                 ) as sampler,
             ):
                 draft.sampler = sampler
+                draft.proof = prove_executor(connection, key.executor, requests=rules.measure.proof_requests)
+                bench = Bench(server, session, sampler, connection, setup.cpu_sets)
                 try:
-                    draft.warmup = _warm(setup, server, session, listener)
+                    draft.warmup = _warm(setup, bench, listener)
                     if setup.burn_rounds:
-                        draft.burn_check = _check_burn(setup, launch.base_url)
+                        draft.burn_check = _check_burn(setup, connection)
                     for index in range(1, setup.windows + 1):
-                        draft.windows.append(_measure_window(setup, server, session, sampler, index, listener))
+                        draft.windows.append(_measure_window(setup, bench, index, listener))
                 finally:
                     draft.driver_command = tuple(session.command)
         except (DriverError, HttpError, SutGoneError):
@@ -161,37 +159,35 @@ def _measure(setup: ForkSetup, launch: Launch, draft: _Draft, listener: Listener
         listener.step("stopping the server")
 
 
-def _warm(setup: ForkSetup, server: ServerProcess, session: DriverSession, listener: Listener) -> Warmup:
+def _warm(setup: ForkSetup, bench: Bench, listener: Listener) -> Warmup:
     rules = setup.matrix.warmup
     key = setup.planned.key
     jit_cpus = {*setup.cpu_sets.sut, *(setup.cpu_sets.driver if rules.jit_on_driver_cpus else ())}
-    allow_jit(server.pid, jit_cpus)
+    allow_jit(bench.server.pid, jit_cpus)
     windows: list[WarmupWindow] = []
-    before = read_process(server.pid)
     while not is_steady(windows, rules) and not is_over(windows, rules):
         load: Load = setup.load
         stage: Literal["moderate", "load"] = "load" if is_moderate_over(windows, rules) else "moderate"
         if stage == "moderate":
             rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
             load = RateLoad(rate_rps=rate_rps, connections=setup.load.connections)
-        result = session.run(load, rules.window_s, label=f"warmup-{len(windows) + 1}")
-        after = read_process(server.pid)
-        latency = result.corrected or result.uncorrected
+        seen = bench.observe(load, rules.window_s, label=f"warmup-{len(windows) + 1}")
+        latency = seen.load.corrected or seen.load.uncorrected
         windows.append(
             WarmupWindow(
                 stage=stage,
-                t_s=(after.monotonic_ns - server.started_ns) / 1e9,
-                rate_rps=load.rate_rps if isinstance(load, RateLoad) else result.throughput_rps,
-                completed=result.completed,
-                cpu_us_per_request=(after.cpu_ns - before.cpu_ns) / 1e3 / max(result.completed, 1),
-                jit_share=jit_cpu_ns(before, after) / (after.monotonic_ns - before.monotonic_ns),
+                t_s=seen.t_s + seen.load.duration_s,
+                rate_rps=load.rate_rps if isinstance(load, RateLoad) else seen.load.throughput_rps,
+                completed=seen.load.completed,
+                # Windows without an answer are expensive ones: a server that cold cannot do with a higher rate.
+                cpu_us_per_request=seen.sut.cpu_us_per_request or seen.sut.cpu_s * 1e6,
+                jit_share=seen.sut.jit_share,
                 p99_us=latency.percentiles_us["99"] if latency else None,
             )
         )
-        before = after
         last = windows[-1]
         listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
-    confine(server.pid, setup.cpu_sets.sut)
+    confine(bench.server.pid, setup.cpu_sets.sut)
     return Warmup(
         windows=tuple(windows),
         steady=is_steady(windows, rules),
@@ -200,58 +196,27 @@ def _warm(setup: ForkSetup, server: ServerProcess, session: DriverSession, liste
     )
 
 
-def _check_burn(setup: ForkSetup, base_url: str) -> BurnCheck:
-    with Connection(
-        base_url, timeout_s=_HTTP_TIMEOUT_S + _BURN_REPEATS * setup.planned.key.burn_us / 1e6
-    ) as connection:
-        answer = connection.get_json(f"/burn?rounds={setup.burn_rounds}&repeats={_BURN_REPEATS}")
+def _check_burn(setup: ForkSetup, connection: Connection) -> BurnCheck:
+    answer = connection.get_json(f"/burn?rounds={setup.burn_rounds}&repeats={_BURN_REPEATS}")
     return BurnCheck(rounds=setup.burn_rounds, asked_us=setup.planned.key.burn_us, best_us=float(answer["best_us"]))
 
 
-def _measure_window(
-    setup: ForkSetup,
-    server: ServerProcess,
-    session: DriverSession,
-    sampler: Sampler,
-    index: int,
-    listener: Listener,
-) -> Window:
-    with Connection(server.base_url, timeout_s=_HTTP_TIMEOUT_S) as connection:
-        connection.get("/gauges?reset=peak")
-        gauges_before = read_gauges(connection)
-        own_before_s = time.process_time()
-        host_before = read_host(time.monotonic_ns())
-        before = read_process(server.pid)
-        result = session.run(setup.load, setup.window_s, label=f"window-{index}")
-        after = read_process(server.pid)
-        host_after = read_host(time.monotonic_ns())
-        own_cpu_s = time.process_time() - own_before_s
-        gauges_after = read_gauges(connection)
-    window_t_s = (result.started_monotonic_ns - server.started_ns) / 1e9
-    sut = usage(
-        before,
-        after,
-        gauges_before=gauges_before,
-        gauges_after=gauges_after,
-        samples=sampler.since(window_t_s),
-        completed=result.completed,
-        cpus=len(setup.cpu_sets.sut),
-    )
-    host = pressure(
-        host_before,
-        host_after,
-        cpus=(*setup.cpu_sets.sut, *setup.cpu_sets.driver),
-        own_cpu_s=own_cpu_s + sut.cpu_s + result.driver_cpu_s,
-    )
-    listener.step(_figures(index, setup.windows, result, sut.cpu_us_per_request))
+def _measure_window(setup: ForkSetup, bench: Bench, index: int, listener: Listener) -> Window:
+    seen = bench.observe(setup.load, setup.window_s, label=f"window-{index}")
+    listener.step(_figures(index, setup.windows, seen.load, seen.sut.cpu_us_per_request))
     return Window(
         index=index,
-        t_s=window_t_s,
-        load=result,
-        sut=sut,
-        host=host,
-        reasons=window_reasons(result, host, setup.matrix.thresholds),
+        t_s=seen.t_s,
+        load=seen.load,
+        sut=seen.sut,
+        host=seen.host,
+        reasons=window_reasons(seen.load, seen.sut, seen.host, setup.matrix.thresholds),
     )
+
+
+def _http_timeout_s(burn_us: int) -> float:
+    """The slowest question is that for the fastest of some burns."""
+    return 10.0 + _BURN_REPEATS * burn_us / 1e6
 
 
 def _figures(index: int, windows: int, result: LoadResult, cpu_us: float) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.records import LoadResult, Pressure, RateLoad, Reason
+from jdkmatrix.records import LoadResult, Pressure, RateLoad, Reason, SutUsage
 
 
-def window_reasons(load: LoadResult, host: Pressure, limits: Thresholds) -> tuple[Reason, ...]:
+def window_reasons(load: LoadResult, sut: SutUsage, host: Pressure, limits: Thresholds) -> tuple[Reason, ...]:
     """Every gate that this window did not pass; empty means valid."""
-    return tuple(_reasons(load, host, limits))
+    return (*_of_load(load, limits), *_of_sut(sut, limits), *_of_host(host, limits))
 
 
-def _reasons(load: LoadResult, host: Pressure, limits: Thresholds) -> Iterator[Reason]:
+def _of_load(load: LoadResult, limits: Thresholds) -> Iterator[Reason]:
     if load.driver_cpu_share > limits.driver_cpu_share_max:
         yield Reason(
             code="driver-saturated",
@@ -39,6 +39,18 @@ def _reasons(load: LoadResult, host: Pressure, limits: Thresholds) -> Iterator[R
         )
     if load.completed == 0:
         yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
+
+
+def _of_sut(sut: SutUsage, limits: Thresholds) -> Iterator[Reason]:
+    if sut.jit_share > limits.jit_share_max:
+        yield Reason(
+            code="compiling",
+            message=f"the JIT compiler used {sut.jit_share:.0%} of a CPU: the code was not its final one",
+            figures={"jit_share": sut.jit_share, "max": limits.jit_share_max},
+        )
+
+
+def _of_host(host: Pressure, limits: Thresholds) -> Iterator[Reason]:
     if host.steal_share > limits.steal_share_max:
         yield Reason(
             code="steal",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jdkmatrix.probes.process import Reading, difference
+from jdkmatrix.probes.process import Reading, difference, jit_cpu_ns
 from jdkmatrix.records import Gauges, Sample, SutUsage
 
 
@@ -30,6 +30,7 @@ def usage(
         cpu_s=cpu_s,
         cpu_us_per_request=cpu_s * 1e6 / completed if completed else 0.0,
         cpu_share=cpu_s / (elapsed_s * cpus),
+        jit_share=jit_cpu_ns(before, after) / 1e9 / elapsed_s,
         rss_bytes=after.rss_bytes,
         rss_peak_bytes=max([after.rss_bytes, *(sample.rss_bytes for sample in inside)]),
         virt_bytes=after.virt_bytes,

@@ -53,11 +53,20 @@ def _colour(order: Sequence[str]) -> alt.Color:
 
 
 def bars(
-    means: Sequence[Row], forks: Sequence[Row], *, order: Sequence[str], title: str, highest: float, description: str
+    means: Sequence[Row],
+    forks: Sequence[Row],
+    *,
+    order: Sequence[str],
+    title: str,
+    figure: str,
+    number_format: str,
+    highest: float,
+    description: str,
 ) -> Spec:
     """Bars of means with their interval, and every fork as a point.
 
-    `means`: executor, work, mean, low, high (None: no interval), label; `forks`: executor, work, fork, value.
+    `means`: executor, work, mean, low, high (None: no interval), label; `forks`: executor, work, fork, value, label.
+    `title` is the axis's, `figure` names what the labels are.
     `highest` is the largest value, the same for charts that are compared.
     """
     top = highest * _LABEL_ROOM
@@ -68,11 +77,11 @@ def bars(
         offset: dict[str, Any] = {}
         height = 30 * len(present)
     else:
-        y = alt.Y("work:N", sort=works, title="work per request", axis=alt.Axis(labelLimit=90))
+        y = alt.Y("work:N", sort=works, title=None, axis=alt.Axis(labelLimit=90))
         offset = {"yOffset": alt.YOffset("executor:N", sort=present)}
         height = (17 * len(present) + 12) * len(works)
     x_scale = alt.Scale(domain=[0, top], nice=False)
-    x = alt.X("mean:Q", title=title, scale=x_scale, axis=alt.Axis(tickCount=4, format="~s"))
+    x = alt.X("mean:Q", title=title, scale=x_scale, axis=alt.Axis(tickCount=4, format=number_format))
     # Beyond this the labels stand; an interval of two forks can be wider than the chart, and ends there: the table
     # has its figures.
     edge = highest * 1.06
@@ -89,7 +98,7 @@ def bars(
     tooltip = [
         alt.Tooltip("executor:N"),
         alt.Tooltip("work:N", title="work per request"),
-        alt.Tooltip("label:N", title=title),
+        alt.Tooltip("label:N", title=figure),
     ]
     bar = (
         alt.Chart(mean_data)
@@ -111,7 +120,7 @@ def bars(
             tooltip=[
                 alt.Tooltip("executor:N"),
                 alt.Tooltip("fork:Q"),
-                alt.Tooltip("value:Q", title=title, format=",.4~r"),
+                alt.Tooltip("label:N", title=figure),
             ],
             **offset,
         )

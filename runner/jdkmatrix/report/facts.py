@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from jdkmatrix.records import HostFacts, JdkRecord, RunRecord, Status
 from jdkmatrix.report.cellstats import Cells
@@ -30,9 +30,10 @@ def ranges(numbers: Iterable[int]) -> str:
 def moment(iso: str) -> str:
     """ "2025-01-01 12:00 UTC"; text that is no date stays as it is."""
     try:
-        return datetime.fromisoformat(iso).strftime("%Y-%m-%d %H:%M UTC")
+        time = datetime.fromisoformat(iso)
     except ValueError:
         return iso
+    return (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def duration(start: str, end: str | None) -> str | None:

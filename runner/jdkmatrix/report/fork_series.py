@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from jdkmatrix.records import Fork, Sample
 from jdkmatrix.report import charts
+from jdkmatrix.report.facts import ranges
 from jdkmatrix.report.numbers import digits, plural
 from jdkmatrix.report.views import Chart
 
@@ -26,13 +27,24 @@ class _Series:
     number_format: str = "~s"
 
 
+Bands = list[tuple[float, float]]
+
+
 def fork_series(fork: Fork) -> tuple[Chart, ...]:
     """Small multiples from the start of the server process to the last thing that was seen; measured windows shaded."""
-    return _charts(fork, _SERIES)
+    bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
+    return _charts(fork, _SERIES, bands, _end(fork))
 
 
 def warmup_charts(fork: Fork) -> tuple[Chart, ...]:
-    return _charts(fork, _WARMUP)
+    """The warm-up alone; shaded where it ran under the load that was then measured."""
+    windows = fork.warmup.windows if fork.warmup else ()
+    if not windows:
+        return ()
+    ends = {stage: [w.t_s for w in windows if w.stage == stage] for stage in ("moderate", "load")}
+    end_s = windows[-1].t_s
+    start_s = max(ends["moderate"], default=0.0)
+    return _charts(fork, _WARMUP, [(start_s, end_s)] if ends["load"] else [], end_s)
 
 
 def warmup_note(fork: Fork) -> str:
@@ -42,16 +54,17 @@ def warmup_note(fork: Fork) -> str:
     if not warmup.windows:
         return f"No window was recorded in {warmup.duration_s:.0f} s."
     last = warmup.windows[-1]
+    loaded = sum(window.stage == "load" for window in warmup.windows)
     state = "steady" if warmup.steady else "not steady when the cap was reached"
     return (
-        f"{plural(len(warmup.windows), 'window')} in {warmup.duration_s:.0f} s, {state}. In the last one a request took "
-        f"{digits(last.cpu_us_per_request, 3)} µs of CPU, and the JIT {last.jit_share * 100:.1f} % of one CPU."
+        f"{plural(len(warmup.windows) - loaded, 'window')} at a moderate rate, then {loaded} under the load to be "
+        f"measured (shaded); {warmup.duration_s:.0f} s, {state}. In the last one a request took "
+        f"{digits(last.cpu_us_per_request, 3)} µs of CPU, and the JIT {last.jit_share * 100:.1f} % of one CPU. "
+        f"Meanwhile the JIT ran on CPUs {ranges(warmup.jit_cpus)}."
     )
 
 
-def _charts(fork: Fork, wanted: Iterable[_Series]) -> tuple[Chart, ...]:
-    end_s = _end(fork)
-    bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
+def _charts(fork: Fork, wanted: Iterable[_Series], bands: Bands, end_s: float) -> tuple[Chart, ...]:
     found = []
     for one in wanted:
         points = one.points(fork)
@@ -139,7 +152,7 @@ _WARMUP = (
 _SERIES = (
     _Series("throughput", "Throughput", "requests/s", lambda f: _driver(f, "completed")),
     _Series("p99", "p99 latency", "ms", lambda f: _driver(f, "p99_us", 1e-3)),
-    _Series("cpu", "Server's CPU", "CPUs", lambda f: _rate(f.samples, lambda s: s.cpu_s)),
+    _Series("cpu", "Server’s CPU", "CPUs", lambda f: _rate(f.samples, lambda s: s.cpu_s)),
     _Series(
         "in-flight",
         "In flight",
@@ -157,6 +170,6 @@ _SERIES = (
     _Series(
         "pool", "Pool size", "threads", lambda f: _gauge(f.samples, lambda s: s.gauges.pool_size if s.gauges else None)
     ),
-    _Series("run-queue", "Run-queue wait", "s per s", lambda f: _rate(f.samples, lambda s: s.run_queue_wait_s)),
+    _Series("run-queue", "Run-queue wait", "ms per s", lambda f: _rate(f.samples, lambda s: s.run_queue_wait_s * 1000)),
     _Series("jit", "JIT", "ms per s", lambda f: _rate(f.samples, lambda s: s.gauges.jit_ms if s.gauges else None)),
 )

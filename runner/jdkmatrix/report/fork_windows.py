@@ -100,6 +100,7 @@ _GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
             ("In flight, peak", "requests", lambda w: count(w.sut.in_flight_peak, why=_NO_GAUGE)),
             ("Garbage collections", "", _gc),
             ("JIT", "ms", lambda w: count(w.sut.jit_ms, why=_NO_GAUGE)),
+            ("JIT, share of one CPU", "", lambda w: share(w.sut.jit_share)),
         ),
     ),
     (

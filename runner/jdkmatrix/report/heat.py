@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.records import CellKey
 from jdkmatrix.report.cellstats import METRICS, Cells, Metric
-from jdkmatrix.report.numbers import plural, ratio_interval, ratio_value
+from jdkmatrix.report.numbers import ratio_interval, ratio_value
 from jdkmatrix.report.wording import Finding, finding, work_words
 from jdkmatrix.stats import Ratio
 
@@ -71,7 +71,7 @@ def heat_cell(ratio: Ratio | None, metric: Metric, key: CellKey, why_missing: st
     return HeatCell(
         value=ratio_value(ratio),
         interval=interval,
-        basis=plural(ratio.blocks, "block"),
+        basis=f"n {ratio.blocks}",
         tone=tone(ratio, metric),
         decided=found in (Finding.BETTER, Finding.WORSE),
         title=f"{metric.title}, {NUMERATOR} / {DENOMINATOR}: {verdict}",
@@ -82,6 +82,8 @@ def heat_cell(ratio: Ratio | None, metric: Metric, key: CellKey, why_missing: st
 def _cell(cells: Cells, metric: Metric, workload: str, jdk: str, cpus: int, burn_us: int, load: str) -> HeatCell:
     key = CellKey(workload=workload, jdk=jdk, executor=NUMERATOR, cpus=cpus, burn_us=burn_us, load=load)
     base = key.model_copy(update={"executor": DENOMINATOR})
+    if key not in cells.keys or base not in cells.keys:
+        return HeatCell("", None, "", "none", False, "not a condition of this run", None)
     absent = [k.executor for k in (key, base) if not ((c := cells.get(k)) and c.usable)]
     why = f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both executors"
     return heat_cell(cells.ratio(metric, key, DENOMINATOR), metric, key, why)
@@ -120,6 +122,6 @@ class LegendStep:
 def legend() -> tuple[LegendStep, ...]:
     """From "the denominator is far better" over even to "the numerator is far better"."""
     levels = range(len(EDGES), 0, -1)
-    left = tuple(LegendStep(f"d{level}", f"{EDGES[level - 1]:g}×") for level in levels)
-    right = tuple(LegendStep(f"n{level}", f"{EDGES[level - 1]:g}×") for level in reversed(levels))
+    left = tuple(LegendStep(f"d{level}", f"{EDGES[level - 1]:g}") for level in levels)
+    right = tuple(LegendStep(f"n{level}", f"{EDGES[level - 1]:g}") for level in reversed(levels))
     return (*left, LegendStep("even", "1"), *right)

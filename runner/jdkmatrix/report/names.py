@@ -19,7 +19,7 @@ def file_stem(name: str) -> str:
     if _SAFE.fullmatch(name) and ".." not in name:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:10]
-    letters = re.sub(r"\.\.+", ".", _UNSAFE_RUN.sub("-", name)).strip(".-")[:100]
+    letters = re.sub(r"\.\.+", ".", _UNSAFE_RUN.sub("-", name)).strip("._+-")[:100]
     return f"{letters or 'x'}-{digest}"
 
 

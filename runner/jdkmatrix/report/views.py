@@ -38,7 +38,7 @@ class Notice:
 @dataclass(frozen=True)
 class Answer:
     lead: str
-    sentences: tuple[str, ...]
+    sentences: tuple[tuple[str, str], ...]  # the figure's name, what is said of it
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ class Section:
     cpu: tuple[Chart, ...]
     latency: tuple[Chart, ...]
     latency_kind: str | None
+    columns: int  # of charts, so that JDKs stand side by side
+    shares: bool  # bars are shares of the highest under the same work
 
 
 @dataclass(frozen=True)

@@ -93,4 +93,4 @@ def ratio_sentence(metric: Metric, ratio: Ratio, numerator: str, denominator: st
             words = f"{change(ratio, numerator, denominator)} in the only block: a hint, no more"
         case _:
             words = change(ratio, numerator, denominator)
-    return f"{metric.title}: {words} ({basis})."
+    return f"{words} ({basis})."

@@ -37,11 +37,10 @@ class Report:
 class MoodyServer:
     """MoodyServer.java as a process."""
 
-    def __init__(self, java: Path, **moods: int | str) -> None:
+    def __init__(self, java: Path, classes: Path, **moods: int | str) -> None:
+        command = [str(java), "-XX:+UseSerialGC", "-Xmx128m", "-cp", str(classes), "MoodyServer"]
         arguments = [f"{key}={value}" for key, value in moods.items()]
-        self.process = subprocess.Popen(
-            [java, "-XX:+UseSerialGC", "-Xmx128m", SERVER, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        self.process = subprocess.Popen([*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         line = self.process.stdout.readline().split()
         assert line[:1] == [b"port"], f"the server did not start: {line!r}"
@@ -88,12 +87,19 @@ def driver(loadgen_jar: Path, java: Path) -> LoadgenDriver:
     return LoadgenDriver(loadgen_jar, java, "test-jdk")
 
 
+@pytest.fixture(scope="session")
+def moody_classes(java: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    classes = tmp_path_factory.mktemp("moody")
+    subprocess.run([java.with_name("javac"), "-d", classes, SERVER], check=True, timeout=120)
+    return classes
+
+
 @pytest.fixture
-def moody(java: Path) -> Iterator[Callable[..., MoodyServer]]:
+def moody(java: Path, moody_classes: Path) -> Iterator[Callable[..., MoodyServer]]:
     with ExitStack() as stack:
 
         def start(**moods: int | str) -> MoodyServer:
-            server = MoodyServer(java, **moods)
+            server = MoodyServer(java, moody_classes, **moods)
             stack.callback(server.kill)
             return server
 

@@ -63,6 +63,10 @@ class RequestExecutorTest {
                 executor.submit(() -> null).get();
             }
         }
+        // The executor is done with a thread a moment before the thread ends.
+        for (int tries = 0; gauges.getPoolSize() > 0 && tries < 10_000; tries++) {
+            Thread.sleep(1);
+        }
         assertEquals(0, gauges.getPoolSize());
         assertEquals(TASKS, gauges.getStarted());
     }

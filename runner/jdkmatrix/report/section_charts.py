@@ -1,0 +1,135 @@
+"""The charts of one workload under one load. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from jdkmatrix.records import CellKey
+from jdkmatrix.report import charts
+from jdkmatrix.report.cellstats import CellStats, Metric, summary_of
+from jdkmatrix.report.latency import Pooled
+from jdkmatrix.report.numbers import digits, plural
+from jdkmatrix.report.slices import Slice
+from jdkmatrix.report.views import Chart
+from jdkmatrix.report.wording import condition, work_words
+
+# Beyond this the curve's last points are single requests.
+_LONGEST_TAIL = 100_000.0
+
+
+def bar_charts(
+    ident: str, part: Slice, metric: Metric, axis: str, significant: int, order: Sequence[str]
+) -> tuple[Chart, ...]:
+    """One chart per number of CPUs and JDK; all charts of one number of CPUs have the same scale.
+
+    Where the work per request varies, so do the figures, by factors: bars are then shares of the highest figure under
+    the same work on any JDK, and their labels the figures themselves.
+    """
+    found = []
+    shares = len(part.burns) > 1
+    for number, (jdk, cpus) in enumerate((j, c) for c in part.cpus for j in part.jdks):
+        peers = [cell for cell in part.cells if cell.key.cpus == cpus]
+        units = {burn: _highest(metric, peers, burn) if shares else 1.0 for burn in part.burns}
+        means: list[charts.Row] = []
+        forks: list[charts.Row] = []
+        for cell in sorted(
+            (cell for cell in peers if cell.key.jdk == jdk),
+            key=lambda cell: (cell.key.burn_us, order.index(cell.key.executor)),
+        ):
+            mean, points = _bar(metric, cell, units[cell.key.burn_us], significant)
+            means += mean
+            forks += points
+        if not means:
+            continue
+        title = f"{jdk}, {plural(cpus, 'CPU')}"
+        found.append(
+            Chart(
+                id=f"{ident}-{number}",
+                title=title,
+                note="; ".join(f"{m['executor']}, {m['work']}: {m['label']}" for m in means),
+                spec=charts.bars(
+                    means,
+                    forks,
+                    order=order,
+                    title="share of the highest under the same work" if shares else axis,
+                    figure=axis,
+                    number_format=".0%" if shares else "~s",
+                    highest=1.0 if shares else max(_highest(metric, peers, burn) for burn in part.burns),
+                    description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _highest(metric: Metric, cells: Sequence[CellStats], burn_us: int) -> float:
+    figures = [value for cell in cells if cell.key.burn_us == burn_us for value in metric.by_block(cell).values()]
+    return max(figures, default=1.0) or 1.0
+
+
+def _bar(metric: Metric, cell: CellStats, unit: float, significant: int) -> tuple[list[charts.Row], list[charts.Row]]:
+    """One bar and its points; both empty where the cell has no figure."""
+    by_block = metric.by_block(cell)
+    summary = summary_of(by_block)
+    if summary is None:
+        return [], []
+    place = {"executor": cell.key.executor, "work": work_words(cell.key.burn_us)}
+    bar: charts.Row = {
+        **place,
+        "mean": summary.mean / unit,
+        "low": None if summary.ci_low is None else summary.ci_low / unit,
+        "high": None if summary.ci_high is None else summary.ci_high / unit,
+        "label": digits(summary.mean, significant),
+    }
+    points: list[charts.Row] = [
+        {**place, "fork": block, "value": value / unit, "label": digits(value, significant)}
+        for block, value in sorted(by_block.items())
+    ]
+    return [bar], points
+
+
+def latency_charts(ident: str, part: Slice, pools: Mapping[CellKey, Pooled], order: Sequence[str]) -> tuple[Chart, ...]:
+    """One chart per number of CPUs, work and JDK, all on the same scales."""
+    points = {key: _curve_points(pool) for key, pool in pools.items()}
+    every = [point for curve in points.values() for point in curve]
+    if not every:
+        return ()
+    lowest, highest = charts.log_domain([ms for _, ms, _ in every])
+    longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
+    found = []
+    for number, (jdk, cpus, burn) in enumerate((j, c, b) for c in part.cpus for b in part.burns for j in part.jdks):
+        here = [key for key in points if (key.jdk, key.cpus, key.burn_us) == (jdk, cpus, burn)]
+        here.sort(key=lambda key: order.index(key.executor))
+        if not here:
+            continue
+        title = f"{jdk}, {condition(cpus, burn)}"
+        p99 = [(key.executor, pools[key].percentiles_us["99"]) for key in here]
+        found.append(
+            Chart(
+                id=f"{ident}-{number}",
+                title=title,
+                note="p99: " + "; ".join(f"{name} {digits(us / 1000, 3)} ms" for name, us in p99 if us is not None),
+                spec=charts.latency_curves(
+                    [
+                        {"executor": key.executor, "x": x, "ms": ms, "quantile": quantile}
+                        for key in here
+                        for x, ms, quantile in points[key]
+                    ],
+                    order=order,
+                    lowest_ms=lowest,
+                    highest_ms=highest,
+                    longest=longest,
+                    description=f"Latency by percentile of {title}, one line per executor",
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _curve_points(pool: Pooled) -> list[tuple[float, float, str]]:
+    """(1 / (1 - quantile), ms, quantile in words); the maximum, at infinity, has no place on the axis."""
+    return [
+        (1 / (1 - p.quantile), p.value_us / 1000, f"{p.quantile * 100:.6g} %")
+        for p in pool.spectrum
+        if p.quantile < 1 - 0.5 / pool.count and p.value_us > 0 and 1 / (1 - p.quantile) <= _LONGEST_TAIL
+    ]

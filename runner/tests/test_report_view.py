@@ -1,0 +1,278 @@
+"""From records to what pages show, without a template: run and cell views, site safety of text and data."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jdkmatrix.records import CellKey, Fork, Reason, RunRecord, Status
+from jdkmatrix.report import facts
+from jdkmatrix.report.cell_view import view_cell
+from jdkmatrix.report.cellstats import THROUGHPUT, Cells
+from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
+from jdkmatrix.report.fork_windows import window_table
+from jdkmatrix.report.heat import DENOMINATOR
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.views import CellView, RunView
+from jdkmatrix.store.loaded import LoadedRun
+from tests.report_fixtures import QUICK, Shape, synthetic_run
+
+GOLDEN = Path(__file__).with_name("report_golden.json")
+MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
+
+
+def view(loaded: LoadedRun) -> RunView:
+    return view_run(loaded, Cells(loaded.run, loaded.cells))
+
+
+def cell_page(loaded: LoadedRun, index: int) -> CellView:
+    cells = Cells(loaded.run, loaded.cells)
+    key = loaded.cells[index].key
+    cell = cells.get(key)
+    assert cell is not None
+    return view_cell(cell, cells, loaded.run, executor_order(k.executor for k in cells.keys), {})
+
+
+def with_run(loaded: LoadedRun, **update: Any) -> LoadedRun:
+    return replace(loaded, run=RunRecord.model_validate({**loaded.run.model_dump(), **update}))
+
+
+def with_forks(loaded: LoadedRun, index: int, **update: Any) -> LoadedRun:
+    """Every fork of one cell changed."""
+    cells = list(loaded.cells)
+    forks = tuple(fork.model_copy(update=update) for fork in cells[index].forks)
+    cells[index] = cells[index].model_copy(update={"forks": forks})
+    return replace(loaded, cells=tuple(cells))
+
+
+def plain(page: RunView | CellView) -> Any:
+    """The view as JSON, its charts by title and note only: their looks are not what is pinned."""
+
+    def slim(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: slim(item) for name, item in value.items() if name not in ("spec", "order")}
+        if isinstance(value, list | tuple):
+            return [slim(item) for item in value]
+        return sorted(value) if isinstance(value, frozenset) else value
+
+    return json.loads(json.dumps(slim(_deep(page)), ensure_ascii=False))
+
+
+def _deep(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _deep(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, CellKey):
+        return value.cell_id
+    if isinstance(value, tuple):
+        return [_deep(item) for item in value]
+    return value
+
+
+def golden(tmp_path: Path) -> dict[str, Any]:
+    loaded = synthetic_run(tmp_path, MATRIX)
+    return {"run": plain(view(loaded)), "cell": plain(cell_page(loaded, 5))}
+
+
+def test_the_views_are_as_recorded(tmp_path: Path) -> None:
+    """`python -m tests.test_report_view` records them anew; read the difference before you commit it."""
+    recorded = json.loads(GOLDEN.read_text("utf-8"))
+    assert golden(tmp_path) == recorded
+
+
+def test_a_single_condition_makes_a_scorecard_and_a_matrix_makes_heat_maps(tmp_path: Path) -> None:
+    single = view(synthetic_run(tmp_path, QUICK)).sections[0]
+    assert single.scorecard is not None and not single.heat
+    assert [head for head, _ in single.scorecard.rows] == list(QUICK.jdks)
+    many = view(synthetic_run(tmp_path, MATRIX)).sections[0]
+    assert many.scorecard is None
+    assert [one.jdk for one in many.heat] == list(MATRIX.jdks)
+    throughput = many.heat[0].tables[0]
+    assert throughput.columns == ("0 µs", "100 µs")
+    assert [head for head, _ in throughput.rows] == ["1", "2"]
+
+
+def test_without_one_of_the_pair_the_page_says_so(tmp_path: Path) -> None:
+    section = view(synthetic_run(tmp_path, replace(QUICK, executors=("virtual", "platform")))).sections[0]
+    assert section.scorecard is None and not section.heat
+    assert section.heat_note is not None and "liberty" in section.heat_note
+    assert section.throughput and section.latency
+
+
+def test_a_rate_load_is_answered_by_cpu_first(tmp_path: Path) -> None:
+    section = view(synthetic_run(tmp_path, replace(QUICK, loads=("rate-2000",), blocks=3))).sections[0]
+    assert next(term for term, _ in section.answers[0].sentences) == "CPU per request"
+    assert section.latency_kind is not None and "intended send time" in section.latency_kind
+    closed = view(synthetic_run(tmp_path, replace(QUICK, blocks=3))).sections[0]
+    assert next(term for term, _ in closed.answers[0].sentences) == "Throughput"
+    assert closed.latency_kind is not None and "real send time" in closed.latency_kind
+
+
+def test_one_block_has_no_interval_and_the_page_warns(tmp_path: Path) -> None:
+    page = view(synthetic_run(tmp_path, replace(QUICK, blocks=1)))
+    assert "One block only" in [notice.title for notice in page.notices if notice.weight == "warn"]
+    assert page.sections[0].scorecard is not None
+    for _, cells in page.sections[0].scorecard.rows:
+        assert all(cell.interval is None and cell.basis == "n 1" for cell in cells)
+    assert all("hint" in text for answer in page.sections[0].answers for _, text in answer.sentences)
+    assert all(row.throughput_half.text == "–" and row.throughput_half.title for row in page.rows)
+
+
+def test_notices_say_what_changes_the_reading(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, QUICK)
+    pinning = loaded.cells[0].forks[0].pinning.model_copy(update={"overlapped": True})
+    loaded = with_forks(loaded, 0, pinning=pinning)
+    loaded = with_run(loaded, status="interrupted", ended_at=None, git_dirty=True)
+    notices = {notice.title: notice for notice in view(loaded).notices}
+    assert notices["Server and driver share CPUs"].weight == "warn"
+    assert notices["Server and driver share CPUs"].text.startswith("In 1 of 4 cells")
+    assert {"Not complete", "Virtual machine", "Uncommitted changes", "JDKs not available here"} <= set(notices)
+    weights = [notice.weight for notice in view(loaded).notices]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, MATRIX)
+    page = view(loaded)
+    by_status = {trouble.status: trouble for trouble in page.troubles}
+    assert set(by_status) == {"failed", "invalid", "not steady", "not measured", "some forks"}
+    assert "opened no port" in by_status["failed"].reasons[0]
+    assert by_status["failed"].reasons[0].startswith("forks 1-3: ")
+    assert "measured itself" in by_status["invalid"].reasons[0]
+    assert by_status["some forks"].reasons[0].startswith("fork 1: ")
+    for row in page.rows:
+        if row.status in ("failed", "invalid", "not measured"):
+            assert row.throughput.text == "–" and row.throughput.title and row.p99.text == "–"
+            assert row.versus.sort in (None, 1.0)
+    assert page.problems and page.not_testable == (
+        (
+            "mp-ping · semeru-25 · liberty · 1 CPU, no added work per request · saturate-50",
+            "semeru-25 is not available here",
+        ),
+    )
+
+
+def test_an_empty_run_still_has_a_page(tmp_path: Path) -> None:
+    loaded = replace(synthetic_run(tmp_path, QUICK), cells=())
+    page = view(with_run(loaded, status="interrupted"))
+    assert {row.status for row in page.rows} == {"not measured"}
+    assert not page.charts
+    assert all("had its turn" in trouble.reasons[0] for trouble in page.troubles)
+    assert "No block has both" in page.sections[0].answers[0].sentences[0][1]
+
+
+def test_a_run_where_every_fork_failed_still_has_a_page(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, QUICK)
+    reason = Reason(code="x", message="it did not start", figures={"exit": 1})
+    for index in range(len(loaded.cells)):
+        loaded = with_forks(
+            loaded, index, status=Status.FAILED, reasons=(reason,), windows=(), samples=(), warmup=None, proof=None
+        )
+    assert not view(loaded).charts
+    page = cell_page(loaded, 0)
+    assert page.status == "failed" and not page.charts
+    assert page.forks[0].reasons == ("it did not start (exit 1)",)
+    assert page.forks[0].windows is None
+
+
+def test_ratios_are_paired_by_block(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(QUICK, blocks=3, jdks=("temurin-25",)))
+    cells = Cells(loaded.run, loaded.cells)
+    key = next(k for k in cells.keys if k.executor == "virtual")
+    before = cells.ratio(THROUGHPUT, key, DENOMINATOR)
+    assert before is not None and before.blocks == 3
+    # The other order of forks in the file changes nothing; a block without its partner counts for nothing.
+    virtual = next(cell for cell in loaded.cells if cell.key == key)
+    turned = virtual.model_copy(update={"forks": tuple(reversed(virtual.forks))})
+    others = [cell for cell in loaded.cells if cell.key != key]
+    assert Cells(loaded.run, [*others, turned]).ratio(THROUGHPUT, key, DENOMINATOR) == before
+    short = virtual.model_copy(update={"forks": virtual.forks[:1]})
+    alone = Cells(loaded.run, [*others, short]).ratio(THROUGHPUT, key, DENOMINATOR)
+    assert alone is not None and alone.blocks == 1
+
+
+def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(QUICK, loads=("rate-2000",), driver="wrk2"))
+    table = window_table(loaded.cells[0].forks[0].windows)
+    figures = {name: row for _, rows in table.groups for name, _, row in rows}
+    for name in ("Sent", "Reconnects", "Send lateness, p99"):
+        assert figures[name][0].text == "–" and figures[name][0].title == "this driver does not say"
+    closed = window_table(synthetic_run(tmp_path, QUICK).cells[0].forks[0].windows)
+    figures = {name: row for _, rows in closed.groups for name, _, row in rows}
+    assert figures["Due"][0].title == "a closed loop has no schedule"
+    assert figures["p99"][0].text != "–"
+
+
+def _rows(fork: Fork, ident: str) -> list[dict[str, Any]]:
+    chart = next(chart for chart in fork_series(fork) if chart.id == f"fork-{fork.fork}-{ident}")
+    rows: list[dict[str, Any]] = chart.spec["datasets"]["rows"]
+    return rows
+
+
+def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(tmp_path: Path) -> None:
+    fork = synthetic_run(tmp_path, QUICK).cells[0].forks[0]
+    cpu = _rows(fork, "cpu")
+    first, second = fork.samples[:2]
+    assert cpu[0]["t"] == pytest.approx(second.t_s, abs=1e-3)
+    assert cpu[0]["v"] == pytest.approx((second.cpu_s - first.cpu_s) / (second.t_s - first.t_s))
+    silent = [sample.t_s for sample in fork.samples if sample.gauges is None]
+    assert silent
+    gaps = [row["t"] for row in _rows(fork, "heap") if row["v"] is None]
+    assert gaps == pytest.approx(silent, abs=1e-3)
+    throughput = _rows(fork, "throughput")
+    window = fork.windows[0]
+    assert throughput[0] == {"t": window.t_s + 1, "v": pytest.approx(window.load.intervals[0].completed)}
+
+
+def test_the_warm_up_shows_where_the_measured_load_began(tmp_path: Path) -> None:
+    fork = synthetic_run(tmp_path, QUICK).cells[0].forks[0]
+    assert fork.warmup is not None
+    last_moderate = max(w.t_s for w in fork.warmup.windows if w.stage == "moderate")
+    bands = warmup_charts(fork)[0].spec["datasets"]["bands"]
+    assert bands == [{"start": last_moderate, "end": fork.warmup.windows[-1].t_s}]
+    assert "6 windows at a moderate rate, then 6 under the load" in warmup_note(fork)
+    unsteady = fork.model_copy(update={"warmup": fork.warmup.model_copy(update={"steady": False})})
+    assert "not steady when the cap was reached" in warmup_note(unsteady)
+
+
+def test_reproduce_repeats_what_was_asked_and_fixes_the_seed(tmp_path: Path) -> None:
+    run = synthetic_run(tmp_path, QUICK).run
+
+    def last_line(**update: Any) -> str:
+        return facts.reproduce(run.model_copy(update=update)).splitlines()[-1]
+
+    assert facts.reproduce(run).splitlines() == [
+        f"git checkout {run.git_commit}",
+        "make setup",
+        ".venv/bin/matrix run --profile synthetic --seed 7",
+    ]
+    typed = ("/x/matrix", "run", "--profile", "quick", "--blocks", "3", "--site", "a b", "--run=c", "--seed", "9")
+    assert last_line(command=typed) == ".venv/bin/matrix run --profile quick --blocks 3 --seed 9"
+    resumed = last_line(command=("matrix", "run", "--resume"), selection={"cpus": (1, 2), "burn_us": (0,)})
+    assert resumed == ".venv/bin/matrix run --profile synthetic --cpus=1 --cpus=2 --burn-us=0 --seed 7"
+
+
+def test_only_web_addresses_become_links(tmp_path: Path) -> None:
+    jdk = synthetic_run(tmp_path, QUICK).run.jdks[1]
+    bug = jdk.known_bugs[0]
+
+    def link(url: str) -> str | None:
+        changed = jdk.model_copy(update={"known_bugs": (bug.model_copy(update={"url": url}),)})
+        return facts.jdk_row(changed).bugs[0][2]
+
+    assert link("https://bugs.example/JDK-1") == "https://bugs.example/JDK-1"
+    assert link("javascript:alert(1)") is None
+    assert link("data:text/html,x") is None
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        text = json.dumps(golden(Path(folder)), indent=1, ensure_ascii=False, sort_keys=True)
+    GOLDEN.write_text(text + "\n", "utf-8")

@@ -1,0 +1,179 @@
+"""Figures and words of the report: pure functions."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.records import Status
+from jdkmatrix.report import facts
+from jdkmatrix.report.cellstats import CPU, P99, THROUGHPUT
+from jdkmatrix.report.charts import executor_order, log_domain, log_ticks
+from jdkmatrix.report.heat import EDGES, legend, tone
+from jdkmatrix.report.names import file_stem
+from jdkmatrix.report.numbers import digits, half_width, milliseconds, missing, ratio_interval, ratio_value, share
+from jdkmatrix.report.wording import (
+    STATUS_CLASS,
+    STATUS_MEANING,
+    STATUS_WORDS,
+    Finding,
+    change,
+    finding,
+    ratio_sentence,
+)
+from jdkmatrix.stats import Ratio, Summary
+
+POSITIVE = st.floats(min_value=1e-6, max_value=1e9)
+RATIOS = st.floats(min_value=0.01, max_value=100)
+
+
+@pytest.mark.parametrize(
+    ("value", "significant", "text"),
+    [
+        (32_624, 4, "32,620"),
+        (9.996, 3, "10.0"),
+        (999.96, 4, "1,000"),
+        (0.40712, 3, "0.407"),
+        (136_449.2, 4, "136,400"),
+        (0, 3, "0"),
+        (-1234.5, 3, "\u22121,230"),
+    ],
+)
+def test_digits(value: float, significant: int, text: str) -> None:
+    assert digits(value, significant) == text
+
+
+@given(POSITIVE, st.integers(min_value=1, max_value=6))
+def test_digits_are_within_half_of_the_last_one(value: float, significant: int) -> None:
+    shown = float(digits(value, significant).replace(",", ""))
+    assert shown == pytest.approx(value, rel=0.5001 * 10 ** (1 - significant))
+    assert len(digits(shown, significant).replace(",", "").replace(".", "").strip("0")) <= significant
+
+
+def test_a_missing_figure_says_why_and_sorts_last() -> None:
+    figure = milliseconds(None, why="this driver does not say")
+    assert figure == missing("this driver does not say")
+    assert (figure.text, figure.sort, figure.title) == ("–", None, "this driver does not say")
+
+
+def test_shares_and_half_widths() -> None:
+    assert share(0.0234).text == "2.3 %"
+    assert share(0.917).text == "92 %"
+    assert half_width(Summary(3, 100.0, 100.0, 97.0, 103.0)).text == "± 3.0 %"
+    assert half_width(Summary(1, 100.0, 100.0, None, None)).text == "–"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "value", "interval"),
+    [
+        (Ratio(0.8163, 0.7912, 0.8422, 5), "0.816", "0.791–0.842"),
+        (Ratio(0.8163, 0.61, 1.09, 2), "0.82", "0.61–1.09"),
+        (Ratio(0.8163, None, None, 1), "0.82", None),
+        (Ratio(0.9955, 0.9921, 0.9989, 5), "0.996", "0.992–0.999"),
+        (Ratio(1.0, 0.0012, 843.2, 2), "1.00", "0.0012–840"),
+    ],
+)
+def test_ratios_have_the_digits_that_their_interval_carries(ratio: Ratio, value: str, interval: str | None) -> None:
+    assert (ratio_value(ratio), ratio_interval(ratio)) == (value, interval)
+
+
+def test_an_interval_with_1_says_no_difference_seen_and_never_same() -> None:
+    ratio = Ratio(0.97, 0.93, 1.01, 5)
+    assert finding(ratio, THROUGHPUT) is Finding.NO_DIFFERENCE_SEEN
+    sentence = ratio_sentence(THROUGHPUT, ratio, "virtual", "liberty")
+    assert sentence == (
+        "no difference seen between virtual and liberty (ratio 0.970, 95 % interval 0.930–1.010, 5 blocks)."
+    )
+
+
+@given(RATIOS, st.one_of(st.none(), st.floats(min_value=1.0, max_value=3.0)))
+def test_no_sentence_ever_says_same_or_equal(value: float, width: float | None) -> None:
+    ratio = Ratio(value, value / width if width else None, value * width if width else None, 3 if width else 1)
+    for metric in (THROUGHPUT, CPU, P99):
+        sentence = ratio_sentence(metric, ratio, "virtual", "liberty").lower()
+        assert not re.search(r"\b(same|equal|identical)\b", sentence)
+        if width is None:
+            assert "hint" in sentence
+
+
+def test_less_cpu_is_better_and_more_throughput_is() -> None:
+    fewer = Ratio(0.8, 0.75, 0.85, 5)
+    assert finding(fewer, THROUGHPUT) is Finding.WORSE
+    assert finding(fewer, CPU) is Finding.BETTER
+    assert change(fewer, "a", "b") == "20 % lower with a than with b"
+    assert change(Ratio(3.73, 3.6, 3.9, 5), "a", "b") == "3.7 times as high with a as with b"
+
+
+@given(RATIOS, st.floats(min_value=1.0001, max_value=1.5))
+def test_the_colour_scale_is_symmetric_on_a_logarithm(value: float, width: float) -> None:
+    ratio = Ratio(value, value / width, value * width, 5)
+    inverse = Ratio(1 / value, 1 / value / width, 1 / value * width, 5)
+    mirror = {"n": "d", "d": "n"}
+    here = tone(ratio, THROUGHPUT)
+    swapped = tone(inverse, THROUGHPUT)
+    # On an edge itself, binary rounding may fall to either side.
+    if not any(math.isclose(max(value, 1 / value), edge, rel_tol=1e-6) for edge in (1, *EDGES, width)):
+        assert swapped == (here if here == "even" else mirror[here[0]] + here[1])
+        assert tone(inverse, CPU) == here
+
+
+def test_the_legend_has_every_tone_once_with_1_in_the_middle() -> None:
+    steps = legend()
+    assert [step.tone for step in steps] == [
+        *(f"d{level}" for level in range(len(EDGES), 0, -1)),
+        "even",
+        *(f"n{level}" for level in range(1, len(EDGES) + 1)),
+    ]
+    for step in steps[:6]:
+        assert tone(Ratio(1 / float(step.text), 0.001, 0.999, 5), THROUGHPUT) == step.tone
+
+
+def test_every_status_has_words_a_meaning_and_a_class() -> None:
+    assert set(STATUS_WORDS) == set(STATUS_MEANING) == set(STATUS_CLASS) == {*Status, None}
+
+
+@given(st.text(max_size=250), st.text(max_size=250))
+def test_file_stems_are_safe_and_distinct(one: str, other: str) -> None:
+    stem = file_stem(one)
+    assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", stem)
+    assert ".." not in stem and len(stem) <= 200
+    assert file_stem(stem) == stem
+    if one != other:
+        assert stem != file_stem(other) or stem in (one, other)
+
+
+def test_a_cell_id_stays_readable() -> None:
+    name = "mp-ping.temurin-25.fixed-50.cpus-1.burn-0us.rate-2000"
+    assert file_stem(name) == name
+
+
+@pytest.mark.parametrize(("numbers", "text"), [((), "none"), ((3,), "3"), ((0, 1, 2, 8), "0-2,8"), ((5, 4, 4), "4-5")])
+def test_cpu_lists_read_as_linux_writes_them(numbers: tuple[int, ...], text: str) -> None:
+    assert facts.ranges(numbers) == text
+
+
+def test_times() -> None:
+    assert facts.moment("2025-01-01T12:00:00Z") == "2025-01-01 12:00 UTC"
+    assert facts.moment("2025-01-01T12:00:00+02:00") == "2025-01-01 10:00 UTC"
+    assert facts.moment("yesterday") == "yesterday"
+    assert facts.duration("2025-01-01T12:00:00Z", "2025-01-01T12:01:05Z") == "65 s"
+    assert facts.duration("2025-01-01T12:00:00Z", "2025-01-01T14:05:00Z") == "2 h 5 min"
+    assert facts.duration("2025-01-01T12:00:00Z", None) is None
+
+
+@given(st.lists(st.floats(min_value=1e-4, max_value=1e6), min_size=1, max_size=20))
+def test_log_axes_hold_all_values_and_have_ticks(values: list[float]) -> None:
+    low, high = log_domain(values)
+    assert low < min(values) and max(values) < high
+    ticks = log_ticks(low, high)
+    assert 1 <= len(ticks) <= 12
+    assert ticks == sorted(ticks) and low * 0.99 <= ticks[0] and ticks[-1] <= high * 1.01
+
+
+def test_colours_do_not_depend_on_what_was_measured() -> None:
+    assert executor_order(["virtual"])[:5] == executor_order(["liberty", "fixed-50", "platform"])[:5]
+    assert executor_order(["fixed-50", "fixed-10"])[5:] == ("fixed-10", "fixed-50")
