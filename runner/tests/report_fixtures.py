@@ -19,16 +19,12 @@ from jdkmatrix.records import (
     Calibration,
     CellKey,
     CellRecord,
-    CpuFacts,
     DriverFacts,
     Errors,
     Fork,
     Gauges,
-    HostFacts,
     Identity,
     Interval,
-    JdkRecord,
-    KnownBug,
     Latency,
     Load,
     LoadResult,
@@ -50,6 +46,7 @@ from jdkmatrix.records import (
     Window,
 )
 from jdkmatrix.store.loaded import LoadedRun
+from tests.report_fixture_facts import host_facts, jdk_records
 
 LOADS: dict[str, Load] = {
     "saturate-50": SaturateLoad(connections=50),
@@ -352,70 +349,6 @@ def _with_accidents(cells: list[CellRecord]) -> list[CellRecord]:
     cells[1] = cells[1].model_copy(update={"forks": (first, *cells[1].forks[1:])})
     del cells[12]
     return cells
-
-
-def jdk_records(ids: Sequence[str]) -> tuple[JdkRecord, ...]:
-    got = tuple(
-        JdkRecord(
-            id=jdk,
-            vendor="Eclipse Adoptium (synthetic)",
-            vm="hotspot",
-            catalogue_version=jdk.split("-")[-1],
-            selected=True,
-            available=True,
-            source="registry",
-            reason=None,
-            notice="the newest build was taken; the recorded one is gone" if index == 1 else None,
-            version="25.0.4.1+1-LTS" if "25" in jdk else "21.0.8+9-LTS",
-            version_output='openjdk version "0" SYNTHETIC\nOpenJDK 64-Bit Server VM (made up)',
-            release={"IMPLEMENTOR": "SYNTHETIC", "JAVA_VERSION": "0"},
-            known_bugs=(KnownBug(id="JDK-8369227", summary="a virtual thread can stay parked for ever"),)
-            if index == 1
-            else (),
-        )
-        for index, jdk in enumerate(ids)
-    )
-    missing = JdkRecord(
-        id="semeru-25",
-        vendor="IBM",
-        vm="openj9",
-        catalogue_version="25.0.1",
-        selected=True,
-        available=False,
-        source=None,
-        reason="the archive cannot be reached from here (synthetic)",
-    )
-    return (*got, missing)
-
-
-def host_facts() -> HostFacts:
-    return HostFacts(
-        hostname_hash="0" * 12,
-        system="x86_64-linux",
-        kernel="6.1.0-synthetic",
-        os="SYNTHETIC Linux (test data, not measured)",
-        libc="glibc 2.36",
-        cpu=CpuFacts(
-            model="SYNTHETIC CPU (test data, not measured)",
-            microcode="0x1",
-            online=tuple(range(8)),
-            allowed=tuple(range(8)),
-            packages=1,
-            cores=4,
-            smt=True,
-            governor="performance",
-            driver="intel_pstate",
-            boost="on",
-            mitigations={"spectre_v2": "Mitigation: Enhanced IBRS", "meltdown": "Not affected"},
-        ),
-        memory_bytes=33_000_000_000,
-        swap_bytes=0,
-        scheduler="CFS",
-        virtualisation="kvm",
-        clocksource="tsc",
-        load_1min=0.12,
-        limits={"nofile": "1048576"},
-    )
 
 
 def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:

@@ -17,7 +17,8 @@ from jdkmatrix.report.cellstats import THROUGHPUT, Cells
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
-from jdkmatrix.report.heat import DENOMINATOR
+from jdkmatrix.report.heat import DENOMINATOR, HeatCell
+from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import CellView, RunView
 from jdkmatrix.store.loaded import LoadedRun
@@ -65,6 +66,10 @@ def plain(page: RunView | CellView) -> Any:
 
 
 def _deep(value: Any) -> Any:
+    if isinstance(value, Figure):
+        return f"{value.text} ({value.title})" if value.title else value.text
+    if isinstance(value, HeatCell):
+        return f"{value.value}, {value.interval}, {value.basis}, {value.tone}, {value.title}"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _deep(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, CellKey):

@@ -207,7 +207,7 @@ def _measure_window(setup: ForkSetup, bench: Bench, index: int, listener: Listen
     return Window(
         index=index,
         t_s=seen.t_s,
-        load=seen.load,
+        load=_with_log_path(seen.load, setup.log_prefix),
         sut=seen.sut,
         host=seen.host,
         reasons=window_reasons(seen.load, seen.sut, seen.host, setup.matrix.thresholds),
@@ -263,9 +263,14 @@ def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
     )
 
 
+def _with_log_path(load: LoadResult, log_prefix: str) -> LoadResult:
+    return load.model_copy(update={"hlog": f"{log_prefix}/{load.hlog}"}) if load.hlog else load
+
+
 def _logs(setup: ForkSetup) -> dict[str, str]:
+    """What a reader may want to see. The driver's logs of the warm-up stay on disk, unlisted: there are dozens."""
     files = sorted(path for path in setup.log_dir.rglob("*") if path.is_file())
-    names = [str(path.relative_to(setup.log_dir)) for path in files]
+    names = [str(path.relative_to(setup.log_dir)) for path in files if not path.name.startswith("warmup-")]
     return {name: f"{setup.log_prefix}/{name}" for name in names}
 
 

@@ -41,7 +41,7 @@ def view_cell(cell: CellStats, cells: Cells, run: RunRecord, order: Sequence[str
         tiles=_tiles(cell),
         latency_kind=KIND_WORDS[cell.latency.kind] if cell.latency else None,
         siblings=_siblings(key, cells, order),
-        forks=tuple(_fork(fork, logs.get(fork.fork, ())) for fork in record.forks),
+        forks=tuple(_fork(fork, key, logs.get(fork.fork, ())) for fork in record.forks),
         jdk=facts.jdk_row(jdk) if jdk else None,
         host=facts.host_facts(run.host),
         identity_digest=record.identity.digest,
@@ -112,7 +112,7 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
     return tuple(found)
 
 
-def _fork(fork: Fork, logs: Sequence[LogView]) -> ForkView:
+def _fork(fork: Fork, key: CellKey, logs: Sequence[LogView]) -> ForkView:
     ident = f"fork-{fork.fork}"
     return ForkView(
         number=fork.fork,
@@ -120,7 +120,7 @@ def _fork(fork: Fork, logs: Sequence[LogView]) -> ForkView:
         status=STATUS_WORDS[fork.status],
         status_class=STATUS_CLASS[fork.status],
         reasons=tuple(_reason(reason) for reason in fork.reasons),
-        facts=_facts(fork),
+        facts=_facts(fork, key),
         warmup_note=warmup_note(fork),
         warmup=warmup_charts(fork),
         series=fork_series(fork),
@@ -139,7 +139,7 @@ def _reason(reason: Reason) -> str:
     return f"{reason.message} ({figures})" if figures else reason.message
 
 
-def _facts(fork: Fork) -> tuple[Fact, ...]:
+def _facts(fork: Fork, key: CellKey) -> tuple[Fact, ...]:
     took = facts.duration(fork.started_at, fork.ended_at)
     pinning = fork.pinning
     together = "they share CPUs" if pinning.overlapped else "no CPU in common"
@@ -156,7 +156,7 @@ def _facts(fork: Fork) -> tuple[Fact, ...]:
             f"{fork.first_response_s:.1f} s after the start" if fork.first_response_s is not None else "none came",
         ),
         Fact("Proof of executor", _proof(fork)),
-        Fact("Work check", _work(fork)),
+        Fact("Work check", _work(fork, key)),
     )
 
 
@@ -172,8 +172,8 @@ def _proof(fork: Fork) -> str:
     )
 
 
-def _work(fork: Fork) -> str:
+def _work(fork: Fork, key: CellKey) -> str:
     check = fork.burn_check
     if check is None:
-        return "not needed: no work per request" if not fork.reasons else "none"
+        return "none: the fork ended before it" if key.burn_us else "not needed: no added work per request"
     return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked"

@@ -70,15 +70,16 @@ def bars(
     `highest` is the largest value, the same for charts that are compared.
     """
     top = highest * _LABEL_ROOM
+    # Order is given as a scale's domain, never as a sort: Vega-Lite makes an expression of a sort's values.
     present = [name for name in order if any(row["executor"] == name for row in means)]
     works = list(dict.fromkeys(row["work"] for row in means))
     if len(works) == 1:
-        y = alt.Y("executor:N", sort=present, title=None, axis=alt.Axis(labelLimit=120))
+        y = alt.Y("executor:N", scale=alt.Scale(domain=present), sort=None, title=None, axis=alt.Axis(labelLimit=120))
         offset: dict[str, Any] = {}
         height = 30 * len(present)
     else:
-        y = alt.Y("work:N", sort=works, title=None, axis=alt.Axis(labelLimit=90))
-        offset = {"yOffset": alt.YOffset("executor:N", sort=present)}
+        y = alt.Y("work:N", scale=alt.Scale(domain=works), sort=None, title=None, axis=alt.Axis(labelLimit=90))
+        offset = {"yOffset": alt.YOffset("executor:N", scale=alt.Scale(domain=present), sort=None)}
         height = (17 * len(present) + 12) * len(works)
     x_scale = alt.Scale(domain=[0, top], nice=False)
     x = alt.X("mean:Q", title=title, scale=x_scale, axis=alt.Axis(tickCount=4, format=number_format))
@@ -207,7 +208,7 @@ def _round_up(value: float) -> float:
 
 @lru_cache
 def _series_template(title: str, number_format: str, zero: bool) -> Spec:
-    x = alt.X("t:Q", title=None, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=6, format="~g"))
+    x = alt.X("t:Q", title=None, scale=alt.Scale(domain=[0, 1], nice=False), axis=alt.Axis(tickCount=6))
     y = alt.Y(
         "v:Q", title=None, scale=alt.Scale(zero=zero, nice=True), axis=alt.Axis(tickCount=3, format=number_format)
     )

@@ -108,7 +108,7 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
 def _host_line(host: HostFacts) -> str:
     virtual = f"virtual machine ({host.virtualisation})" if host.virtualisation else "no virtualisation seen"
     cores = f"{plural(host.cpu.cores, 'core')}, {plural(len(host.cpu.allowed), 'CPU')} usable"
-    return f"{cores}; Linux {host.kernel}; {virtual}"
+    return f"{cores}; Linux {(host.kernel.split() or [''])[0]}; {virtual}"
 
 
 def _narrowed(run: RunRecord) -> str:

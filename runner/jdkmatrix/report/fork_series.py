@@ -76,7 +76,7 @@ def _charts(fork: Fork, wanted: Iterable[_Series], bands: Bands, end_s: float) -
             Chart(
                 id=f"fork-{fork.fork}-{one.id}",
                 title=name,
-                note=f"{_short(min(values))} to {_short(max(values))}, median {_short(statistics.median(values))}",
+                note=_range(values),
                 spec=charts.series(
                     points,
                     bands,
@@ -91,8 +91,13 @@ def _charts(fork: Fork, wanted: Iterable[_Series], bands: Bands, end_s: float) -
     return tuple(found)
 
 
-def _short(value: float) -> str:
-    return digits(value, 3)
+def _range(values: Sequence[float]) -> str:
+    """Smallest, largest and median in words; whole numbers stay whole."""
+    whole = all(float(value).is_integer() and abs(value) < 1000 for value in values)
+    low, high, middle = (
+        f"{value:g}" if whole else digits(value, 3) for value in (min(values), max(values), statistics.median(values))
+    )
+    return f"always {low}" if low == high else f"{low} to {high}, median {middle}"
 
 
 def _end(fork: Fork) -> float:

@@ -83,7 +83,7 @@ def _summary(run: RunRecord, cells: Cells) -> str:
     measured = sum(1 for cell in cells if cell.usable)
     return (
         f"{number('executor', 'executor')} on {number('jdk', 'JDK')}: {measured} of {plural(len(cells.keys), 'cell')} "
-        f"measured in {plural(forks, 'fork')}, each a fresh server process."
+        f"with figures that can be used, from {plural(forks, 'fork')}, each a fresh server process."
     )
 
 
@@ -152,7 +152,8 @@ def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
 
 def _versus(key: CellKey, cells: Cells) -> tuple[Figure, str | None]:
     """Throughput over that of `liberty`, with its interval."""
-    if key.executor == DENOMINATOR:
+    cell = cells.get(key)
+    if key.executor == DENOMINATOR and cell and cell.usable:
         return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with"), None
     ratio = cells.ratio(THROUGHPUT, key, DENOMINATOR)
     if ratio is None:

@@ -26,17 +26,21 @@ def _section(number: int, part: Slice, cells: Cells, order: Sequence[str]) -> Se
     pools = {cell.key: pool for cell in part.cells if (pool := cell.latency)}
     kinds = list(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
     ident = f"s{number}"
+    single_condition = condition(part.cpus[0], part.burns[0]) if single else None
+    score = scorecard(cells, part.workload, part.load, part.jdks, part.cpus[0], part.burns[0]) if single else None
+    heat = () if single else tuple(_jdk_heat(part, cells, jdk) for jdk in part.jdks)
+    tables = [score] if score else [table for one in heat for table in one.tables]
+    # Without a single ratio there is nothing to colour: the answers say why.
+    compared = any(cell.key for table in tables for _, row in table.rows for cell in row)
     return Section(
         id=f"{ident}-{file_stem(part.workload)}-{file_stem(part.load)}",
         workload=part.workload,
         load=part.load,
         load_words=load_words(load) if load else "no cell of this load has been measured",
         answers=answers(cells, part, load),
-        scorecard=scorecard(cells, part.workload, part.load, part.jdks, part.cpus[0], part.burns[0])
-        if single and pair
-        else None,
-        scorecard_condition=condition(part.cpus[0], part.burns[0]) if single else None,
-        heat=tuple(_jdk_heat(part, cells, jdk) for jdk in part.jdks) if pair and not single else (),
+        scorecard=score if compared else None,
+        scorecard_condition=single_condition,
+        heat=heat if compared else (),
         heat_note=None
         if pair
         else f"No heat map: it compares {NUMERATOR} with {DENOMINATOR}, and one is not in this run.",

@@ -11,6 +11,7 @@ from typing import Literal
 from jdkmatrix import launch
 from jdkmatrix.config.model import Jvm
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.jdks.launch_java import clean_environment
 
 Vm = Literal["hotspot", "openj9"]
 
@@ -37,6 +38,7 @@ def read_flags(java: Path, vm: Vm, options: Sequence[str], *, cpus: Sequence[int
     process = launch.spawn(
         [str(java), *options, "-XX:+PrintFlagsFinal", "-version"],
         cpus=cpus,
+        env=clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -6,8 +6,11 @@ import java.util.concurrent.TimeUnit;
  * Bounds on waiting.
  *
  * @param timeoutNs how long a request, and a connection attempt, may take
+ * @param bundleNs an event loop wakes for its schedule at most once in this time, so a request may be sent this much
+ *     late (never early) together with the next. Waking is what costs: in a virtual machine one timer and the answer's
+ *     interrupt take more CPU than sending, reading and parsing. Below one request per this time nothing is bundled.
  */
-record Limits(long timeoutNs) {
+record Limits(long timeoutNs, long bundleNs) {
     /** How long a phase waits at most for its connections before it begins without those that are missing. */
     static final long PREPARE_NS = TimeUnit.SECONDS.toNanos(3);
     /** How long answers are awaited after the end of a phase, so that they do not fall into the next. */
@@ -20,11 +23,17 @@ record Limits(long timeoutNs) {
     static final long MIN_TIMEOUT_MS = 1;
     static final long MAX_TIMEOUT_MS = TimeUnit.HOURS.toMillis(1);
 
-    static Limits ofTimeoutMs(long timeoutMs) {
+    static final long MAX_BUNDLE_US = 100_000;
+
+    static Limits of(long timeoutMs, long bundleUs) {
         if (timeoutMs < MIN_TIMEOUT_MS || timeoutMs > MAX_TIMEOUT_MS) {
             throw new IllegalArgumentException(
                     "timeout = %d ms: %d to %d are allowed".formatted(timeoutMs, MIN_TIMEOUT_MS, MAX_TIMEOUT_MS));
         }
-        return new Limits(TimeUnit.MILLISECONDS.toNanos(timeoutMs));
+        if (bundleUs < 0 || bundleUs > MAX_BUNDLE_US) {
+            throw new IllegalArgumentException(
+                    "bundle = %d us: 0 to %d are allowed".formatted(bundleUs, MAX_BUNDLE_US));
+        }
+        return new Limits(TimeUnit.MILLISECONDS.toNanos(timeoutMs), TimeUnit.MICROSECONDS.toNanos(bundleUs));
     }
 }

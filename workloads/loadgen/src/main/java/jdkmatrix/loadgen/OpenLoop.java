@@ -12,18 +12,27 @@ final class OpenLoop implements Pacer {
     private final Worker worker;
     private final long startNs;
     private final long endNs;
+    private final long bundleNs;
 
     // The next slot of this event loop that has not come up yet; all its connections take turns.
     private int turn;
     private long round;
     private long nextNs;
 
-    OpenLoop(Schedule schedule, List<Connection> connections, Worker worker, long startNs, long endNs) {
+    /** @param bundleNs {@link Limits#bundleNs} */
+    OpenLoop(
+            Schedule schedule,
+            List<Connection> connections,
+            Worker worker,
+            long startNs,
+            long endNs,
+            long bundleNs) {
         this.schedule = schedule;
         this.connections = connections;
         this.worker = worker;
         this.startNs = startNs;
         this.endNs = endNs;
+        this.bundleNs = bundleNs;
         this.nextNs = slotNs();
     }
 
@@ -42,7 +51,7 @@ final class OpenLoop implements Pacer {
             }
             nextNs = slotNs();
         }
-        return nextNs;
+        return nextNs == NEVER || nowNs < startNs ? nextNs : Math.max(nextNs, nowNs + bundleNs);
     }
 
     @Override

@@ -27,7 +27,7 @@ final class Rehearsal {
         try (ServerSocket server = new ServerSocket(0, CONNECTIONS, InetAddress.getLoopbackAddress())) {
             Thread.ofPlatform().name("rehearsal-accept").daemon().start(() -> accept(server));
             Target target = Target.parse("http://127.0.0.1:%d/".formatted(server.getLocalPort()));
-            try (Engine engine = new Engine(target, 1, Limits.ofTimeoutMs(1_000))) {
+            try (Engine engine = new Engine(target, 1, Limits.of(1_000, 0))) {
                 for (Load load : new Load[] {
                     new Load.Saturate(CONNECTIONS), new Load.Rate(RATE_RPS, CONNECTIONS)
                 }) {

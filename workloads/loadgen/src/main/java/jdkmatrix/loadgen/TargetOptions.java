@@ -25,12 +25,20 @@ final class TargetOptions {
             description = "of a request, and of a connection attempt (default: ${DEFAULT-VALUE})")
     private long timeoutMs;
 
+    @Option(
+            names = "--bundle-us",
+            defaultValue = "300",
+            paramLabel = "US",
+            description = "requests that are due within this time may be sent together, late but never early; "
+                    + "0: each on its own, which costs CPU at high rates (default: ${DEFAULT-VALUE})")
+    private long bundleUs;
+
     Engine newEngine() {
         Target target;
         Limits limits;
         try {
             target = Target.parse(url);
-            limits = Limits.ofTimeoutMs(timeoutMs);
+            limits = Limits.of(timeoutMs, bundleUs);
             if (threads < 1 || threads > MAX_THREADS) {
                 throw new IllegalArgumentException("threads = %d: 1 to %d are allowed".formatted(threads, MAX_THREADS));
             }

@@ -124,7 +124,12 @@ final class Worker {
         this.endNs = startNs + durationNs;
         pacer = switch (load) {
             case Load.Rate rate -> new OpenLoop(
-                    new Schedule(rate.rps(), rate.connections(), durationNs), connections, this, startNs, endNs);
+                    new Schedule(rate.rps(), rate.connections(), durationNs),
+                    connections,
+                    this,
+                    startNs,
+                    endNs,
+                    limits.bundleNs());
             case Load.Saturate ignored -> new ClosedLoop(connections, this, startNs, endNs);
         };
         mode = Mode.RUNNING;
