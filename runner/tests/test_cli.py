@@ -111,7 +111,7 @@ def test_doctor_speaks_json(home: Path) -> None:
 
 def test_jdks_lists_every_entry_with_what_becomes_of_it(home: Path) -> None:
     rows = json.loads(matrix(home, "jdks", "--json").stdout)
-    entries = json.loads((home / "jdks.json").read_text())["jdks"]
+    entries = json.loads((home / "jdks.json").read_text())["entries"]
     assert [row["id"] for row in rows] == [entry["id"] for entry in entries]
     for row in rows:
         assert row["here"]["status"] in ("ready", "fetchable", "unavailable")

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Fork, Reason, SutUsage, Window
+from jdkmatrix.records import Fork, Reason, Window
 from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
-from tests.builders import fork, load_result, pressure
+from tests.builders import fork, load_result, pressure, sut_usage
 
 UNTIMED = settings(deadline=None)  # a busy machine is not a failure
 FIGURES = st.floats(1e-3, 1e9)
@@ -170,11 +170,9 @@ def test_moving_all_values_moves_the_summary(values: list[float], shift: float) 
 
 def window(index: int, completed: int, duration_s: float, cost_us: float, *, valid: bool = True) -> Window:
     load = load_result(completed=completed, duration_s=duration_s, throughput_rps=completed / duration_s)
-    usage = SutUsage(
-        cpu_s=completed * cost_us / 1e6, cpu_us_per_request=cost_us, cpu_share=0.5, rss_bytes=1, rss_peak_bytes=1,
-        virt_bytes=1, threads=1, threads_peak=1, voluntary_switches=0, involuntary_switches=0, run_queue_wait_s=0.0,
-        gc_count=None, gc_ms=None, jit_ms=None, heap_used_bytes=None, direct_buffer_bytes=None, in_flight_peak=None,
-    )  # fmt: skip
+    usage = sut_usage().model_copy(
+        update={"cpu_s": completed * cost_us / 1e6, "cpu_us_per_request": cost_us},
+    )
     reasons = () if valid else (Reason(code="steal", message="stolen", figures={}),)
     return Window(index=index, t_s=0.0, load=load, sut=usage, host=pressure(), reasons=reasons)
 

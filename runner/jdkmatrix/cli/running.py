@@ -129,7 +129,7 @@ def _fresh(
 
 def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Matrix, Options, RunRecord | None]:
     """A run goes on as it was started: with its own copy of the matrix, not with today's matrix.toml."""
-    store = RunStore.create(directory or latest_run(project.results))
+    store = RunStore(directory or latest_run(project.results))
     record = store.read_run()
     matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
     options = Options(record.profile, record.selection, blocks=None, windows=None, window_s=None, seed=None)

@@ -28,8 +28,12 @@ class RunStore:
 
     @classmethod
     def create(cls, directory: Path) -> RunStore:
-        (directory / "cells").mkdir(parents=True, exist_ok=True)
-        (directory / "logs").mkdir(exist_ok=True)
+        """Make the folder of a new run. Raises: MatrixError when that is not possible."""
+        try:
+            (directory / "cells").mkdir(parents=True, exist_ok=True)
+            (directory / "logs").mkdir(exist_ok=True)
+        except OSError as error:
+            raise MatrixError(f"{directory}: cannot be made: {error.strerror}") from None
         return cls(directory)
 
     def log_dir(self, key: CellKey, fork: int) -> Path:
