@@ -23,7 +23,7 @@ lint: .venv-test
 	cd runner && ../$(VENV)/ruff check . && ../$(VENV)/ruff format --check . && ../$(VENV)/mypy
 
 java-test: .venv-test
-	$(VENV)/python -m jdkmatrix.provision.maven verify
+	$(VENV)/python -m jdkmatrix.provision.maven -q verify
 
 python-test: .venv-test
 	@$(VENV)/matrix setup
@@ -39,6 +39,7 @@ PIP_COMPILE := $(VENV)/pip-compile --quiet --generate-hashes --no-emit-index-url
 lock: .venv-test
 	cd runner && ../$(PIP_COMPILE) -o requirements.txt requirements.in
 	cd runner && ../$(PIP_COMPILE) -o requirements-dev.txt requirements-dev.in
+	$(VENV)/python -m jdkmatrix.provision.maven --record
 
 clean:
 	rm -rf .venv .build site workloads/*/target

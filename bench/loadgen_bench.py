@@ -25,6 +25,9 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from rich.console import Console
+from rich.table import Table
+
 from jdkmatrix import launch
 from jdkmatrix.drivers.base import DriverSession, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
@@ -32,8 +35,6 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.hosttools import find_jdk
 from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.records import LoadResult, RateLoad, SaturateLoad
-from rich.console import Console
-from rich.table import Table
 
 ROOT = Path(__file__).parents[1]
 CONNECTIONS = 50
@@ -171,19 +172,22 @@ def _measure(
     high: list[LoadResult] = []
     closed: list[LoadResult] = []
     wrk_rps: list[float] = []
-    with tempfile.TemporaryDirectory(prefix="loadgen-bench-") as name, _nginx(Path(name), sut_cpu) as url:
-        with driver.open(Target(url, (driver_cpu,), Path(name))) as session:
-            _phase(session, RateLoad(rate_rps=MODERATE_RPS, connections=CONNECTIONS), WARMUP_S, "warmup-rate")
-            _phase(session, SaturateLoad(connections=CONNECTIONS), WARMUP_S, "warmup-closed")
-            for i in range(1, repeats + 1):
-                say(f"repeat {i} of {repeats}")
-                for load, results in (
-                    (RateLoad(rate_rps=MODERATE_RPS, connections=CONNECTIONS), moderate),
-                    (RateLoad(rate_rps=HIGH_RPS, connections=CONNECTIONS), high),
-                    (SaturateLoad(connections=CONNECTIONS), closed),
-                ):
-                    results.append(_phase(session, load, WINDOW_S, f"{load.kind}-{len(results)}"))
-                wrk_rps.append(_wrk(url, driver_cpu))
+    with (
+        tempfile.TemporaryDirectory(prefix="loadgen-bench-") as name,
+        _nginx(Path(name), sut_cpu) as url,
+        driver.open(Target(url, (driver_cpu,), Path(name))) as session,
+    ):
+        _phase(session, RateLoad(rate_rps=MODERATE_RPS, connections=CONNECTIONS), WARMUP_S, "warmup-rate")
+        _phase(session, SaturateLoad(connections=CONNECTIONS), WARMUP_S, "warmup-closed")
+        for i in range(1, repeats + 1):
+            say(f"repeat {i} of {repeats}")
+            for load, results in (
+                (RateLoad(rate_rps=MODERATE_RPS, connections=CONNECTIONS), moderate),
+                (RateLoad(rate_rps=HIGH_RPS, connections=CONNECTIONS), high),
+                (SaturateLoad(connections=CONNECTIONS), closed),
+            ):
+                results.append(_phase(session, load, WINDOW_S, f"{load.kind}-{len(results)}"))
+            wrk_rps.append(_wrk(url, driver_cpu))
     goals = (
         Goal("p50 at 10,000 req/s", "ms", 0.4, False, tuple(_percentile_ms(r, "50") for r in moderate)),
         Goal("CPU per 100,000 requests at 10,000 req/s", "s", 2.0, False, tuple(map(_cpu_s_per_100k, moderate))),

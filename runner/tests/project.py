@@ -26,10 +26,10 @@ burn_us = [0]
 load = ["saturate-10"]
 """
 SHORTENED = {
-    "flat_windows = 5 ": "flat_windows = 2 ",
-    "flat_tolerance = 0.08": "flat_tolerance = 1.0",
+    "flat_windows = 4 ": "flat_windows = 2 ",
+    "flat_tolerance = 0.10": "flat_tolerance = 1.0",
     "jit_share_max = 0.05": "jit_share_max = 10.0",
-    "moderate_s = 6": "moderate_s = 1",
+    "moderate_s = 2": "moderate_s = 1",
     "max_s = 60": "max_s = 4",
     # A test shares this host with other work; what it proves does not depend on that.
     "steal_share_max = 0.02": "steal_share_max = 1.0",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from statistics import fmean
 
 from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.records import CellKey, CellRecord, Fork, Window
-from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
+from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio
 
 BASELINE = "liberty"
 
@@ -17,7 +18,9 @@ BASELINE = "liberty"
 def summary_table(cells: Sequence[CellRecord]) -> Table:
     """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
     block by block. Fits on a terminal of 80 columns."""
-    table = Table(caption="brackets: 95 % interval over forks; p99: median over windows", caption_justify="left")
+    table = Table(
+        caption="ratio: paired in blocks, with its 95 % interval; p99: median over windows", caption_justify="left"
+    )
     table.add_column("executor", no_wrap=True)
     for name in ("forks", "requests/s", "CPU µs/req", "p99 ms", f"× {BASELINE}"):
         table.add_column(name, justify="right")
@@ -49,8 +52,8 @@ def _row(cell: CellRecord, by_key: Mapping[CellKey, CellRecord]) -> tuple[str, .
     return (
         name,
         forks,
-        _with_interval([fork_throughput(fork) for fork in usable]),
-        f"{summarise([fork_cpu_us_per_request(fork) for fork in usable]).mean:.1f}",
+        f"{fmean(fork_throughput(fork) for fork in usable):,.0f}",
+        f"{fmean(fork_cpu_us_per_request(fork) for fork in usable):.1f}",
         p99_ms(usable),
         ratio_text(ratio_to_baseline(cell, by_key)),
     )
@@ -85,10 +88,3 @@ def _p99_us(window: Window) -> tuple[float, ...]:
 
 def _by_block(forks: Iterable[Fork]) -> dict[int, float]:
     return {fork.fork: fork_throughput(fork) for fork in forks if fork.usable}
-
-
-def _with_interval(values: Sequence[float]) -> str:
-    summary = summarise(values)
-    if summary.ci_low is None or summary.ci_high is None:
-        return f"{summary.mean:,.0f}"
-    return f"{summary.mean:,.0f} [{summary.ci_low:,.0f}, {summary.ci_high:,.0f}]"

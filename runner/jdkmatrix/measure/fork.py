@@ -128,7 +128,8 @@ def _measure(setup: ForkSetup, launch: Launch, draft: _Draft, listener: Listener
     with ServerProcess(launch, cpus=setup.cpu_sets.sut, rules=rules.server) as server:
         try:
             listener.step("starting the server")
-            draft.first_response_s = server.wait_ready()
+            jit_cpus = _jit_cpus(setup)
+            draft.first_response_s = server.wait_ready(lambda pid: allow_jit(pid, jit_cpus))
             target = Target(
                 url=f"{launch.base_url}/ping" + (f"?burn_us={key.burn_us}" if key.burn_us else ""),
                 cpus=setup.cpu_sets.driver,
@@ -162,8 +163,6 @@ def _measure(setup: ForkSetup, launch: Launch, draft: _Draft, listener: Listener
 def _warm(setup: ForkSetup, bench: Bench, listener: Listener) -> Warmup:
     rules = setup.matrix.warmup
     key = setup.planned.key
-    jit_cpus = {*setup.cpu_sets.sut, *(setup.cpu_sets.driver if rules.jit_on_driver_cpus else ())}
-    allow_jit(bench.server.pid, jit_cpus)
     windows: list[WarmupWindow] = []
     while not is_steady(windows, rules) and not is_over(windows, rules):
         load: Load = setup.load
@@ -191,9 +190,15 @@ def _warm(setup: ForkSetup, bench: Bench, listener: Listener) -> Warmup:
     return Warmup(
         windows=tuple(windows),
         steady=is_steady(windows, rules),
-        jit_cpus=tuple(sorted(jit_cpus)),
+        jit_cpus=_jit_cpus(setup),
         duration_s=duration_s(windows, rules),
     )
+
+
+def _jit_cpus(setup: ForkSetup) -> tuple[int, ...]:
+    """Where the compiler may run until the server is warm."""
+    extra = setup.cpu_sets.driver if setup.matrix.warmup.jit_on_driver_cpus else ()
+    return tuple(sorted({*setup.cpu_sets.sut, *extra}))
 
 
 def _check_burn(setup: ForkSetup, connection: Connection) -> BurnCheck:

@@ -17,7 +17,7 @@ class AffinityError(MatrixError):
 def allow_jit(pid: int, cpus: Collection[int]) -> None:
     """Let the compiler's threads, and those that they start, run on `cpus`."""
     for tid, name in _threads(pid):
-        if name.startswith(JIT_THREADS):
+        if name.startswith(JIT_THREADS) and _get(tid) != set(cpus):
             _set(tid, cpus)
 
 
@@ -38,7 +38,11 @@ def confine(pid: int, cpus: Collection[int]) -> None:
 
 
 def _threads(pid: int) -> Iterator[tuple[int, str]]:
-    for task in os.scandir(f"/proc/{pid}/task"):
+    try:
+        tasks = list(os.scandir(f"/proc/{pid}/task"))
+    except OSError:
+        return  # it has ended
+    for task in tasks:
         try:
             name = Path(task.path, "comm").read_text().strip()
         except OSError:

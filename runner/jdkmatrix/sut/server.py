@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +16,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.sut.http import Connection, HttpError, RefusedError
 
 _READY = "CWWKF0011I"  # "The NAME server is ready to run a smarter planet"
-_POLL_S = 0.02
+_POLL_S = 0.05
 _TRY_TIMEOUT_S = 5.0
 _TAIL_LINES = 12
 
@@ -68,8 +68,8 @@ class ServerProcess:
     ) -> None:
         launch.terminate(self._running, grace_s=self._rules.stop_timeout_s)
 
-    def wait_ready(self) -> float:
-        """Seconds from the start to the first 200.
+    def wait_ready(self, while_starting: Callable[[int], None] = lambda _: None) -> float:
+        """Seconds from the start to the first 200; `while_starting` is called with the pid again and again.
 
         Raises:
             ServerError: it ended; or says it is ready and opens no port, which is what Liberty does when a required
@@ -80,6 +80,7 @@ class ServerProcess:
         with Connection(self._what.base_url, timeout_s=_TRY_TIMEOUT_S) as connection:
             while True:
                 self.check_alive()
+                while_starting(self.pid)
                 answer = self._try(connection)
                 now_ns = time.monotonic_ns()
                 if answer == "200":

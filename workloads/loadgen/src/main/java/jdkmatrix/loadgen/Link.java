@@ -21,7 +21,9 @@ import java.io.IOException;
  * <p>Bodies are never gathered: chunks are counted as bytes and dropped.
  */
 final class Link extends ChannelInboundHandlerAdapter {
-    private static final HttpDecoderConfig DECODER = new HttpDecoderConfig().setMaxChunkSize(64 * 1024).setValidateHeaders(false);
+    private static final HttpDecoderConfig DECODER = new HttpDecoderConfig()
+            .setMaxChunkSize(64 * 1024)
+            .setHeadersFactory(FramingHeaders.FACTORY);
 
     private final Worker worker;
     final Connection connection;

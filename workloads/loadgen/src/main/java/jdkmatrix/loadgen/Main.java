@@ -14,6 +14,11 @@ import picocli.CommandLine.IVersionProvider;
         versionProvider = Main.class,
         subcommands = {RunCommand.class, SessionCommand.class})
 public final class Main implements IVersionProvider {
+    static {
+        // Netty's hunt for leaked buffers takes a stack trace every so many requests. Buffers here live in one method.
+        System.setProperty("io.netty.leakDetection.level", "disabled");
+    }
+
     public static void main(String[] args) {
         System.exit(commandLine().execute(args));
     }

@@ -1,0 +1,47 @@
+"""Threads are put on their CPUs, and that is verified."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.sut.affinity import allow_jit, confine
+
+SCRIPT = """
+import threading, time
+for name in ("worker", "other"):
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+with open("/proc/self/task/%d/comm" % threading.get_native_id(), "w") as comm:
+    comm.write("C2 CompilerThread0")
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def masks(pid: int) -> dict[int, set[int]]:
+    return {int(task.name): os.sched_getaffinity(int(task.name)) for task in Path(f"/proc/{pid}/task").iterdir()}
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs to tell one from the other")
+def test_only_the_compiler_is_let_out_and_everybody_is_put_back() -> None:
+    first, *_, last = sorted(os.sched_getaffinity(0))
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        confine(process.pid, {last})
+        assert set(map(frozenset, masks(process.pid).values())) == {frozenset({last})}
+        assert len(masks(process.pid)) == 3
+        allow_jit(process.pid, {first, last})
+        assert sorted(map(sorted, masks(process.pid).values())) == sorted([[first, last], [last], [last]])
+        confine(process.pid, {last})
+        assert all(mask == {last} for mask in masks(process.pid).values())
+    finally:
+        process.kill()
+        process.wait()
+    allow_jit(process.pid, {first})
+    confine(process.pid, {first})
