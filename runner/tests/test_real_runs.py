@@ -144,7 +144,8 @@ def test_a_second_run_on_the_same_host_is_refused(home: Path) -> None:
 def test_a_jdk_that_cannot_be_had_is_told_and_shown(home: Path) -> None:
     text = (home / "matrix.toml").read_text()
     text = text.replace('jdk = ["temurin-25"]\nexecutor', 'jdk = ["temurin-25", "no-such-place"]\nexecutor')
-    (home / "matrix.toml").write_text(text.replace('"semeru-21", "semeru-25",', '"semeru-21", "semeru-25", "no-such-place",', 1))
+    text = text.replace('"semeru-21", "semeru-25",', '"semeru-21", "semeru-25", "no-such-place",', 1)
+    (home / "matrix.toml").write_text(text)
     catalogue = json.loads((home / "jdks.json").read_text())
     entry = next(entry for entry in catalogue["entries"] if entry["id"] == "temurin-25.0.3")
     catalogue["entries"].append({**entry, "id": "no-such-place", "version": "25.0.99+1"})

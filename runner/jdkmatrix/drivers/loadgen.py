@@ -24,10 +24,12 @@ from jdkmatrix import launch
 from jdkmatrix.drivers.base import DriverError, Target
 from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
 from jdkmatrix.histograms import latency_from_histogram
+from jdkmatrix.provision.jdks.launch_java import clean_environment
 from jdkmatrix.records import DriverFacts, Interval, Latency, Load, LoadResult, RateLoad
 
-# The serial collector and a fixed heap: short pauses, and no helper threads that compete for the driver's CPU.
-JVM_OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m", "-Xmn192m", "-XX:-UsePerfData")
+# The serial collector and a fixed heap, touched before the first request: short pauses, no page faults while a phase
+# runs, and no helper threads that compete for the driver's CPU.
+JVM_OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m", "-Xmn192m", "-XX:+AlwaysPreTouch", "-XX:-UsePerfData")
 MAX_RATE_RPS = 10_000_000  # as Load.java has it
 STDERR_LOG = "loadgen.stderr.txt"
 
@@ -92,7 +94,12 @@ class LoadgenDriver:
         command = [str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "--version"]
         try:
             answer = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_START_TIMEOUT_S, check=False
+                command,
+                env=clean_environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_START_TIMEOUT_S,
+                check=False,
             )
         except OSError as error:
             raise DriverError(f"{self.java} cannot be started: {error.strerror}") from error
@@ -116,7 +123,12 @@ class LoadgenSession:
         self._stderr = target.log_dir / STDERR_LOG
         with self._stderr.open("wb") as sink:
             self._process = launch.spawn(
-                command, cpus=target.cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink
+                command,
+                cpus=target.cpus,
+                env=clean_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
             )
         assert self._process.stdin is not None
         assert self._process.stdout is not None

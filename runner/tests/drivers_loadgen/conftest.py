@@ -14,6 +14,7 @@ import pytest
 
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
+from jdkmatrix.provision.hosttools import find_jdk
 
 ROOT = Path(__file__).parents[3]
 SERVER = Path(__file__).with_name("MoodyServer.java")
@@ -63,7 +64,7 @@ class MoodyServer:
 
 @pytest.fixture(scope="session")
 def loadgen_jar() -> Path:
-    jar = Path(os.environ.get("LOADGEN_JAR", ROOT / "workloads/loadgen/target/loadgen.jar"))
+    jar = ROOT / "workloads/loadgen/target/loadgen.jar"
     if not jar.is_file():
         pytest.fail(f"{jar} is missing: build the workloads first (mvn -pl loadgen package)")
     return jar
@@ -71,15 +72,9 @@ def loadgen_jar() -> Path:
 
 @pytest.fixture(scope="session")
 def java() -> Path:
-    """A JDK with a compiler, 21 or newer: JAVA_HOME, else the newest under /usr/lib/jvm."""
-    homes = [Path(os.environ["JAVA_HOME"])] if "JAVA_HOME" in os.environ else []
-    for home in [*homes, *sorted(Path("/usr/lib/jvm").glob("*"), reverse=True)]:
-        release = home / "release"
-        if (home / "bin" / "javac").is_file() and release.is_file():
-            lines = dict(line.split("=", 1) for line in release.read_text().splitlines() if "=" in line)
-            if int(lines["JAVA_VERSION"].strip('"').split(".")[0]) >= 21:
-                return home / "bin" / "java"
-    pytest.fail("no JDK 21 or newer with javac: set JAVA_HOME")
+    jdk = find_jdk()
+    assert jdk is not None, "no JDK 21 or newer with javac: set JAVA_HOME"
+    return jdk.home / "bin" / "java"
 
 
 @pytest.fixture(scope="session")

@@ -52,6 +52,16 @@ def test_missing_parts(driver: LoadgenDriver, tmp_path: Path) -> None:
         LoadgenDriver(broken, driver.java, "x").open(Target("http://127.0.0.1:1/", (0,), tmp_path))
 
 
+def test_java_options_of_the_callers_shell_stay_out(
+    driver: LoadgenDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:+NoJvmHasThisFlag")
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:+NoJvmHasThisFlag")
+    assert LoadgenDriver(driver.jar, driver.java, "x").facts.name == "loadgen"
+    with driver.open(Target("http://127.0.0.1:1/", (0,), tmp_path)):
+        pass
+
+
 def test_cannot(driver: LoadgenDriver) -> None:
     assert driver.cannot(SaturateLoad(connections=10)) is None
     assert driver.cannot(RateLoad(rate_rps=0.5, connections=10)) is None
