@@ -27,7 +27,7 @@ load = ["saturate-10"]
 """
 SHORTENED = {
     "flat_windows = 4 ": "flat_windows = 2 ",
-    "flat_tolerance = 0.10": "flat_tolerance = 1.0",
+    "improvement_max = 0.10": "improvement_max = 0.99",
     "jit_share_max = 0.05": "jit_share_max = 10.0",
     "moderate_s = 2": "moderate_s = 1",
     "max_s = 60": "max_s = 4",

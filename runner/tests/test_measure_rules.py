@@ -23,7 +23,7 @@ RULES = MATRIX.warmup.model_copy(
         "first_request_us": 1000,
         "moderate_s": 3,
         "flat_windows": 4,
-        "flat_tolerance": 0.1,
+        "improvement_max": 0.1,
         "jit_share_max": 0.05,
         "max_s": 20,
     }
@@ -35,26 +35,34 @@ def series(costs: list[float], jit: float = 0.0) -> list[WarmupWindow]:
     return [warmup_window(5.0 + i, cost, jit) for i, cost in enumerate(costs)]
 
 
-def test_the_gate_opens_on_flat_and_calm_windows_only() -> None:
-    assert is_steady(series([100, 100, 101, 99]), RULES)
-    assert not is_steady(series([100, 100, 101]), RULES)
-    assert not is_steady(series([100, 100, 100, 115]), RULES)
-    assert not is_steady(series([130, 120, 110, 100]), RULES)
-    assert not is_steady(series([100] * 4, jit=0.2), RULES)
-    assert is_steady(series([900, 400, 100, 100, 101, 99]), RULES)
+def test_the_gate_opens_when_requests_stop_getting_cheaper_and_the_compiler_is_calm() -> None:
+    assert is_steady(series([100, 100, 101, 99, 100]), RULES)
+    assert not is_steady(series([100, 100, 101, 99]), RULES)
+    assert not is_steady(series([140, 130, 125, 120, 115]), RULES)
+    assert not is_steady(series([100, 100, 100, 100, 80]), RULES)
+    assert not is_steady(series([100] * 5, jit=0.2), RULES)
+    assert is_steady(series([900, 400, 100, 100, 101, 99, 100]), RULES)
+
+
+def test_a_noisy_host_does_not_keep_the_gate_shut() -> None:
+    """CPU µs per request of virtual threads on Temurin 25, one CPU, no compilation after the 14th second."""
+    costs = [138.0, 125, 74, 50, 92, 62, 84, 142]
+    assert is_steady(series(costs), RULES)
+    assert not is_steady(series(costs[:-1]), RULES)
 
 
 def test_only_windows_under_the_measured_load_open_the_gate() -> None:
-    moderate = [window.model_copy(update={"stage": "moderate"}) for window in series([100] * 4)]
+    moderate = [window.model_copy(update={"stage": "moderate"}) for window in series([100] * 5)]
     assert not is_steady(moderate, RULES)
-    assert is_steady([*moderate, *series([80] * 4)], RULES)
+    assert not is_steady([*moderate, *series([80] * 4)], RULES)
+    assert is_steady([*moderate, *series([80] * 5)], RULES)
 
 
 def test_one_busy_second_of_the_compiler_is_forgiven_and_a_busy_stretch_is_not() -> None:
-    calm = series([100] * 4)
+    calm = series([100] * 5)
     busy = [window.model_copy(update={"jit_share": 0.12}) for window in calm]
-    assert is_steady([*calm[:3], busy[3]], RULES)
-    assert not is_steady([calm[0], calm[1], busy[2], busy[3]], RULES)
+    assert is_steady([*calm[:4], busy[4]], RULES)
+    assert not is_steady([*calm[:3], *busy[3:]], RULES)
 
 
 def test_stages_end_after_their_time() -> None:
@@ -65,10 +73,10 @@ def test_stages_end_after_their_time() -> None:
     assert is_over(series([100] * 20), RULES)
 
 
-@given(st.lists(st.floats(1, 1e4), min_size=4, max_size=12), st.floats(0.01, 100))
+@given(st.lists(st.floats(1, 1e4), min_size=5, max_size=12), st.floats(0.01, 100))
 def test_the_gate_does_not_depend_on_the_unit_of_cost(costs: list[float], factor: float) -> None:
-    spread = (max(costs[-4:]) - min(costs[-4:])) / sorted(costs[-4:])[1]
-    if abs(spread - RULES.flat_tolerance) > 0.01:
+    improvement = 1 - min(costs[-4:]) / min(costs[:-4])
+    if abs(improvement - RULES.improvement_max) > 0.01:
         scaled = [cost * factor for cost in costs]
         assert is_steady(series(costs), RULES) == is_steady(series(scaled), RULES)
 

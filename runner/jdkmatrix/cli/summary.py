@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from statistics import fmean
+from statistics import fmean, median
 
 from rich.markup import escape
 from rich.table import Table
@@ -22,7 +22,7 @@ def summary_table(cells: Sequence[CellRecord]) -> Table:
         caption="ratio: paired in blocks, with its 95 % interval; p99: median over windows", caption_justify="left"
     )
     table.add_column("executor", no_wrap=True)
-    for name in ("forks", "requests/s", "CPU µs/req", "p99 ms", f"× {BASELINE}"):
+    for name in ("forks", "req/s", "CPU µs/req", "p99 ms", f"× {BASELINE}"):
         table.add_column(name, justify="right")
     by_key = {cell.key: cell for cell in cells}
     for _, group in groupby(cells_by_condition(cells), key=lambda cell: cell.key.group):
@@ -44,7 +44,7 @@ def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
 
 def _row(cell: CellRecord, by_key: Mapping[CellKey, CellRecord]) -> tuple[str, ...]:
     usable = [fork for fork in cell.forks if fork.usable]
-    name = f"  {cell.key.executor}"
+    name = f"  {escape(cell.key.executor)}"
     forks = f"{len(usable)}/{len(cell.forks)}"
     if not usable:
         statuses = sorted({fork.status.value for fork in cell.forks}) or ["not measured"]
@@ -55,7 +55,7 @@ def _row(cell: CellRecord, by_key: Mapping[CellKey, CellRecord]) -> tuple[str, .
         f"{fmean(fork_throughput(fork) for fork in usable):,.0f}",
         f"{fmean(fork_cpu_us_per_request(fork) for fork in usable):.1f}",
         p99_ms(usable),
-        ratio_text(ratio_to_baseline(cell, by_key)),
+        escape(ratio_text(ratio_to_baseline(cell, by_key))),
     )
 
 
@@ -77,8 +77,8 @@ def ratio_text(ratio: Ratio | None) -> str:
 
 def p99_ms(forks: Iterable[Fork]) -> str:
     """The median over all valid windows."""
-    values = sorted(p99 for fork in forks for window in fork.valid_windows for p99 in _p99_us(window))
-    return f"{values[len(values) // 2] / 1000:.2f}" if values else "–"
+    values = [p99 for fork in forks for window in fork.valid_windows for p99 in _p99_us(window)]
+    return f"{median(values) / 1000:.2f}" if values else "–"
 
 
 def _p99_us(window: Window) -> tuple[float, ...]:

@@ -94,7 +94,7 @@ class WarmupRules(Table):
     moderate_s: Seconds
     jit_on_driver_cpus: bool
     flat_windows: Annotated[int, Field(ge=2, le=100)]
-    flat_tolerance: Annotated[float, Field(gt=0, le=1)]
+    improvement_max: Annotated[float, Field(gt=0, lt=1)]
     jit_share_max: Annotated[float, Field(gt=0)]
     max_s: Seconds
 

@@ -236,7 +236,7 @@ def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
         draft.reasons.append(
             Reason(
                 code="not-steady",
-                message=f"CPU per request was not flat after {setup.matrix.warmup.max_s:g} s of warm-up",
+                message=f"requests still got cheaper, or the JIT still compiled, after {setup.matrix.warmup.max_s:g} s",
             )
         )
     if status is Status.INVALID:

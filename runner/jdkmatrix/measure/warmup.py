@@ -1,14 +1,18 @@
 """When is a server warm? Pure.
 
 The gate looks at what the measurement will be: CPU time per request under the measured load. It is open when that has
-been flat over several windows and the JIT compiler has calmed down. Seconds alone say nothing: on one CPU, a server
-that is loaded flat out from the start starves its compiler and stays slow for minutes.
+stopped falling and the JIT compiler has calmed down. Seconds alone say nothing: on one CPU, a server that is loaded
+flat out from the start starves its compiler and stays slow for minutes.
+
+The best windows are compared, not all of them. What else happens on a host can only make a request dearer, so the
+minimum tells how good the code is, and the spread how quiet the host: a gate that asked for a small spread would wait
+for a lucky moment on a busy host. Code that got worse is not missed, since the JIT is seen at work replacing it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean, median
+from statistics import fmean
 
 from jdkmatrix.config.model import WarmupRules
 from jdkmatrix.records import WarmupWindow
@@ -31,14 +35,18 @@ def is_moderate_over(windows: Sequence[WarmupWindow], rules: WarmupRules) -> boo
 
 
 def is_steady(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
-    """Have the last `flat_windows` windows under the measured load been flat and calm?"""
-    last = [window for window in windows if window.stage == "load"][-rules.flat_windows :]
-    if len(last) < rules.flat_windows:
+    """Have the last `flat_windows` windows under the measured load brought nothing better, and little compilation?"""
+    loaded = [window for window in windows if window.stage == "load"]
+    before, last = loaded[: -rules.flat_windows], loaded[-rules.flat_windows :]
+    if not before:
         return False
-    costs = [window.cpu_us_per_request for window in last]
-    flat = max(costs) - min(costs) <= rules.flat_tolerance * median(costs)
+    improvement = 1 - _best(last) / _best(before)
     calm = fmean(window.jit_share for window in last) <= rules.jit_share_max
-    return flat and calm
+    return improvement <= rules.improvement_max and calm
+
+
+def _best(windows: Sequence[WarmupWindow]) -> float:
+    return min(window.cpu_us_per_request for window in windows)
 
 
 def is_over(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
