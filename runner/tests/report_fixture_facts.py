@@ -64,7 +64,7 @@ def host_facts() -> HostFacts:
         memory_bytes=33_000_000_000,
         swap_bytes=0,
         scheduler="CFS",
-        virtualisation="kvm",
+        virtualisation="virtual machine (KVM)",
         clocksource="tsc",
         load_1min=0.12,
         limits={"nofile": "1048576"},

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.project import make_project, matrix, matrix_command
+from tests.project import ROOT, make_project, matrix, matrix_command
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,8 @@ def test_a_folder_without_a_project_is_told(tmp_path: Path) -> None:
 def test_schema_is_a_json_schema(home: Path) -> None:
     schema = json.loads(matrix(home, "schema").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
+    committed = json.loads((ROOT / "matrix.schema.json").read_text())
+    assert schema == committed, "run .venv/bin/matrix schema > matrix.schema.json: editors read it"
 
 
 def test_doctor_speaks_json(home: Path) -> None:

@@ -136,7 +136,7 @@ def test_notices_say_what_changes_the_reading(tmp_path: Path) -> None:
     notices = {notice.title: notice for notice in view(loaded).notices}
     assert notices["Server and driver share CPUs"].weight == "warn"
     assert notices["Server and driver share CPUs"].text.startswith("In 1 of 4 cells")
-    assert {"Not complete", "Virtual machine", "Uncommitted changes", "JDKs not available here"} <= set(notices)
+    assert {"Not complete", "Not bare metal", "Uncommitted changes", "JDKs not available here"} <= set(notices)
     weights = [notice.weight for notice in view(loaded).notices]
     assert weights == sorted(weights, reverse=True)
 

@@ -106,7 +106,7 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
 
 
 def _host_line(host: HostFacts) -> str:
-    virtual = f"virtual machine ({host.virtualisation})" if host.virtualisation else "no virtualisation seen"
+    virtual = host.virtualisation or "no virtualisation seen"
     cores = f"{plural(host.cpu.cores, 'core')}, {plural(len(host.cpu.allowed), 'CPU')} usable"
     return f"{cores}; Linux {(host.kernel.split() or [''])[0]}; {virtual}"
 
@@ -131,9 +131,9 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
     if run.host.virtualisation:
         yield Notice(
             "warn",
-            "Virtual machine",
-            f"The host is a virtual machine ({run.host.virtualisation}). Neighbours on the same hardware can slow it "
-            "down without being seen; ratios inside a block suffer less than absolute figures.",
+            "Not bare metal",
+            f"This ran in a {run.host.virtualisation}. What else runs on the same hardware can slow it down without "
+            "being seen; ratios inside a block suffer less than absolute figures.",
         )
     if run.git_dirty:
         yield Notice(
