@@ -87,7 +87,7 @@ def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     after = loaded(run)
     assert after.run.status == "complete"
-    assert after.run.run_id == before.run.run_id
+    assert after.run.run_id == before.run.run_id == run.name
     assert after.run.order == before.run.order
     assert len(after.cells) == 2
     assert first in after.cells, "what was finished must not be measured again"
@@ -104,11 +104,9 @@ def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
     assert {cell.key for cell in repaired.cells} == {cell.key for cell in after.cells}
     assert repaired.problems == (f"{damaged.name}.unreadable-1: was unreadable, set aside and measured again",)
 
-    began = time.monotonic()
     idle = matrix(home, "run", "--resume", "--run", str(run))
     assert idle.returncode == 0
     assert loaded(run).cells == repaired.cells, "nothing was left to do"
-    assert time.monotonic() - began < RUN_TIMEOUT_S
 
 
 def test_sigterm_stops_both_processes_and_keeps_what_is_finished(home: Path) -> None:

@@ -65,7 +65,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             known_calibrations=earlier.calibrations if earlier else (),
             say=_say,
         )
-        record = _record(options, matrix, prepared, earlier)
+        record = _record(store.directory.name, options, matrix, prepared, earlier)
         store.save_run(record)
         campaign = Campaign(
             matrix=matrix,
@@ -136,10 +136,10 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Matrix
     return store, matrix, options, record
 
 
-def _record(options: Options, matrix: Matrix, prepared: Prepared, earlier: RunRecord | None) -> RunRecord:
+def _record(run_id: str, options: Options, matrix: Matrix, prepared: Prepared, earlier: RunRecord | None) -> RunRecord:
     commit, dirty = _git(find_project().root)
     return RunRecord(
-        run_id=earlier.run_id if earlier else f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{options.profile}",
+        run_id=earlier.run_id if earlier else run_id,
         tool_version=__version__,
         git_commit=commit,
         git_dirty=dirty,

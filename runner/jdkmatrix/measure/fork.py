@@ -208,14 +208,16 @@ def _check_burn(setup: ForkSetup, connection: Connection) -> BurnCheck:
 
 def _measure_window(setup: ForkSetup, bench: Bench, index: int, listener: Listener) -> Window:
     seen = bench.observe(setup.load, setup.window_s, label=f"window-{index}")
-    listener.step(_figures(index, setup.windows, seen.load, seen.sut.cpu_us_per_request))
+    reasons = window_reasons(seen.load, seen.sut, seen.host, setup.matrix.thresholds)
+    verdict = f" (invalid: {', '.join(reason.code for reason in reasons)})" if reasons else ""
+    listener.step(_figures(index, setup.windows, seen.load, seen.sut.cpu_us_per_request) + verdict)
     return Window(
         index=index,
         t_s=seen.t_s,
         load=_with_log_path(seen.load, setup.log_prefix),
         sut=seen.sut,
         host=seen.host,
-        reasons=window_reasons(seen.load, seen.sut, seen.host, setup.matrix.thresholds),
+        reasons=reasons,
     )
 
 
