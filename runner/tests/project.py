@@ -29,7 +29,8 @@ SHORTENED = {
     "flat_windows = 4 ": "flat_windows = 2 ",
     "improvement_max = 0.10": "improvement_max = 0.99",
     "jit_share_max = 0.05": "jit_share_max = 10.0",
-    "moderate_s = 2": "moderate_s = 1",
+    "window_s = 1\nutilisation": "window_s = 0.4\nutilisation",
+    "moderate_s = 2": "moderate_s = 0.4",
     "max_s = 60": "max_s = 4",
     # A test shares this host with other work; what it proves does not depend on that.
     "steal_share_max = 0.02": "steal_share_max = 1.0",

@@ -17,7 +17,7 @@ from jdkmatrix.measure.prepare import Parts, set_up_parts
 from jdkmatrix.plan import PlannedFork
 from jdkmatrix.project import Project
 from jdkmatrix.provision.jdks.resolve import Available
-from jdkmatrix.records import CellKey, Fork, RateLoad, Status
+from jdkmatrix.records import CellKey, Fork, Gauges, RateLoad, Status
 from jdkmatrix.sut.instance import Instance
 from tests.project import make_project
 
@@ -102,8 +102,16 @@ def assert_measured(fork: Fork) -> None:
     assert 0 < window.sut.cpu_us_per_request < 1e6
     assert window.sut.rss_peak_bytes >= window.sut.rss_bytes > 50e6
     assert fork.samples
-    assert all(sample.gauges is not None for sample in fork.samples)
+    assert_gauges(fork.proof.executor, [sample.gauges for sample in fork.samples])
     assert {"messages.log", "console.log"} <= fork.logs.keys()
+
+
+def assert_gauges(executor: str, samples: list[Gauges | None]) -> None:
+    for gauges in samples:
+        assert gauges is not None
+        assert gauges.pool_size is not None and gauges.pool_size >= 1
+        assert gauges.carriers is not None and (gauges.carriers >= 1) == is_virtual(executor)
+        assert gauges.jit_ms > 0 and gauges.heap_used_bytes > 0
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
