@@ -22,19 +22,17 @@ def show(*, as_json: bool) -> None:
     if as_json:
         print(json.dumps([_as_json(row) for row in rows], indent=2))
         return
-    table = Table("id", "vendor", "VM", "version", "here", "from", "detail", title="JDK catalogue")
+    table = Table(title="JDK catalogue", caption="vendor, VM and hashes: --json", caption_justify="left")
+    table.add_column("id", no_wrap=True)
+    table.add_column("version")
+    table.add_column("here", no_wrap=True)
+    table.add_column("from where, or why not", overflow="fold")
     for row in rows:
-        entry = row.entry
-        bugs = f" · known bugs: {', '.join(bug.id for bug in entry.known_bugs)}" if entry.known_bugs else ""
+        bugs = [f"known bugs: {', '.join(bug.id for bug in row.entry.known_bugs)}"] if row.entry.known_bugs else []
+        where = [f"{row.source}: {row.detail}" if row.source else row.detail]
         style = _STYLES[row.status]
         table.add_row(
-            entry.id,
-            escape(entry.vendor),
-            entry.vm,
-            entry.version,
-            f"[{style}]{row.status}",
-            row.source or "–",
-            escape(row.detail + bugs),
+            escape(row.entry.id), escape(row.entry.version), f"[{style}]{row.status}", escape(" · ".join(where + bugs))
         )
     Console().print(table)
 

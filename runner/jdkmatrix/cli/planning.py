@@ -69,7 +69,9 @@ def show(options: Options, *, as_json: bool) -> None:
 
 def _table(plan: Plan, profile: str) -> Table:
     impossible = {entry.key for entry in plan.not_testable}
-    table = Table("workload", "JDK", "executor", "CPUs", "burn (µs)", "load", "forks", title=f"profile {profile}")
+    table = Table(title=f"profile {profile}")
+    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", "load", "forks"):
+        table.add_column(heading, overflow="fold")
     for cell in plan.cells:
         forks = sum(fork.key == cell for fork in plan.forks)
         table.add_row(
