@@ -201,8 +201,11 @@ class SutUsage(Record):
     gc_ms: int | None
     jit_ms: int | None
     heap_used_bytes: int | None
+    heap_committed_bytes: int | None = None
+    heap_growth_bytes: int | None = None  # of the committed heap, over the window
     direct_buffer_bytes: int | None
     in_flight_peak: int | None
+    astray_threads: int | None = None  # which may run on other CPUs than those of the SUT, at the end of the window
 
 
 class Pressure(Record):
@@ -211,6 +214,10 @@ class Pressure(Record):
     steal_share: float
     foreign_cpu_share: float  # of all CPUs: busy, and neither SUT nor driver nor runner
     psi_cpu_some_share: float | None
+    throttled_share: float | None = None  # of the window, by the CPU quota of a cgroup
+    swapped_bytes_per_s: float | None = None  # in and out, whole host
+    clock_step_s: float | None = None  # how far the time of day moved beyond the monotonic clock
+    suspended_s: float | None = None
 
 
 # ---------------------------------------------------------------- forks and cells

@@ -113,6 +113,31 @@ def test_a_window_in_which_code_was_compiled_is_invalid() -> None:
     assert [reason.code for reason in reasons] == ["compiling"]
 
 
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"throttled_share": 0.02}, "throttled"),
+        ({"swapped_bytes_per_s": 1e6}, "swapping"),
+        ({"clock_step_s": -3600.0}, "clock-stepped"),
+        ({"clock_step_s": 0.5}, "clock-stepped"),
+        ({"suspended_s": 2.0}, "suspended"),
+    ],
+)
+def test_what_befell_the_host_makes_a_window_invalid(changes: dict[str, float], code: str) -> None:
+    reasons = window_reasons(load_result(), sut_usage(), pressure().model_copy(update=changes), LIMITS)
+    assert [reason.code for reason in reasons] == [code]
+    assert next(iter(changes.values())) in reasons[0].figures.values()
+
+
+def test_a_heap_that_is_still_being_sized_and_threads_elsewhere_make_a_window_invalid() -> None:
+    grown = sut_usage().model_copy(update={"heap_committed_bytes": 120, "heap_growth_bytes": 20})
+    assert [reason.code for reason in window_reasons(load_result(), grown, pressure(), LIMITS)] == ["heap-growing"]
+    full = sut_usage().model_copy(update={"heap_committed_bytes": 120, "heap_growth_bytes": 1, "astray_threads": 0})
+    assert not window_reasons(load_result(), full, pressure(), LIMITS)
+    moved = sut_usage().model_copy(update={"astray_threads": 3})
+    assert [reason.code for reason in window_reasons(load_result(), moved, pressure(), LIMITS)] == ["affinity-changed"]
+
+
 def test_a_missed_rate_is_invalid_and_a_kept_one_is_not() -> None:
     load = RateLoad(rate_rps=1000, connections=10)
     assert not window_reasons(load_result(load, due=1000, completed=995), sut_usage(), pressure(), LIMITS)

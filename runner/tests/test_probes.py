@@ -6,12 +6,24 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.probes.cpu import CpuTicks, HostReading, parse_psi, parse_stat, pressure, read_host
+from jdkmatrix.probes.host import (
+    Clocks,
+    CpuTicks,
+    HostReading,
+    cgroup_stat_paths,
+    parse_psi,
+    parse_stat,
+    parse_swapped_pages,
+    parse_throttled_us,
+    pressure,
+    read_host,
+)
 from jdkmatrix.probes.process import (
     Reading,
     SutGoneError,
@@ -29,6 +41,25 @@ STATUS = "Name:\tC2 CompilerThre\nThreads:\t4\nvoluntary_ctxt_switches:\t12\nnon
 
 def reading(threads: dict[int, ThreadCounters], monotonic_ns: int = 0) -> Reading:
     return Reading(monotonic_ns=monotonic_ns, cpu_ns=0, rss_bytes=1, virt_bytes=1, threads=threads)
+
+
+def at(
+    seconds: float,
+    *,
+    clocks: Clocks | None = None,
+    ticks: dict[int, CpuTicks] | None = None,
+    psi_some_us: int | None = None,
+    throttled_us: int | None = None,
+    swapped_pages: int | None = None,
+) -> HostReading:
+    ns = round(seconds * 1e9)
+    return HostReading(
+        clocks=clocks or Clocks(monotonic_ns=ns, boottime_ns=ns, realtime_ns=ns),
+        ticks=ticks or {},
+        psi_some_us=psi_some_us,
+        throttled_us=throttled_us,
+        swapped_pages=swapped_pages,
+    )
 
 
 def thread(count: int, name: str = "t") -> ThreadCounters:
@@ -103,8 +134,8 @@ def test_stat_and_pressure_files() -> None:
 
 def test_foreign_time_is_what_is_left_of_busy_time() -> None:
     hertz = os.sysconf("SC_CLK_TCK")
-    before = HostReading(0, {0: CpuTicks(0, 0), 1: CpuTicks(0, 0)}, 0)
-    after = HostReading(2_000_000_000, {0: CpuTicks(2 * hertz, 0), 1: CpuTicks(hertz, hertz // 10)}, 500_000)
+    before = at(0, ticks={0: CpuTicks(0, 0), 1: CpuTicks(0, 0)}, psi_some_us=0)
+    after = at(2.0, ticks={0: CpuTicks(2 * hertz, 0), 1: CpuTicks(hertz, hertz // 10)}, psi_some_us=500_000)
     seen = pressure(before, after, cpus=[0, 1], own_cpu_s=2.0)
     assert seen.foreign_cpu_share == pytest.approx(1.0 / 4)
     assert seen.steal_share == pytest.approx(0.1 / 4)
@@ -112,5 +143,48 @@ def test_foreign_time_is_what_is_left_of_busy_time() -> None:
     assert pressure(before, after, cpus=[0, 1], own_cpu_s=9.0).foreign_cpu_share == 0.0
 
 
+def test_throttling_and_swapping_are_rates_over_the_window() -> None:
+    seen = pressure(
+        at(0, throttled_us=5, swapped_pages=10), at(2.0, throttled_us=20_005, swapped_pages=30), cpus=[], own_cpu_s=0
+    )
+    assert seen.throttled_share == pytest.approx(0.01)
+    assert seen.swapped_bytes_per_s == pytest.approx(10 * os.sysconf("SC_PAGE_SIZE"))
+    unknown = pressure(at(0), at(2.0), cpus=[], own_cpu_s=0)
+    assert (unknown.throttled_share, unknown.swapped_bytes_per_s, unknown.psi_cpu_some_share) == (None, None, None)
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(0, 10**12), st.integers(1, 10**12))
+def test_a_step_of_the_clock_is_told_from_time_that_passes_and_from_a_suspended_host(
+    step_ns: int, suspended_ns: int, window_ns: int
+) -> None:
+    before = Clocks(monotonic_ns=7, boottime_ns=11, realtime_ns=10**18)
+    after = Clocks(
+        monotonic_ns=7 + window_ns,
+        boottime_ns=11 + window_ns + suspended_ns,
+        realtime_ns=10**18 + window_ns + suspended_ns + step_ns,
+    )
+    seen = pressure(at(0, clocks=before), at(0, clocks=after), cpus=[], own_cpu_s=0)
+    assert seen.clock_step_s == pytest.approx(step_ns / 1e9)
+    assert seen.suspended_s == pytest.approx(suspended_ns / 1e9)
+
+
+def test_cgroup_files_of_both_versions() -> None:
+    assert parse_throttled_us("usage_usec 9\nnr_throttled 3\nthrottled_usec 1234\nnr_bursts 0\n") == 1234
+    assert parse_throttled_us("nr_periods 1\nnr_throttled 3\nthrottled_time 5000000\n") == 5000
+    assert parse_throttled_us("usage_usec 9\n") is None
+    assert parse_swapped_pages("pgpgin 4\npswpin 5\npswpout 7\n") == 12
+    assert parse_swapped_pages("") is None
+    root = Path("/cg")
+    assert cgroup_stat_paths("0::/user.slice/a\n", root) == (root / "user.slice/a/cpu.stat",)
+    assert cgroup_stat_paths("4:cpu,cpuacct:/x\n3:cpuset:/y\n", root) == (
+        root / "cpu,cpuacct/x/cpu.stat",
+        root / "cpu/x/cpu.stat",
+    )
+
+
 def test_this_host_can_be_read() -> None:
-    assert set(os.sched_getaffinity(0)) <= set(read_host(time.monotonic_ns()).ticks)
+    before, after = read_host(), read_host()
+    assert set(os.sched_getaffinity(0)) <= set(before.ticks)
+    seen = pressure(before, after, cpus=tuple(before.ticks), own_cpu_s=0)
+    assert seen.clock_step_s is not None and abs(seen.clock_step_s) < 3600
+    assert seen.suspended_s is not None and seen.suspended_s >= 0

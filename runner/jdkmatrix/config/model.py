@@ -109,8 +109,12 @@ class Thresholds(Table):
     achieved_rate_min: Share
     error_share_max: Share
     jit_share_max: Annotated[float, Field(gt=0)]
+    heap_growth_max: Annotated[float, Field(ge=0)]
     steal_share_max: Share
     foreign_cpu_share_max: Share
+    throttled_share_max: Share
+    swapped_bytes_per_s_max: Annotated[float, Field(ge=0)]
+    clock_step_s_max: Annotated[float, Field(ge=0)]
 
 
 class Matrix(Table):

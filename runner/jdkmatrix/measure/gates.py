@@ -48,6 +48,19 @@ def _of_sut(sut: SutUsage, limits: Thresholds) -> Iterator[Reason]:
             message=f"the JIT compiler used {sut.jit_share:.0%} of a CPU: the code was not its final one",
             figures={"jit_share": sut.jit_share, "max": limits.jit_share_max},
         )
+    growth, committed = sut.heap_growth_bytes, sut.heap_committed_bytes
+    if growth is not None and committed is not None and growth > limits.heap_growth_max * (committed - growth):
+        yield Reason(
+            code="heap-growing",
+            message=f"the committed heap grew by {growth / 2**20:,.0f} to {committed / 2**20:,.0f} MiB",
+            figures={"growth_bytes": growth, "committed_bytes": committed, "max_share": limits.heap_growth_max},
+        )
+    if sut.astray_threads:
+        yield Reason(
+            code="affinity-changed",
+            message=f"{sut.astray_threads} threads of the server may run on other CPUs than its own",
+            figures={"astray_threads": sut.astray_threads, "max": 0},
+        )
 
 
 def _of_host(host: Pressure, limits: Thresholds) -> Iterator[Reason]:
@@ -62,4 +75,28 @@ def _of_host(host: Pressure, limits: Thresholds) -> Iterator[Reason]:
             code="foreign-cpu",
             message=f"other processes used {host.foreign_cpu_share:.1%} of these CPUs",
             figures={"foreign_cpu_share": host.foreign_cpu_share, "max": limits.foreign_cpu_share_max},
+        )
+    if host.throttled_share is not None and host.throttled_share > limits.throttled_share_max:
+        yield Reason(
+            code="throttled",
+            message=f"a CPU quota held this run back for {host.throttled_share:.1%} of the time",
+            figures={"throttled_share": host.throttled_share, "max": limits.throttled_share_max},
+        )
+    if host.swapped_bytes_per_s is not None and host.swapped_bytes_per_s > limits.swapped_bytes_per_s_max:
+        yield Reason(
+            code="swapping",
+            message=f"the host swapped {host.swapped_bytes_per_s / 1e6:,.1f} MB per second",
+            figures={"swapped_bytes_per_s": host.swapped_bytes_per_s, "max": limits.swapped_bytes_per_s_max},
+        )
+    if host.clock_step_s is not None and abs(host.clock_step_s) > limits.clock_step_s_max:
+        yield Reason(
+            code="clock-stepped",
+            message=f"the time of day was moved by {host.clock_step_s:+.3f} s",
+            figures={"clock_step_s": host.clock_step_s, "max": limits.clock_step_s_max},
+        )
+    if host.suspended_s is not None and host.suspended_s > limits.clock_step_s_max:
+        yield Reason(
+            code="suspended",
+            message=f"the host was suspended for {host.suspended_s:.1f} s",
+            figures={"suspended_s": host.suspended_s, "max": limits.clock_step_s_max},
         )

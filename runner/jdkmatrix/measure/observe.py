@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.probes.cpu import pressure, read_host
+from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.probes.process import read_process
 from jdkmatrix.probes.sampler import Sampler, read_gauges
 from jdkmatrix.probes.usage import usage
 from jdkmatrix.records import Load, LoadResult, Pressure, SutUsage
+from jdkmatrix.sut.affinity import astray
 from jdkmatrix.sut.http import Connection
 from jdkmatrix.sut.server import ServerProcess
 
@@ -46,11 +47,11 @@ class Bench:
         self.connection.get("/gauges?reset=peak")
         gauges_before = read_gauges(self.connection)
         own_before_s = time.process_time()
-        host_before = read_host(time.monotonic_ns())
+        host_before = read_host()
         before = read_process(self.server.pid)
         result = self.session.run(load, duration_s, label=label)
         after = read_process(self.server.pid)
-        host_after = read_host(time.monotonic_ns())
+        host_after = read_host()
         own_cpu_s = time.process_time() - own_before_s
         gauges_after = read_gauges(self.connection)
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
@@ -62,6 +63,7 @@ class Bench:
             samples=self.sampler.since(t_s),
             completed=result.completed,
             cpus=len(self.cpu_sets.sut),
+            astray_threads=len(astray(self.server.pid, self.cpu_sets.sut)),
         )
         cpus = (*self.cpu_sets.sut, *self.cpu_sets.driver)
         host = pressure(host_before, host_after, cpus=cpus, own_cpu_s=own_cpu_s + sut.cpu_s + result.driver_cpu_s)

@@ -17,6 +17,7 @@ def usage(
     samples: Iterable[Sample],
     completed: int,
     cpus: int,
+    astray_threads: int,
 ) -> SutUsage:
     """`samples` are those taken inside the window: they only raise the peaks.
 
@@ -43,8 +44,11 @@ def usage(
         gc_ms=_rise(gauges_before, gauges_after, "gc_ms"),
         jit_ms=_rise(gauges_before, gauges_after, "jit_ms"),
         heap_used_bytes=gauges_after.heap_used_bytes if gauges_after else None,
+        heap_committed_bytes=gauges_after.heap_committed_bytes if gauges_after else None,
+        heap_growth_bytes=_rise(gauges_before, gauges_after, "heap_committed_bytes"),
         direct_buffer_bytes=gauges_after.direct_buffer_bytes if gauges_after else None,
         in_flight_peak=gauges_after.in_flight_peak if gauges_after else None,
+        astray_threads=astray_threads,
     )
 
 

@@ -29,12 +29,17 @@ def confine(pid: int, cpus: Collection[int]) -> None:
     """
     # A thread that is being started inherits the mask of the one that starts it, so one pass can miss it.
     for _ in range(3):
-        astray = [tid for tid, _ in _threads(pid) if _get(tid) not in (None, set(cpus))]
-        if not astray:
+        left = astray(pid, cpus)
+        if not left:
             return
-        for tid in astray:
+        for tid in left:
             _set(tid, cpus)
-    raise AffinityError(f"{len(astray)} threads of process {pid} do not stay on CPUs {sorted(cpus)}")
+    raise AffinityError(f"{len(left)} threads of process {pid} do not stay on CPUs {sorted(cpus)}")
+
+
+def astray(pid: int, cpus: Collection[int]) -> tuple[int, ...]:
+    """The ids of the threads that may run elsewhere."""
+    return tuple(tid for tid, _ in _threads(pid) if _get(tid) not in (None, set(cpus)))
 
 
 def _threads(pid: int) -> Iterator[tuple[int, str]]:
