@@ -9,29 +9,19 @@ import psutil
 import pytest
 
 from jdkmatrix.config.executors import is_virtual
-from jdkmatrix.config.load import load_matrix
-from jdkmatrix.host.cpusets import CpuSets, assign
-from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.fork import ForkSetup, measure_fork
-from jdkmatrix.measure.prepare import Parts, set_up_parts
-from jdkmatrix.plan import PlannedFork
+from jdkmatrix.measure.prepare import Parts
 from jdkmatrix.project import Project
-from jdkmatrix.provision.jdks.resolve import Available
-from jdkmatrix.records import CellKey, Fork, Gauges, RateLoad, Status
+from jdkmatrix.records import Fork, Gauges, RateLoad, Status
 from jdkmatrix.sut.instance import Instance
 from tests.project import make_project
+from tests.real_parts import ROUNDS_PER_US, Silent, key, parts_of, setup_of
 
 pytestmark = pytest.mark.real
 
 # temurin-25.0.3 is there only where a host brings it along; semeru and the archives cannot be had on every network.
 MUST_RUN = ("temurin-21.0.8", "temurin-25", "temurin-25.0.2", "openjdk-28-nightly")
 EXECUTORS = ("liberty", "liberty-virtual", "virtual", "platform", "fixed-50", "cached")
-ROUNDS_PER_US = 500.0
-
-
-class Silent:
-    def step(self, text: str) -> None:
-        pass
 
 
 @pytest.fixture(scope="module")
@@ -41,54 +31,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def parts(project: Project) -> Parts:
-    cells = [key(jdk, "liberty") for jdk in MUST_RUN]
-    return set_up_parts(project, load_matrix(project.matrix), cells, say=print)
-
-
-def key(jdk: str, executor: str, **changes: object) -> CellKey:
-    values = {"workload": "mp-ping", "jdk": jdk, "executor": executor, "cpus": 1, "burn_us": 0, "load": "saturate-10"}
-    return CellKey.model_validate({**values, **changes})
-
-
-def setup_of(
-    project: Project, parts: Parts, cell: CellKey, folder: Path, *, feature_set: str = "restfulWS-3.1"
-) -> ForkSetup:
-    matrix = load_matrix(project.matrix)
-    jdk = parts.jdks[cell.jdk]
-    assert isinstance(jdk, Available), jdk
-    driver = parts.drivers["saturate-10"]
-    assert not isinstance(driver, str), driver
-    log_dir = folder / "logs"
-    log_dir.mkdir(parents=True)
-    return ForkSetup(
-        planned=PlannedFork(cell, fork=1, position=1, sequence=1),
-        load=matrix.loads[cell.load],
-        matrix=matrix,
-        windows=1,
-        window_s=1.0,
-        burn_rounds=round(cell.burn_us * ROUNDS_PER_US),
-        cpu_sets=cpu_sets(),
-        driver=driver,
-        instance=Instance(
-            liberty=parts.liberty,
-            workloads=parts.workloads,
-            java=jdk.home / "bin" / "java",
-            feature_set=feature_set,
-            executor=cell.executor,
-            jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC"),
-            rounds_per_us=ROUNDS_PER_US,
-        ),
-        scratch=folder / "scratch",
-        log_dir=log_dir,
-        log_prefix="../logs",
-    )
-
-
-def cpu_sets() -> CpuSets:
-    """All CPUs for the server and one of them for the driver: what is tested here does not depend on it, and a server
-    starts faster on two."""
-    topology = read_topology()
-    return assign(topology, sut_cpus=len(topology.cpus), driver_cpus=1, overlap=True)
+    return parts_of(project, MUST_RUN)
 
 
 def assert_measured(fork: Fork) -> None:
@@ -144,23 +87,6 @@ def test_an_executor_that_is_not_the_cells_fails_the_fork(project: Project, part
     assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
     assert 'did not run on "virtual"' in fork.reasons[0].message
     assert fork.windows == ()
-
-
-def test_a_server_that_dies_is_the_reason(project: Project, parts: Parts, tmp_path: Path) -> None:
-    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
-
-    class Killer:
-        def step(self, text: str) -> None:
-            if text.startswith("warming"):
-                for child in psutil.Process().children(recursive=True):
-                    if any("ws-server.jar" in part for part in child.cmdline()):
-                        child.kill()  # the runner reaps it
-
-    fork = measure_fork(setup, Killer())
-    assert fork.status is Status.FAILED
-    assert fork.reasons[0].code == "server"
-    assert "killed by signal 9" in fork.reasons[0].message
-    assert fork.first_response_s is not None
 
 
 def test_no_process_is_left(project: Project, parts: Parts) -> None:

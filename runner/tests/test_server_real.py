@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.model import Server
+from jdkmatrix.config.load import load_matrix
 from jdkmatrix.project import find_project
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty, provision_liberty
@@ -26,7 +26,9 @@ from jdkmatrix.sut.server import ServerError, ServerProcess
 pytestmark = pytest.mark.real
 
 ROUNDS_PER_US = 700
-RULES = Server(first_response_timeout_s=90, ready_without_port_s=3, stop_timeout_s=30)
+RULES = load_matrix(find_project().matrix).server.model_copy(
+    update={"first_response_timeout_s": 90, "ready_without_port_s": 3, "stop_timeout_s": 30}
+)
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 
 

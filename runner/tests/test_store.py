@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.measure.campaign import differing, with_fork
 from jdkmatrix.records import CellRecord
-from jdkmatrix.store.atomic import write_atomic
+from jdkmatrix.store.atomic import StoreError, write_atomic
 from jdkmatrix.store.runs import RunStore, UnreadableError, latest_run
 from tests.builders import cell, fork, key
 
@@ -30,6 +31,20 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     write_atomic(path, "old")
     with pytest.raises(UnicodeEncodeError):
         write_atomic(path, "new \ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_disk_without_room_is_one_message_and_the_old_file_stays(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomic(path, "old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(StoreError, match=r"file cannot be written: File too large"):
+            write_atomic(path, "new" * 10_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -68,6 +68,9 @@ class Server(Table):
     first_response_timeout_s: Seconds
     ready_without_port_s: Seconds
     stop_timeout_s: Seconds
+    answer_timeout_s: Seconds
+    log_bytes_max: Annotated[int, Field(gt=0)]
+    free_disk_bytes_min: Annotated[int, Field(ge=0)]
 
 
 class VmOptions(Table):

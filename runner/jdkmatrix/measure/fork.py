@@ -19,6 +19,7 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.gates import window_reasons
 from jdkmatrix.measure.observe import Bench
 from jdkmatrix.measure.warmup import duration_s, is_moderate_over, is_over, is_steady, next_rate_rps
+from jdkmatrix.measure.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.plan import PlannedFork
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.probes.sampler import Sampler
@@ -37,12 +38,22 @@ from jdkmatrix.records import (
     Window,
 )
 from jdkmatrix.sut.affinity import allow_jit, confine
-from jdkmatrix.sut.http import Connection, HttpError
+from jdkmatrix.sut.http import Connection, NoAnswerError
 from jdkmatrix.sut.instance import Instance
 from jdkmatrix.sut.proof import ProofError, prove_executor
-from jdkmatrix.sut.server import Launch, ServerError, ServerProcess
+from jdkmatrix.sut.server import HungError, Launch, ServerError, ServerProcess
+from jdkmatrix.sut.threads import dump_threads
 
 _BURN_REPEATS = 50
+_FLOOD = "flood"
+_CODES = (
+    (HungError, "server-hangs"),
+    (ServerError, "server"),
+    (SutGoneError, "server"),
+    (FloodError, _FLOOD),
+    (ProofError, "wrong-executor"),
+    (DriverError, "driver"),
+)
 
 
 def now_utc() -> str:
@@ -118,46 +129,64 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
         (setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
     finally:
         shutil.rmtree(setup.scratch, ignore_errors=True)
+        if any(reason.code == _FLOOD for reason in draft.reasons):
+            shorten_logs(setup.log_dir)
     return _finish(setup, draft)
 
 
 def _measure(setup: ForkSetup, launch: Launch, draft: _Draft, listener: Listener) -> None:
+    draft.sut_command = tuple(launch.command)
+    with (
+        ServerProcess(launch, cpus=setup.cpu_sets.sut, rules=setup.matrix.server) as server,
+        Watchdog(setup.log_dir, setup.matrix.server, server.kill) as watchdog,
+    ):
+        try:
+            _load(setup, launch, server, draft, listener)
+        except MatrixError as error:
+            # What followed from the end of the server is not the reason; nor is its end, if we ended it.
+            watchdog.check()
+            server.check_alive()
+            if not isinstance(error, HungError | NoAnswerError):
+                raise
+            listener.step("the server hangs: asking for its threads")
+            found = dump_threads(server.pid, setup.instance.java, setup.log_dir)
+            server.kill()
+            raise HungError(f"the server hangs: {error}; {found}") from None
+        listener.step("stopping the server")
+
+
+def _load(setup: ForkSetup, launch: Launch, server: ServerProcess, draft: _Draft, listener: Listener) -> None:
     rules = setup.matrix
     key = setup.planned.key
-    draft.sut_command = tuple(launch.command)
-    with ServerProcess(launch, cpus=setup.cpu_sets.sut, rules=rules.server) as server:
+    listener.step("starting the server")
+    jit_cpus = _jit_cpus(setup)
+    draft.first_response_s = server.wait_ready(lambda pid: allow_jit(pid, jit_cpus))
+    target = Target(
+        url=f"{launch.base_url}/ping" + (f"?burn_us={key.burn_us}" if key.burn_us else ""),
+        cpus=setup.cpu_sets.driver,
+        log_dir=setup.log_dir,
+        timeout_s=rules.driver.timeout_s,
+    )
+    # The slowest question is that for the fastest of some burns.
+    timeout_s = rules.server.answer_timeout_s + _BURN_REPEATS * key.burn_us / 1e6
+    with (
+        Connection(launch.base_url, timeout_s=timeout_s) as connection,
+        setup.driver.open(target) as session,
+        Sampler(server.pid, launch.base_url, started_ns=server.started_ns, every_s=rules.measure.sample_s) as sampler,
+    ):
+        draft.sampler = sampler
+        draft.proof = prove_executor(connection, key.executor, requests=rules.measure.proof_requests)
+        bench = Bench(server, session, sampler, connection, setup.cpu_sets)
         try:
-            listener.step("starting the server")
-            jit_cpus = _jit_cpus(setup)
-            draft.first_response_s = server.wait_ready(lambda pid: allow_jit(pid, jit_cpus))
-            target = Target(
-                url=f"{launch.base_url}/ping" + (f"?burn_us={key.burn_us}" if key.burn_us else ""),
-                cpus=setup.cpu_sets.driver,
-                log_dir=setup.log_dir,
-                timeout_s=rules.driver.timeout_s,
-            )
-            with (
-                Connection(launch.base_url, timeout_s=_http_timeout_s(key.burn_us)) as connection,
-                setup.driver.open(target) as session,
-                Sampler(
-                    server.pid, launch.base_url, started_ns=server.started_ns, every_s=rules.measure.sample_s
-                ) as sampler,
-            ):
-                draft.sampler = sampler
-                draft.proof = prove_executor(connection, key.executor, requests=rules.measure.proof_requests)
-                bench = Bench(server, session, sampler, connection, setup.cpu_sets)
-                try:
-                    draft.warmup = _warm(setup, bench, listener)
-                    if setup.burn_rounds:
-                        draft.burn_check = _check_burn(setup, connection)
-                    for index in range(1, setup.windows + 1):
-                        draft.windows.append(_measure_window(setup, bench, index, listener))
-                finally:
-                    draft.driver_command = tuple(session.command)
-        except (DriverError, HttpError, SutGoneError):
-            server.check_alive()  # if the server died, that is the reason, not what followed from it
-            raise
-        listener.step("stopping the server")
+            draft.warmup = _warm(setup, bench, listener)
+            if setup.burn_rounds:
+                draft.burn_check = _check_burn(setup, connection)
+            for index in range(1, setup.windows + 1):
+                draft.windows.append(_measure_window(setup, bench, index, listener))
+            # Each window begins with a question; a server that hangs in the last one is found by this one.
+            connection.get("/gauges")
+        finally:
+            draft.driver_command = tuple(session.command)
 
 
 def _warm(setup: ForkSetup, bench: Bench, listener: Listener) -> Warmup:
@@ -221,11 +250,6 @@ def _measure_window(setup: ForkSetup, bench: Bench, index: int, listener: Listen
     )
 
 
-def _http_timeout_s(burn_us: int) -> float:
-    """The slowest question is that for the fastest of some burns."""
-    return 10.0 + _BURN_REPEATS * burn_us / 1e6
-
-
 def _figures(index: int, windows: int, result: LoadResult, cpu_us: float) -> str:
     latency = result.corrected or result.uncorrected
     p99 = f", p99 {latency.percentiles_us['99'] / 1000:.2f} ms" if latency else ""
@@ -282,5 +306,4 @@ def _logs(setup: ForkSetup) -> dict[str, str]:
 
 
 def _code(error: MatrixError) -> str:
-    codes = {ServerError: "server", ProofError: "wrong-executor", DriverError: "driver", SutGoneError: "server"}
-    return next((code for kind, code in codes.items() if isinstance(error, kind)), "measurement")
+    return next((code for kind, code in _CODES if isinstance(error, kind)), "measurement")

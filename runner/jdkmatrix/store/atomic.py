@@ -6,9 +6,26 @@ import os
 import tempfile
 from pathlib import Path
 
+from jdkmatrix.errors import MatrixError
+
+
+class StoreError(MatrixError):
+    """A result cannot be kept."""
+
 
 def write_atomic(path: Path, text: str) -> None:
-    """Write to a temporary name beside `path`, flush to the disk, rename, flush the directory."""
+    """Write to a temporary name beside `path`, flush to the disk, rename, flush the directory.
+
+    Raises:
+        StoreError: that cannot be done, for want of space, say; what was there before is still there.
+    """
+    try:
+        _write(path, text)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}; what was written before it is kept") from error
+
+
+def _write(path: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -19,6 +19,10 @@ class RefusedError(HttpError):
     """Nothing listens."""
 
 
+class NoAnswerError(HttpError):
+    """Connected, and nothing came in time."""
+
+
 class Connection:
     """`base_url` as in "http://127.0.0.1:9080/mp-ping"; every call has the timeout as its bound."""
 
@@ -35,6 +39,10 @@ class Connection:
             return response.status, response.read()
         except ConnectionRefusedError:
             raise RefusedError(f"GET {self._prefix}{path}: connection refused") from None
+        except TimeoutError:
+            self._client.close()
+            timeout_s = self._client.timeout
+            raise NoAnswerError(f"GET {self._prefix}{path}: no answer within {timeout_s:g} s") from None
         except (OSError, http.client.HTTPException) as error:
             self._client.close()
             raise HttpError(f"GET {self._prefix}{path}: {error or type(error).__name__}") from None

@@ -18,7 +18,7 @@ from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.sut.server import Launch
 
 SERVER_NAME = "matrix"
-_CONTEXT_ROOT = "/mp-ping"
+CONTEXT_ROOT = "/mp-ping"
 _BUNDLE = "jdkmatrix.requestexecutor_1.0.0.jar"
 _FEATURE = "jdkmatrix.requestexecutor-1.0.mf"
 
@@ -72,7 +72,7 @@ def lay_out(
                 liberty, java=java, executor=executor, port=port, jvm_options=jvm_options, properties=properties
             ),
             env=_environment(user_dir, output_dir, log_dir),
-            base_url=f"http://127.0.0.1:{port}{_CONTEXT_ROOT}",
+            base_url=f"http://127.0.0.1:{port}{CONTEXT_ROOT}",
             ready_path="/ping",
             messages_log=log_dir / "messages.log",
             console_log=log_dir / "console.log",

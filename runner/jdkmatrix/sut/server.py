@@ -25,6 +25,10 @@ class ServerError(MatrixError):
     """The server did not start, or died; the message ends with the end of its log."""
 
 
+class HungError(ServerError):
+    """The process lives and gives no answer."""
+
+
 @dataclass(frozen=True)
 class Launch:
     """What to start: made by `liberty_layout`, pure until here."""
@@ -58,7 +62,12 @@ class ServerProcess:
     def __enter__(self) -> Self:
         with self._what.console_log.open("wb") as console:
             self._process = launch.spawn(
-                self._what.command, cpus=self._cpus, env=self._what.env, stdout=console, stderr=subprocess.STDOUT
+                self._what.command,
+                cpus=self._cpus,
+                env=self._what.env,
+                cwd=self._what.console_log.parent,  # where a JVM that crashes leaves its report
+                stdout=console,
+                stderr=subprocess.STDOUT,
             )
         self.started_ns = time.monotonic_ns()
         return self
@@ -95,8 +104,12 @@ class ServerProcess:
                     )
                 if now_ns > limit_ns:
                     last = f"the last answer was {answer}" if answer else "the port is closed"
-                    raise self._error(f"no 200 within {self._rules.first_response_timeout_s:g} s; {last}")
+                    raise HungError(f"no 200 within {self._rules.first_response_timeout_s:g} s; {last}")
                 time.sleep(_POLL_S)
+
+    def kill(self) -> None:
+        """At once; from any thread."""
+        self._running.kill()
 
     def check_alive(self) -> None:
         """Raises: ServerError when the process has ended."""

@@ -1,0 +1,103 @@
+"""Watch a server for what would harm the host and every later cell: a log that floods, a disk that fills."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from jdkmatrix.config.model import Server
+from jdkmatrix.errors import MatrixError
+
+_EVERY_S = 0.25
+_KEEP_BYTES = 256 * 1024
+
+
+class FloodError(MatrixError):
+    """The server wrote more than it may, and was ended for it."""
+
+
+class Watchdog:
+    """Between enter and exit, looks four times a second and calls `end` at the first breach; `check` then raises.
+
+    Ending the server is the only thing that stops a flood at once: whoever waits for the driver's phase to be over may
+    wait for minutes.
+    """
+
+    def __init__(self, log_dir: Path, rules: Server, end: Callable[[], None]) -> None:
+        self._log_dir = log_dir
+        self._rules = rules
+        self._end = end
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name="watchdog", daemon=True)
+        self._breach: str | None = None
+
+    def check(self) -> None:
+        """Raises: FloodError when there was a breach."""
+        if self._breach is not None:
+            raise FloodError(self._breach)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _loop(self) -> None:
+        while not self._stop.wait(_EVERY_S):
+            self._breach = breach(
+                log_bytes=sum(size for _, size in log_sizes(self._log_dir)),
+                free_bytes=shutil.disk_usage(self._log_dir).free,
+                rules=self._rules,
+            )
+            if self._breach is not None:
+                self._end()
+                return
+
+
+def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> str | None:
+    """What is wrong with these figures, in words; None: nothing."""
+    if log_bytes > rules.log_bytes_max:
+        return (
+            f"the logs of this fork have reached {log_bytes / 1e6:,.0f} MB, and "
+            f"server.log_bytes_max is {rules.log_bytes_max / 1e6:,.0f} MB: the server was ended"
+        )
+    if free_bytes < rules.free_disk_bytes_min:
+        return (
+            f"only {free_bytes / 1e6:,.0f} MB of disk are left for results, and "
+            f"server.free_disk_bytes_min is {rules.free_disk_bytes_min / 1e6:,.0f} MB: the server was ended"
+        )
+    return None
+
+
+def log_sizes(log_dir: Path) -> list[tuple[Path, int]]:
+    """Every file below the folder with its size in bytes."""
+    sizes = []
+    for path in log_dir.rglob("*"):
+        try:
+            if path.is_file():
+                sizes.append((path, path.stat().st_size))
+        except OSError:
+            continue  # it went away while we looked
+    return sizes
+
+
+def shorten_logs(log_dir: Path) -> None:
+    """Leave the beginning and the end of every long file, and say between them what is missing."""
+    for path, size in log_sizes(log_dir):
+        if size <= 4 * _KEEP_BYTES:
+            continue
+        with path.open("r+b") as file:
+            head = file.read(_KEEP_BYTES)
+            file.seek(-_KEEP_BYTES, 2)
+            tail = file.read()
+            file.seek(0)
+            file.write(head + b"\n[... %d bytes left out ...]\n" % (size - len(head) - len(tail)) + tail)
+            file.truncate()

@@ -1,0 +1,153 @@
+"""What can go wrong with a server or a driver in the middle of a fork, provoked: each ends in a recorded reason."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jdkmatrix.measure.fork import ForkSetup, measure_fork
+from jdkmatrix.measure.prepare import Parts
+from jdkmatrix.project import Project
+from jdkmatrix.records import Fork, Status
+from jdkmatrix.sut.http import Connection, HttpError
+from jdkmatrix.sut.liberty_layout import CONTEXT_ROOT
+from tests.project import make_project
+from tests.real_parts import Silent, key, parts_of, setup_of
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return Project(make_project(tmp_path_factory.mktemp("project")))
+
+
+@pytest.fixture(scope="module")
+def parts(project: Project) -> Parts:
+    return parts_of(project, ["temurin-25"])
+
+
+class Once:
+    """Does something at the first window of the warm-up."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        self._act: Callable[[], None] | None = act
+
+    def step(self, text: str) -> None:
+        if self._act is not None and text.startswith("warming"):
+            act, self._act = self._act, None
+            act()
+
+
+def server_process() -> psutil.Process:
+    return _child_with("ws-server.jar")
+
+
+def driver_process() -> psutil.Process:
+    return _child_with("loadgen.jar")
+
+
+def _child_with(word: str) -> psutil.Process:
+    found = [c for c in psutil.Process().children(recursive=True) if any(word in part for part in c.cmdline())]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def with_rules(setup: ForkSetup, **changes: float) -> ForkSetup:
+    rules = setup.matrix.server.model_copy(update=changes)
+    return ForkSetup(**{**vars(setup), "matrix": setup.matrix.model_copy(update={"server": rules})})
+
+
+def assert_failed(fork: Fork, code: str, *words: str) -> None:
+    assert fork.status is Status.FAILED
+    assert [reason.code for reason in fork.reasons] == [code], fork.reasons
+    for word in words:
+        assert word in fork.reasons[0].message
+    assert not [child for child in psutil.Process().children(recursive=True) if child.name() == "java"]
+
+
+def test_a_server_that_dies(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
+    fork = measure_fork(setup, Once(lambda: server_process().kill()))
+    assert_failed(fork, "server", "killed by signal 9")
+    assert fork.first_response_s is not None
+
+
+def test_a_driver_that_is_killed_and_the_fork_after_it(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path / "broken")
+    fork = measure_fork(setup, Once(lambda: driver_process().kill()))
+    assert_failed(fork, "driver")
+    assert fork.windows == ()
+    after = measure_fork(setup_of(project, parts, key("temurin-25", "liberty"), tmp_path / "after"), Silent())
+    assert after.usable, after.reasons
+
+
+def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
+    project: Project, parts: Parts, tmp_path: Path
+) -> None:
+    setup = with_rules(setup_of(project, parts, key("temurin-25", "fixed-1"), tmp_path), answer_timeout_s=2)
+    askers: list[threading.Thread] = []
+
+    def occupy() -> None:
+        port = server_port()
+
+        def burn() -> None:
+            with Connection(f"http://127.0.0.1:{port}{CONTEXT_ROOT}", timeout_s=60) as connection:
+                try:
+                    connection.get("/ping?burn_us=10000000")
+                except HttpError:
+                    return  # the server was ended meanwhile
+
+        for _ in range(3):
+            askers.append(threading.Thread(target=burn))
+            askers[-1].start()
+
+    fork = measure_fork(setup, Once(occupy))
+    for asker in askers:
+        asker.join(60)
+    assert_failed(fork, "server-hangs", "no answer within 2 s", "threads.txt")
+    assert {"threads.txt", "virtual-threads.txt"} <= fork.logs.keys()
+    assert "jdkmatrix" in (setup.log_dir / "threads.txt").read_text()
+
+
+def server_port() -> int:
+    return next(int(part.partition("=")[2]) for part in server_process().cmdline() if part.startswith("--http.port="))
+
+
+def test_a_server_that_is_stopped_has_no_dump_and_is_ended(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = with_rules(setup_of(project, parts, key("temurin-25", "virtual"), tmp_path), answer_timeout_s=1)
+    fork = measure_fork(setup, Once(lambda: os.kill(server_process().pid, signal.SIGSTOP)))
+    assert_failed(fork, "server-hangs", "no thread dump")
+    assert not list(setup.log_dir.glob(".*")), "no trace of the question is left"
+
+
+def test_a_log_that_floods(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = with_rules(setup_of(project, parts, key("temurin-25", "liberty"), tmp_path), log_bytes_max=20_000_000)
+    stop = threading.Event()
+
+    def flood() -> None:
+        with (setup.log_dir / "messages.log").open("ab") as log:
+            while not stop.is_set() and log.tell() < 100_000_000:
+                log.write(b"the server says the same thing over and over again\n" * 20_000)
+
+    try:
+        fork = measure_fork(setup, Once(lambda: threading.Thread(target=flood).start()))
+    finally:
+        stop.set()
+    assert_failed(fork, "flood", "20 MB", "server.log_bytes_max")
+    left = (setup.log_dir / "messages.log").read_bytes()
+    assert len(left) < 1_100_000
+    assert b"bytes left out" in left
+    assert left.startswith(b"*****")
+
+
+def test_a_disk_that_is_full(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = with_rules(setup_of(project, parts, key("temurin-25", "liberty"), tmp_path), free_disk_bytes_min=1 << 60)
+    fork = measure_fork(setup, Silent())
+    assert_failed(fork, "flood", "MB of disk are left")

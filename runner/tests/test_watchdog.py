@@ -1,0 +1,59 @@
+"""When a server must be ended for the host's sake, and what is left of its logs."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jdkmatrix.config.model import Server
+from jdkmatrix.measure.watchdog import FloodError, Watchdog, breach, shorten_logs
+
+RULES = Server(
+    first_response_timeout_s=1, ready_without_port_s=1, stop_timeout_s=1, answer_timeout_s=1,
+    log_bytes_max=1000, free_disk_bytes_min=0,
+)  # fmt: skip
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(1, 10**12), st.integers(0, 10**12))
+def test_a_breach_is_more_log_or_less_disk_than_allowed(log: int, free: int, most: int, least: int) -> None:
+    rules = RULES.model_copy(update={"log_bytes_max": most, "free_disk_bytes_min": least})
+    found = breach(log_bytes=log, free_bytes=free, rules=rules)
+    assert (found is not None) == (log > most or free < least)
+    if found is not None:
+        assert "log_bytes_max" in found or "free_disk_bytes_min" in found
+
+
+def test_a_flood_ends_the_server_while_it_is_loaded(tmp_path: Path) -> None:
+    ended = threading.Event()
+    with Watchdog(tmp_path, RULES, ended.set) as watchdog:
+        watchdog.check()
+        (tmp_path / "deep").mkdir()
+        (tmp_path / "deep" / "messages.log").write_bytes(b"x" * 1001)
+        assert ended.wait(20)
+        with pytest.raises(FloodError, match="log_bytes_max"):
+            watchdog.check()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 3 * 2**20))
+def test_long_logs_keep_both_ends_and_short_ones_everything(size: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        log = folder / "messages.log"
+        content = bytes(range(256)) * (size // 256) + b"z" * (size % 256)
+        log.write_bytes(content)
+        shorten_logs(folder)
+        left = log.read_bytes()
+        if size <= 2**20:
+            assert left == content
+        else:
+            assert len(left) < 2**20
+            assert left.startswith(content[:1000])
+            assert left.endswith(content[-1000:])
+            missing = int(left.split(b"[... ")[1].split(b" bytes")[0])
+            assert missing == size - 2 * 256 * 1024
