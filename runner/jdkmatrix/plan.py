@@ -126,5 +126,5 @@ def make_plan(cells: Sequence[CellKey], *, blocks: int, seed: int, impossible: M
 
 def estimate_fork_s(matrix: Matrix, profile: Profile) -> float:
     """Seconds that one fork is expected to take; the start and stop of a server are taken as 10 s, and the gate of the
-    warm-up as opening half-way to its cap."""
-    return 10 + (matrix.warmup.moderate_s + matrix.warmup.max_s) / 2 + profile.windows * profile.window_s
+    warm-up as opening at a third of its cap (20 s of 60 were usual on two CPUs)."""
+    return 10 + matrix.warmup.max_s / 3 + profile.windows * profile.window_s

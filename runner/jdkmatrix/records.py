@@ -273,6 +273,7 @@ class Pinning(Record):
     driver_cpus: tuple[int, ...]
     method: str  # "sched_setaffinity"
     overlapped: bool  # SUT and driver share CPUs
+    compromises: tuple[str, ...] = ()  # what this host could not give, in words
 
 
 class Proof(Record):
@@ -434,7 +435,8 @@ class RunRecord(Record):
     git_commit: str | None
     git_dirty: bool | None
     profile: str
-    selection: dict[str, tuple[str | int, ...]]  # axes that the command line narrowed
+    # Axes that the command line narrowed; "aa": the executor that it measures against itself.
+    selection: dict[str, tuple[str | int, ...]]
     seed: int
     started_at: str
     ended_at: str | None  # None: still running, or killed

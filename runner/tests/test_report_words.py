@@ -64,7 +64,9 @@ def test_shares_and_half_widths() -> None:
     assert share(0.0234).text == "2.3 %"
     assert share(0.917).text == "92 %"
     assert half_width(Summary(3, 100.0, 100.0, 97.0, 103.0)).text == "± 3.0 %"
+    assert half_width(Summary(2, 100.0, 100.0, 25.0, 400.0)).text == "−75/+300 %"
     assert half_width(Summary(1, 100.0, 100.0, None, None)).text == "–"
+    assert half_width(Summary(2, 0.0, 50.0, None, None)).title == "a fork with 0 has no logarithm: no interval"
 
 
 @pytest.mark.parametrize(

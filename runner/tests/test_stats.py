@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import ttest_rel
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import Fork, Reason, Window
-from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
+from jdkmatrix.stats import Ratio, Summary, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
 from tests.builders import fork, load_result, pressure, sut_usage
 
 UNTIMED = settings(deadline=None)  # a busy machine is not a failure
 FIGURES = st.floats(1e-3, 1e9)
 FACTORS = st.floats(1e-3, 1e3)
-PAIRS = st.dictionaries(st.integers(1, 50), st.tuples(FIGURES, FIGURES), min_size=2, max_size=8)
+PAIRS = st.dictionaries(st.integers(1, 50), st.tuples(FIGURES, FIGURES), min_size=2, max_size=12)
 CLOSE = 1e-9
 
 
@@ -52,7 +53,8 @@ def test_ratio_worked_by_hand() -> None:
 def test_one_block_has_no_interval() -> None:
     result = paired_ratio({3: 10.0}, {3: 5.0})
     assert result is not None and result.value == pytest.approx(2.0)
-    assert (result.ci_low, result.ci_high, result.blocks) == (None, None, 1)
+    assert (result.ci_low, result.ci_high, result.blocks, result.p_value) == (None, None, 1, None)
+    assert result.half_width_log is None
 
 
 def test_only_complete_blocks_count() -> None:
@@ -70,9 +72,9 @@ def test_impossible_figures_name_their_block(figure: float) -> None:
 
 
 @UNTIMED
-@given(st.dictionaries(st.integers(1, 50), FIGURES, min_size=2))
+@given(st.dictionaries(st.integers(1, 50), FIGURES, min_size=2, max_size=12))
 def test_an_arm_against_itself_is_one(arm: dict[int, float]) -> None:
-    assert paired_ratio(arm, arm) == Ratio(1.0, 1.0, 1.0, len(arm))
+    assert paired_ratio(arm, arm) == Ratio(1.0, 1.0, 1.0, len(arm), p_value=1.0)
 
 
 @UNTIMED
@@ -116,53 +118,110 @@ def test_the_ratio_lies_in_its_interval_and_among_its_blocks(pairs: dict[int, tu
     assert min(ratios) * (1 - CLOSE) <= result.value <= max(ratios) * (1 + CLOSE)
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
-    """Five blocks, a true ratio of 1.2, 5 % noise per fork, and blocks that differ by far more than that."""
-    random = np.random.default_rng(20240501)
-    data_sets, blocks, truth = 1000, 5, 1.2
-    covered = 0
-    for _ in range(data_sets):
-        block_effects = 1000 * np.exp(random.normal(0, 0.5, blocks))
-        arms = [
-            dict(enumerate(map(float, level * block_effects * np.exp(random.normal(0, 0.05, blocks)))))
-            for level in (truth, 1.0)
-        ]
-        result = paired_ratio(arms[0], arms[1])
-        assert result is not None and result.ci_low is not None and result.ci_high is not None
-        covered += result.ci_low <= truth <= result.ci_high
-    assert 0.93 <= covered / data_sets <= 0.97  # three standard errors are 0.021
+def test_p_value_is_that_of_the_paired_t_test() -> None:
+    numerators = {1: 12.0, 2: 11.0, 3: 15.0, 4: 10.5}
+    denominators = {1: 10.0, 2: 10.5, 3: 11.0, 4: 11.0}
+    result = ratio_of({block: (numerators[block], denominators[block]) for block in numerators})
+    blocks = sorted(numerators)
+    expected = ttest_rel(np.log([numerators[b] for b in blocks]), np.log([denominators[b] for b in blocks])).pvalue
+    assert result.p_value == pytest.approx(float(expected))
+
+
+@UNTIMED
+@given(st.dictionaries(st.integers(1, 50), st.tuples(FIGURES, FIGURES), min_size=2, max_size=7))
+def test_below_eight_blocks_p_value_and_interval_agree(pairs: dict[int, tuple[float, float]]) -> None:
+    for sequential in (False, True):
+        result = paired_ratio(
+            {b: p[0] for b, p in pairs.items()}, {b: p[1] for b, p in pairs.items()}, sequential=sequential
+        )
+        assert result and result.ci_low is not None and result.ci_high is not None and result.p_value is not None
+        if not math.isclose(result.p_value, 0.05, rel_tol=1e-6):
+            assert (result.p_value < 0.05) == (not result.ci_low <= 1 <= result.ci_high)
+
+
+def test_without_any_scatter_equal_arms_are_equal_and_others_are_not() -> None:
+    blocks = range(10)
+    same = ratio_of(dict.fromkeys(blocks, (2.0, 2.0)))
+    twice = ratio_of(dict.fromkeys(blocks, (2.0, 1.0)))
+    assert (same.value, same.ci_low, same.ci_high, same.p_value) == (1.0, 1.0, 1.0, 1.0)
+    assert twice.ci_low == pytest.approx(2.0)
+    assert twice.ci_high == pytest.approx(2.0)
+    assert twice.p_value == pytest.approx(0.0)
+
+
+def test_the_same_figures_give_the_same_interval() -> None:
+    """From eight blocks on it is a bootstrap, which draws lots."""
+    figures = {block: 1.0 + block**2 / 100 for block in range(1, 11)}
+    ones = dict.fromkeys(figures, 1.0)
+    found = paired_ratio(figures, ones)
+    assert found is not None and found == paired_ratio(dict(reversed(figures.items())), ones)
+    assert found.ci_low is not None and found.ci_high is not None
+    assert found.ci_high / found.value != pytest.approx(found.value / found.ci_low), "it follows the skew"
+
+
+def test_looking_after_every_block_makes_the_interval_wider() -> None:
+    numerators, denominators = {1: 1.0, 2: 1.1, 3: 1.3}, {1: 1.0, 2: 1.0, 3: 1.0}
+    plain = paired_ratio(numerators, denominators)
+    sequential = paired_ratio(numerators, denominators, sequential=True)
+    assert plain and sequential and plain.half_width_log and sequential.half_width_log
+    assert plain.p_value is not None and sequential.p_value is not None
+    assert sequential.value == plain.value
+    # t(0.985, 2) over t(0.975, 2)
+    assert sequential.half_width_log / plain.half_width_log == pytest.approx(5.642778 / 4.302653, rel=1e-5)
+    assert sequential.p_value == pytest.approx(plain.p_value * 5 / 3)
 
 
 # ---------------------------------------------------------------- summarise
 
 
 def test_summary_worked_by_hand() -> None:
-    """1, 2, 6: mean 3, s = √7, t(0.975, 2) = 4.30265."""
-    summary = summarise([6.0, 1.0, 2.0])
-    half = 4.30265272991 * math.sqrt(7) / math.sqrt(3)
-    assert (summary.n, summary.mean, summary.median) == (3, 3.0, 2.0)
-    assert summary.ci_low == pytest.approx(3 - half)
-    assert summary.ci_high == pytest.approx(3 + half)
+    """1, 2, 16: log2 is 0, 1, 4 with mean 5/3 and s = √(13/3); t(0.975, 2) = 4.30265."""
+    summary = summarise([16.0, 1.0, 2.0])
+    half = 4.30265272991 * math.sqrt(13 / 3) / math.sqrt(3)
+    assert (summary.n, summary.median) == (3, 2.0)
+    assert summary.geomean == pytest.approx(2 ** (5 / 3))
+    assert summary.ci_low == pytest.approx(2 ** (5 / 3 - half))
+    assert summary.ci_high == pytest.approx(2 ** (5 / 3 + half))
 
 
 def test_summary_of_one_fork_has_no_interval() -> None:
     summary = summarise([5.0])
-    assert (summary.n, summary.mean, summary.median, summary.ci_low, summary.ci_high) == (1, 5.0, 5.0, None, None)
+    assert summary.geomean == pytest.approx(5.0)
+    assert (summary.n, summary.median, summary.ci_low, summary.ci_high) == (1, 5.0, None, None)
 
 
-@pytest.mark.parametrize("values", [[], [1.0, math.nan]])
+def test_a_fork_with_zero_has_no_logarithm() -> None:
+    assert summarise([0.0, 4.0, 5.0]) == Summary(3, 0.0, 4.0, None, None)
+
+
+@pytest.mark.parametrize("values", [[], [1.0, math.nan], [1.0, -2.0], [math.inf]])
 def test_summary_of_nothing_is_an_error(values: list[float]) -> None:
-    with pytest.raises(MatrixError, match="at least one value, all finite"):
+    with pytest.raises(MatrixError, match="at least one value, all finite and not below 0"):
         summarise(values)
 
 
 @UNTIMED
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20), st.floats(-1e6, 1e6))
-def test_moving_all_values_moves_the_summary(values: list[float], shift: float) -> None:
-    plain, moved = summarise(values), summarise([value + shift for value in values])
-    for one, other in ((moved.mean, plain.mean), (moved.ci_low, plain.ci_low), (moved.ci_high, plain.ci_high)):
-        assert one is not None and other is not None
-        assert one == pytest.approx(other + shift, abs=1e-3)
+@given(st.lists(FIGURES, min_size=2, max_size=12), FACTORS)
+def test_scaling_all_values_scales_the_summary(values: list[float], factor: float) -> None:
+    plain, scaled = summarise(values), summarise([value * factor for value in values])
+    assert plain.ci_low is not None and plain.ci_high is not None
+    assert scaled.ci_low is not None and scaled.ci_high is not None
+    assert 0 <= plain.ci_low <= plain.geomean * (1 + CLOSE)
+    assert plain.ci_high >= plain.geomean * (1 - CLOSE)
+    if plain.ci_high < 1e200 and plain.ci_low > 1e-200:
+        for one, other in (
+            (scaled.geomean, plain.geomean),
+            (scaled.ci_low, plain.ci_low),
+            (scaled.ci_high, plain.ci_high),
+        ):
+            assert math.log(one) == pytest.approx(math.log(other * factor), abs=1e-6)
+
+
+@UNTIMED
+@given(PAIRS)
+def test_the_centres_of_two_arms_divide_to_their_ratio(pairs: dict[int, tuple[float, float]]) -> None:
+    numerator, denominator = (summarise([pair[arm] for pair in pairs.values()]) for arm in (0, 1))
+    assert numerator.geomean / denominator.geomean == pytest.approx(ratio_of(pairs).value)
 
 
 # ---------------------------------------------------------------- one fork
@@ -202,6 +261,11 @@ def test_a_fork_without_figures_is_an_error() -> None:
         fork_cpu_us_per_request(silent)
 
 
-def test_scipy_is_not_imported_with_the_module() -> None:
-    code = "import sys, jdkmatrix.stats; sys.exit('scipy' in sys.modules or 'numpy' in sys.modules)"
+def test_scipy_is_not_imported_with_the_modules() -> None:
+    names = "ratios forks verdicts percentiles stopping protocols capacity steady"
+    code = (
+        "import importlib, sys\n"
+        f"for name in '{names}'.split(): importlib.import_module('jdkmatrix.stats.' + name)\n"
+        "sys.exit('scipy' in sys.modules or 'numpy' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

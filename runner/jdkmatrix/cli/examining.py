@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from jdkmatrix.host.checks import examine, overall
+from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, HostVerdict, overall
+from jdkmatrix.doctor.catalogue import examine
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cpusets import TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
-from jdkmatrix.host.topology import read_topology
+from jdkmatrix.host.topology import Topology, read_topology
+from jdkmatrix.project import find_project
 
-EXIT = {"ready": 0, "noisy": 1, "unfit": 2}
-_STYLES = {"ready": "green", "noisy": "yellow", "unfit": "red"}
+EXIT: dict[HostVerdict, int] = {"ready": 0, "noisy": 1, "unfit": 2}
+_STYLES = {"ready": "green", "noisy": "yellow", "unfit": "red", "not shown": "dim"}
+_MEANINGS: dict[HostVerdict, str] = {
+    "ready": "Nothing that was found disturbs a measurement.",
+    "noisy": "Ratios inside one run hold, with wider intervals; absolute figures do not carry over to other hosts.",
+    "unfit": "Do what the red rows say first: figures from here would mean nothing.",
+}
 
 
 def show(*, as_json: bool) -> int:
     """Print the checks of this host; returns the exit code of the overall verdict."""
     facts = read_facts(read_topology())
-    checks = examine(facts)
+    checks = examine(this_host())
     verdict = overall(checks)
     if as_json:
         report = {
@@ -30,12 +40,53 @@ def show(*, as_json: bool) -> int:
         }
         print(json.dumps(report, indent=2))
         return EXIT[verdict]
-    table = Table("property", "found", "verdict", "what to do", title=f"{facts.cpu.model}, Linux {facts.kernel}")
-    for check in checks:
-        table.add_row(
-            check.name, escape(check.found), f"[{_STYLES[check.verdict]}]{check.verdict}", escape(check.advice)
-        )
     console = Console()
-    console.print(table)
-    console.print(f"This host is [{_STYLES[verdict]}]{verdict}[/].")
+    console.print(_table(checks, f"{facts.cpu.model}, Linux {facts.kernel}"))
+    console.print(_summary(checks, verdict))
     return EXIT[verdict]
+
+
+def this_host() -> Host:
+    """Results go to the project's folder; without a project the working directory stands for it. The server's CPUs are
+    those of a cell with half of this host's."""
+    try:
+        results = find_project().results
+    except MatrixError:
+        results = Path.cwd()
+    return Host(root=Path("/"), results=results, server_cpus=_server_cpus(read_topology()))
+
+
+def _server_cpus(topology: Topology) -> tuple[int, ...]:
+    half = max(1, len(topology.cpus) // 2)
+    try:
+        return assign(topology, sut_cpus=half, driver_cpus=1, overlap=True).sut
+    except TooFewCpusError:  # a small CPU quota, which has a row of its own
+        return tuple(cpu.cpu for cpu in topology.cpus[-half:])
+
+
+def _table(checks: tuple[Check, ...], title: str) -> Table:
+    table = Table(title=escape(title), title_justify="left")
+    table.add_column("property", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("found: what follows → what to do", overflow="fold")
+    for check in checks:
+        style = _STYLES[check.verdict]
+        table.add_row(check.name, f"[{style}]{check.verdict}[/]", _words(check))
+    return table
+
+
+def _words(check: Check) -> str:
+    shown = check.verdict != "not shown" or check.found != NOT_SHOWN
+    text = escape(": ".join(filter(None, (check.found if shown else "", check.why))))
+    return f"{text}\n[bold]→[/] {escape(check.advice)}" if check.advice else text
+
+
+def _summary(checks: tuple[Check, ...], verdict: HostVerdict) -> str:
+    counts = ", ".join(
+        f"{count} {name}" for name in _STYLES if (count := sum(check.verdict == name for check in checks))
+    )
+    lines = [f"This host is [{_STYLES[verdict]}]{verdict}[/] ({counts}). {_MEANINGS[verdict]}"]
+    changes = sum(len(check.changes) for check in checks)
+    if changes:
+        lines.append(f"`matrix doctor --tune` (root) can change {changes} settings, and --restore puts them back.")
+    return "\n".join(lines)

@@ -46,6 +46,7 @@ LoadOption = Annotated[list[str] | None, typer.Option("--load", help="Only this 
 BlocksOption = Annotated[int | None, typer.Option("--blocks", min=1, help="Instead of the profile's.")]
 WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Instead of the profile's.")]
 WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Instead of the profile's.")]
+AaOption = Annotated[str | None, typer.Option("--aa", help="Measure this executor against itself, and no other.")]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Instead of matrix.toml's.")]
 
 
@@ -75,13 +76,14 @@ def _options(
     windows: int | None,
     window_s: float | None,
     seed: int | None,
+    aa: str | None,
 ) -> Options:
     from jdkmatrix.cli.selecting import Options
 
     named: dict[str, Sequence[str | int] | None]
     named = {"workload": workload, "jdk": jdk, "executor": executor, "cpus": cpus, "burn_us": burn_us, "load": load}
     only = {axis: tuple(values) for axis, values in named.items() if values}
-    return Options(profile, only, blocks, windows, window_s, seed)
+    return Options(profile, only, blocks, windows, window_s, seed, aa)
 
 
 @app.command()
@@ -98,12 +100,13 @@ def plan(
     windows: WindowsOption = None,
     window_s: WindowSOption = None,
     seed: SeedOption = None,
+    aa: AaOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the cells, the order of their forks, and how long they will take; measures nothing."""
     from jdkmatrix.cli import planning
 
-    options = _options(profile, workload, jdk, executor, cpus, burn_us, load, blocks, windows, window_s, seed)
+    options = _options(profile, workload, jdk, executor, cpus, burn_us, load, blocks, windows, window_s, seed, aa)
     planning.show(options, as_json=as_json)
 
 
@@ -121,6 +124,7 @@ def run(
     windows: WindowsOption = None,
     window_s: WindowSOption = None,
     seed: SeedOption = None,
+    aa: AaOption = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run, as it was started: the newest, or --run.")
     ] = False,
@@ -132,7 +136,7 @@ def run(
     """Measure a profile, write the site, and print a summary."""
     from jdkmatrix.cli import running
 
-    options = _options(profile, workload, jdk, executor, cpus, burn_us, load, blocks, windows, window_s, seed)
+    options = _options(profile, workload, jdk, executor, cpus, burn_us, load, blocks, windows, window_s, seed, aa)
     raise typer.Exit(running.run(options, resume=resume, directory=directory, site=site))
 
 
@@ -178,8 +182,21 @@ def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entr
 
 @app.command()
 @told
-def doctor(as_json: JsonOption = False) -> None:
-    """Say whether this host can measure: 0 ready, 1 noisy, 2 unfit."""
+def doctor(
+    as_json: JsonOption = False,
+    tune: Annotated[bool, typer.Option("--tune", help="Change what disturbs, as root; asks first.")] = False,
+    restore: Annotated[bool, typer.Option("--restore", help="Put back what --tune found, as root.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --tune: do not ask.")] = False,
+) -> None:
+    """Say whether this host can measure: 0 ready, 1 noisy, 2 unfit. Or change what disturbs, and put it back."""
+    if tune + restore + as_json > 1:
+        raise MatrixError("doctor takes one of --json, --tune and --restore")
+    if yes and not tune:
+        raise MatrixError("--yes answers what --tune asks: give both, or neither")
+    if tune or restore:
+        from jdkmatrix.cli import tuning
+
+        raise typer.Exit(tuning.tune_host(yes=yes) if tune else tuning.restore_host())
     from jdkmatrix.cli import examining
 
     raise typer.Exit(examining.show(as_json=as_json))

@@ -132,7 +132,9 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Matrix
     store = RunStore(directory or latest_run(project.results))
     record = store.read_run()
     matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
-    options = Options(record.profile, record.selection, blocks=None, windows=None, window_s=None, seed=None)
+    only = {axis: values for axis, values in record.selection.items() if axis != "aa"}
+    aa = next((str(executor) for executor in record.selection.get("aa", ())), None)
+    options = Options(record.profile, only, blocks=None, windows=None, window_s=None, seed=None, aa=aa)
     return store, matrix, options, record
 
 
@@ -144,7 +146,8 @@ def _record(run_id: str, options: Options, matrix: Matrix, prepared: Prepared, e
         git_commit=commit,
         git_dirty=dirty,
         profile=options.profile,
-        selection={axis: tuple(values) for axis, values in options.only.items()},
+        selection={axis: tuple(values) for axis, values in options.only.items()}
+        | ({"aa": (options.aa,)} if options.aa else {}),
         seed=matrix.seed,
         started_at=earlier.started_at if earlier else now_utc(),
         ended_at=None,

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from statistics import fmean, median
+from statistics import median
 
 from rich.markup import escape
 from rich.table import Table
 
+from jdkmatrix.config.executors import BASELINE, reference
 from jdkmatrix.records import CellKey, CellRecord, Fork, Window
-from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio
-
-BASELINE = "liberty"
+from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
 
 
 def summary_table(cells: Sequence[CellRecord]) -> Table:
     """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
-    block by block. Fits on a terminal of 80 columns."""
+    block by block. Figures are geometric means over forks, as on the page. Fits on a terminal of 80 columns."""
     table = Table(
         caption="ratio: paired in blocks, with its 95 % interval; p99: median over windows", caption_justify="left"
     )
@@ -52,18 +51,18 @@ def _row(cell: CellRecord, by_key: Mapping[CellKey, CellRecord]) -> tuple[str, .
     return (
         name,
         forks,
-        f"{fmean(fork_throughput(fork) for fork in usable):,.0f}",
-        f"{fmean(fork_cpu_us_per_request(fork) for fork in usable):.1f}",
+        f"{summarise([fork_throughput(fork) for fork in usable]).geomean:,.0f}",
+        f"{summarise([fork_cpu_us_per_request(fork) for fork in usable]).geomean:.1f}",
         p99_ms(usable),
         escape(ratio_text(ratio_to_baseline(cell, by_key))),
     )
 
 
 def ratio_to_baseline(cell: CellRecord, cells: Mapping[CellKey, CellRecord]) -> Ratio | None:
-    """Throughput of `cell` over that of the baseline executor; None for the baseline itself or without pairs."""
+    """Throughput of `cell` over that of what it is compared with; None for the baseline itself or without pairs."""
     if cell.key.executor == BASELINE:
         return None
-    other = cells.get(cell.key.model_copy(update={"executor": BASELINE}))
+    other = cells.get(cell.key.model_copy(update={"executor": reference(cell.key.executor)}))
     return paired_ratio(_by_block(cell.forks), _by_block(other.forks)) if other else None
 
 

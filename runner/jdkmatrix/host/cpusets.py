@@ -1,58 +1,324 @@
-"""Which CPUs the server gets and which the driver. Pure.
+"""Which CPUs the server gets, which the driver, and which the remote system. Pure.
 
-Not handled yet: L3 and NUMA domains, hybrid cores, isolated CPUs.
+One set is reserved for all sizes of the matrix that fit, so that cells of 1, 2 and 4 CPUs compare: a smaller cell gets
+a part of the larger one's server CPUs, driver and remote keep theirs, the rest idle. Every sensible way to reserve is
+built and the one that gives up least is taken; what it gives up is said per cell.
+
+Not handled: which CPUs serve which interrupts; the lowest, CPU 0, is taken to serve most.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from jdkmatrix.host.topology import Topology
+from jdkmatrix.host.topology import CoreKind, Cpu, Topology
+
+# In the order in which they are given up, the smallest loss first.
+_MESSAGES = {
+    "uses-cpu-0": "the server uses CPU 0, which serves most interrupts",
+    "driver-on-other-node": "the driver or the remote system is on another NUMA node than the server",
+    "foreign-siblings": "sibling threads of the server's CPUs may be used by others, outside of this process's limits",
+    "crosses-l3": "the server's CPUs are in several L3 domains",
+    "crosses-numa": "the server's CPUs are on several NUMA nodes",
+    "mixed-core-kinds": "the server's CPUs are of several kinds, performance and efficiency cores",
+    "unbalanced": "the kernel does not move threads between isolated CPUs: some can queue while others idle",
+    "shares-cores": "a sibling thread of a server CPU is in use, by the server itself or by the driver",
+    "overlapped": "server and driver share CPUs: the figures are no measure of the server alone",
+}
+
+
+@dataclass(frozen=True)
+class Compromise:
+    """What this host could not give, as a stable code and in words."""
+
+    code: str
+    message: str
 
 
 @dataclass(frozen=True)
 class CpuSets:
-    """`sut` and `driver` are disjoint unless `overlapped`. `shares_cores`: sibling threads of one core are in use,
-    so that one side can slow the other down."""
+    """CPU numbers in rising order. `sut` is disjoint from the others unless `overlapped`. `shares_cores`: a sibling
+    thread of a CPU of `sut` is in use. `compromises`: what was given up, the smallest loss first; sharing cores is
+    none where it was asked for."""
 
     sut: tuple[int, ...]
     driver: tuple[int, ...]
     overlapped: bool
     shares_cores: bool
+    remote: tuple[int, ...] = ()
+    compromises: tuple[Compromise, ...] = ()
 
 
 class TooFewCpusError(ValueError):
     """This host cannot give the cell its CPUs; the message says how many are missing."""
 
 
-def assign(topology: Topology, *, sut_cpus: int, driver_cpus: int, overlap: bool) -> CpuSets:
-    """Give the server the highest CPUs, the driver the lowest: CPU 0 serves most interrupts.
+@dataclass(frozen=True)
+class _Request:
+    """What all cells have in common."""
 
-    One thread of each core while there are enough cores; then sibling threads as well; then, if `overlap` allows it,
-    the driver gets CPUs of the server.
+    topology: Topology
+    driver_cpus: int
+    remote_cpus: int
+    smt: bool
+
+    @property
+    def others(self) -> int:
+        """CPUs beside the server's."""
+        return self.driver_cpus + self.remote_cpus
+
+    @property
+    def limit(self) -> int:
+        """How many CPUs may be busy at once."""
+        quota = self.topology.quota_cpus
+        usable = len(self.topology.cpus)
+        return usable if quota is None else min(usable, math.floor(quota))
+
+
+@dataclass(frozen=True)
+class _Core:
+    """`threads`: those that this process may use; `foreign`: there are others."""
+
+    threads: tuple[Cpu, ...]
+    foreign: bool
+
+    @property
+    def first(self) -> Cpu:
+        return self.threads[0]
+
+    @property
+    def boots(self) -> bool:
+        """Whether it has CPU 0."""
+        return any(cpu.cpu == 0 for cpu in self.threads)
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the server should rather not have it."""
+        return self.foreign or self.boots
+
+
+@dataclass(frozen=True)
+class _Reserved:
+    """`free`: CPUs for the server, best first. `others`: the driver's, then the remote's."""
+
+    free: tuple[Cpu, ...]
+    others: tuple[Cpu, ...]
+
+
+@dataclass(frozen=True)
+class _Way:
+    """One way to reserve: the server starts in the L3 domain of `home`, on cores of `kind`."""
+
+    home: Cpu
+    kind: CoreKind
+    far: tuple[int, int, int]  # where driver and remote go: ranks of the rest of the node, the domain, other nodes
+    leave_kind: bool  # driver and remote rather take cores of the other kind
+    packed: bool  # driver and remote use all threads of a core before the next core
+    humble: bool  # driver and remote first take the cores that are bad for the server, not last
+
+
+def assign(
+    topology: Topology,
+    *,
+    sut_cpus: int,
+    driver_cpus: int,
+    overlap: bool,
+    remote_cpus: int = 0,
+    smt: bool = False,
+    axis: Iterable[int] = (),
+) -> CpuSets:
+    """The CPUs of a cell with `sut_cpus` CPUs in a matrix whose cells have the numbers of CPUs in `axis`.
+
+    The server's CPUs are of one kind and of one L3 domain, without CPU 0; nobody uses their sibling threads; driver
+    and remote are on other cores of the same NUMA node, in another L3 domain where there is one. CPUs without a timer
+    tick are preferred for the server; isolated ones only where it needs no more than one, because the kernel does not
+    balance threads over several. What the host cannot give is given up in the order of `_MESSAGES`.
+
+    `overlap`: server and driver may share CPUs where there are too few for both. `smt`: the server gets whole cores
+    with all their threads.
 
     Raises:
         TooFewCpusError: the host has too few.
     """
-    cores = topology.cores
-    one_per_core = sorted(threads[0] for threads in cores)
-    every_thread = [cpu.cpu for cpu in topology.cpus]
-    needed = sut_cpus + driver_cpus
-    for cpus in (one_per_core, every_thread):
-        if len(cpus) >= needed:
-            return CpuSets(
-                sut=tuple(cpus[-sut_cpus:]),
-                driver=tuple(cpus[:driver_cpus]),
-                overlapped=False,
-                shares_cores=cpus is not one_per_core and len(every_thread) > len(cores),
-            )
-    if overlap and len(every_thread) >= max(sut_cpus, driver_cpus):
-        return CpuSets(
-            sut=tuple(every_thread[-sut_cpus:]),
-            driver=tuple(every_thread[:driver_cpus]),
-            overlapped=True,
-            shares_cores=len(every_thread) > len(cores),
-        )
-    raise TooFewCpusError(
-        f"cpus = {sut_cpus} needs {sut_cpus} + {driver_cpus} for the driver; this host has {len(every_thread)}"
+    request = _Request(topology, driver_cpus, remote_cpus, smt)
+    limit = request.limit
+    sizes = tuple(sorted({size for size in (*axis, sut_cpus) if size + request.others <= limit}))
+    if sut_cpus in sizes:
+        reserved = _reserve(request, sizes)
+        return _cpu_sets(request, reserved.free[:sut_cpus], *_split(request, reserved.others))
+    if not overlap or max(sut_cpus, driver_cpus, remote_cpus) > limit:
+        raise TooFewCpusError(_too_few(request, sut_cpus))
+    if limit > request.others:
+        reserved = _reserve(request, sizes or (limit - request.others,))
+        # The remote system only waits: share its CPUs before the driver's.
+        shared = reserved.free[: limit - request.others] + reserved.others[::-1]
+        return _cpu_sets(request, shared[:sut_cpus], *_split(request, reserved.others))
+    alone = _Request(topology, 0, 0, smt)
+    usable = _reserve(alone, (limit,)).free[:limit]
+    others = tuple(itertools.islice(itertools.cycle(usable[::-1]), request.others))
+    return _cpu_sets(request, usable[:sut_cpus], *_split(request, others))
+
+
+def _split(request: _Request, others: Sequence[Cpu]) -> tuple[Sequence[Cpu], Sequence[Cpu]]:
+    return others[: request.driver_cpus], others[request.driver_cpus :]
+
+
+@lru_cache(maxsize=64)
+def _reserve(request: _Request, sizes: tuple[int, ...]) -> _Reserved:
+    """The way that gives up least, summed over the cells; which loss is worse comes before how often."""
+    cores = _cores(request.topology)
+    ways = [(way, _built(request, way, cores, sizes[-1])) for way in _ways(cores)]
+    return min(ways, key=lambda pair: _penalty(request, pair[0], pair[1], sizes))[1]
+
+
+def _ways(cores: Sequence[_Core]) -> list[_Way]:
+    homes = {(core.first.node, core.first.l3): core.first for core in cores}.values()  # a domain can span nodes
+    kinds = sorted({core.first.kind for core in cores})
+    either = (False, True)
+    return [
+        _Way(home, kind, far, leave_kind, packed, humble)
+        for home in homes
+        for kind in kinds
+        for far in (((0, 1, 2), (0, 2, 1), (1, 2, 0)) if len({core.first.node for core in cores}) > 1 else ((0, 1, 2),))
+        for leave_kind in (either if len(kinds) > 1 else (False,))
+        for packed in (either if any(len(core.threads) > 1 for core in cores) else (False,))
+        for humble in (either if any(core.is_bad for core in cores) else (False,))
+    ]
+
+
+def _built(request: _Request, way: _Way, cores: Sequence[_Core], largest: int) -> _Reserved:
+    others = _threads(sorted(cores, key=lambda core: _rank_for_others(core, way)), packed=way.packed)[: request.others]
+    for_sut = sorted(cores, key=lambda core: _rank_for_sut(core, way, several=largest > 1))
+    taken = {cpu.core for cpu in others}
+    untouched = [core for core in for_sut if core.first.core not in taken]
+    touched = [core for core in for_sut if core.first.core in taken]
+    free = _threads(untouched, packed=request.smt) + _threads(touched, packed=request.smt)
+    return _Reserved(free=tuple(cpu for cpu in free if cpu not in others), others=others)
+
+
+def _rank_for_sut(core: _Core, way: _Way, *, several: bool) -> tuple[int, ...]:
+    cpu = core.first
+    return (
+        several and cpu.isolated,
+        cpu.kind != way.kind,
+        cpu.node != way.home.node,
+        cpu.package != way.home.package,
+        cpu.l3 != way.home.l3,
+        -cpu.l3,  # fill one domain before the next
+        core.foreign,
+        not cpu.isolated,
+        not cpu.tickless,
+        -cpu.cpu,  # CPU 0 last
     )
+
+
+def _rank_for_others(core: _Core, way: _Way) -> tuple[int, ...]:
+    cpu = core.first
+    node, domain, elsewhere = way.far
+    here = domain if cpu.l3 == way.home.l3 else node
+    return (
+        cpu.isolated,
+        way.leave_kind and cpu.kind == way.kind,
+        here if cpu.node == way.home.node else elsewhere,
+        cpu.package != way.home.package,
+        cpu.kind == "efficiency",
+        core.is_bad != way.humble,
+        cpu.tickless,
+        cpu.cpu,
+    )
+
+
+def _threads(cores: Iterable[_Core], *, packed: bool) -> tuple[Cpu, ...]:
+    """Core after core with all its threads, or first the first threads of all cores."""
+    columns = [core.threads for core in cores]
+    if packed:
+        return tuple(itertools.chain.from_iterable(columns))
+    rows = itertools.zip_longest(*columns)
+    return tuple(cpu for row in rows for cpu in row if cpu is not None)
+
+
+def _penalty(request: _Request, way: _Way, reserved: _Reserved, sizes: Sequence[int]) -> tuple[float, ...]:
+    codes = [code for size in sizes for code in _given_up(request, reserved.free[:size], reserved.others)]
+    *worse, least = (codes.count(code) for code in reversed(_MESSAGES))
+    sut = reserved.free[: sizes[-1]]
+    return (
+        *worse,
+        sut[0].kind != "performance",  # rather CPU 0 than efficiency cores
+        least,
+        -sum(cpu.isolated for cpu in sut) if len(sut) == 1 else 0,
+        -sum(cpu.tickless for cpu in sut),
+        any(cpu.l3 == way.home.l3 for cpu in reserved.others),
+        way.packed,
+        any(cpu.cpu == 0 for cpu in reserved.others),
+        -way.home.cpu,
+    )
+
+
+def _given_up(request: _Request, sut: Sequence[Cpu], others: Sequence[Cpu]) -> list[str]:
+    """The codes of what these sets give up, the smallest loss first."""
+    driver, remote = _split(request, others)
+    nodes = {cpu.node for cpu in sut}
+    cores = {cpu.core for cpu in sut}
+    found = {
+        "uses-cpu-0": any(cpu.cpu == 0 for cpu in sut),
+        "driver-on-other-node": not {cpu.node for cpu in others} <= nodes,
+        "foreign-siblings": not cores.isdisjoint(cpu.core for cpu in request.topology.withheld),
+        "crosses-l3": len({cpu.l3 for cpu in sut}) > 1,
+        "crosses-numa": len(nodes) > 1,
+        "mixed-core-kinds": len({cpu.kind for cpu in sut}) > 1,
+        "unbalanced": any(len(group) > 1 and any(cpu.isolated for cpu in group) for group in (sut, driver, remote)),
+        "shares-cores": _shares_cores(sut, others if request.smt else (*sut, *others)),
+        "overlapped": not set(sut).isdisjoint(others),
+    }
+    return [code for code in _MESSAGES if found[code]]
+
+
+def _shares_cores(sut: Sequence[Cpu], users: Iterable[Cpu]) -> bool:
+    """Whether another thread of a core of `sut` is among `users`."""
+    threads: dict[int, set[int]] = {}
+    for cpu in sut:
+        threads.setdefault(cpu.core, set()).add(cpu.cpu)
+    return any(threads.get(user.core, set()) - {user.cpu} for user in users)
+
+
+def _cores(topology: Topology) -> tuple[_Core, ...]:
+    threads: dict[int, list[Cpu]] = {}
+    for cpu in sorted(topology.cpus, key=lambda cpu: (cpu.isolated, cpu.cpu)):  # a core can be isolated by half
+        threads.setdefault(cpu.core, []).append(cpu)
+    foreign = {cpu.core for cpu in topology.withheld}
+    return tuple(_Core(tuple(cpus), foreign=core in foreign) for core, cpus in threads.items())
+
+
+def _cpu_sets(request: _Request, sut: Sequence[Cpu], driver: Sequence[Cpu], remote: Sequence[Cpu]) -> CpuSets:
+    others = (*driver, *remote)
+    return CpuSets(
+        sut=_numbers(sut),
+        driver=_numbers(driver),
+        remote=_numbers(remote),
+        overlapped=not set(sut).isdisjoint(others),
+        shares_cores=_shares_cores(sut, (*sut, *others)),
+        compromises=tuple(Compromise(code, _MESSAGES[code]) for code in _given_up(request, sut, others)),
+    )
+
+
+def _numbers(cpus: Iterable[Cpu]) -> tuple[int, ...]:
+    return tuple(sorted(cpu.cpu for cpu in cpus))
+
+
+def _too_few(request: _Request, sut_cpus: int) -> str:
+    topology = request.topology
+    needs = f"cpus = {sut_cpus} needs {sut_cpus} + {request.driver_cpus} for the driver"
+    if request.remote_cpus:
+        needs += f" + {request.remote_cpus} for the remote system"
+    usable = len(topology.cpus)
+    online = usable + len(topology.withheld)
+    switched_off = f", and {len(topology.offline)} that are switched off" if topology.offline else ""
+    if topology.quota_cpus is not None and request.limit < usable:
+        return f"{needs}; the cgroup's CPU quota grants {topology.quota_cpus:g} of the {online} of this host"
+    if topology.limit is not None:
+        return f"{needs}; {topology.limit} allows {usable} of the {online} of this host{switched_off}"
+    return f"{needs}; this host has {usable}{switched_off}"

@@ -9,6 +9,7 @@ import re
 import resource
 from pathlib import Path
 
+from jdkmatrix.host.cpulist import parse_cpu_list
 from jdkmatrix.host.topology import CPU_ROOT, Topology
 from jdkmatrix.records import CpuFacts, HostFacts
 
@@ -64,15 +65,6 @@ def _cpu_facts(topology: Topology, cpuinfo: str) -> CpuFacts:
             if _text(file) != "Not affected"
         },
     )
-
-
-def parse_cpu_list(text: str) -> tuple[int, ...]:
-    """ "0-2,5" → (0, 1, 2, 5), the kernel's list format (cpuset(7))."""
-    cpus: list[int] = []
-    for part in filter(None, text.strip().split(",")):
-        first, _, last = part.partition("-")
-        cpus.extend(range(int(first), int(last or first) + 1))
-    return tuple(cpus)
 
 
 def _boost() -> str | None:

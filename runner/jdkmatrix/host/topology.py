@@ -1,53 +1,158 @@
-"""Which CPUs there are: a thin reader of /sys, and the value that decisions are made on."""
+"""Which CPUs there are: a thin reader of /sys and /proc, and the value that decisions are made on.
+
+Not handled: dies and clusters inside one L3 domain, and caches that are shared across L3 domains.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from jdkmatrix.host.cgroup_limits import CgroupLimits, read_hierarchies, read_limits
+from jdkmatrix.host.cpulist import parse_cpu_list
 
 CPU_ROOT = Path("/sys/devices/system/cpu")
+# Favoured cores of one kind differ by a few per cent in their capacity, kinds by a third and more.
+_EFFICIENCY_CAPACITY_SHARE_MAX = 0.75
+
+CoreKind = Literal["performance", "efficiency"]
+Limit = Literal["the CPU affinity of this process", "the cgroup's cpuset"]
 
 
 @dataclass(frozen=True)
 class Cpu:
-    """One hardware thread. `core` is unique in its package."""
+    """One hardware thread. `core`, `l3` and `node` are unique on the machine; a core and an L3 domain are called by
+    the lowest CPU in them. `isolated`: no scheduler domain has it (isolcpus), so that the kernel never moves a thread
+    onto it or off it; `tickless`: no timer tick while one thread runs (nohz_full)."""
 
     cpu: int
     core: int
-    package: int
+    package: int = 0
+    node: int = 0
+    l3: int = 0
+    kind: CoreKind = "performance"
+    isolated: bool = False
+    tickless: bool = False
 
 
 @dataclass(frozen=True)
 class Topology:
-    """The CPUs that this process may use, in rising order."""
+    """`cpus`: those that this process may use, in rising order; `withheld`: online, but not for this process, because
+    of `limit`; `offline`: present, but switched off; `quota_cpus`: CPU seconds per second that its cgroup grants."""
 
     cpus: tuple[Cpu, ...]
+    withheld: tuple[Cpu, ...] = ()
+    limit: Limit | None = None
+    offline: tuple[int, ...] = ()
+    quota_cpus: float | None = None
 
     @property
     def cores(self) -> tuple[tuple[int, ...], ...]:
-        """The hardware threads of each physical core, in the order of their first thread."""
-        cores: dict[tuple[int, int], list[int]] = {}
+        """The usable hardware threads of each physical core, in the order of their first thread."""
+        cores: dict[int, list[int]] = {}
         for cpu in self.cpus:
-            cores.setdefault((cpu.package, cpu.core), []).append(cpu.cpu)
+            cores.setdefault(cpu.core, []).append(cpu.cpu)
         return tuple(tuple(threads) for threads in cores.values())
 
 
-def read_topology(root: Path = CPU_ROOT, allowed: Iterable[int] | None = None) -> Topology:
-    """Read the topology of the CPUs in `allowed` (default: this process's affinity).
+def read_topology(
+    sysfs: Path = Path("/sys"), proc: Path = Path("/proc"), affinity: Iterable[int] | None = None
+) -> Topology:
+    """Read what this process may use: its affinity (default: asked from the kernel) inside its cgroup's cpuset.
 
-    A kernel or container that hides the topology files gives every CPU a core of its own.
+    A kernel or container that hides files gives every CPU a core of its own, one L3 domain and one node.
     """
-    numbers = sorted(os.sched_getaffinity(0) if allowed is None else allowed)
-    return Topology(tuple(_read_cpu(root, number) for number in numbers))
+    may_use = frozenset(os.sched_getaffinity(0) if affinity is None else affinity)
+    cpu_root = sysfs / "devices/system/cpu"
+    online = frozenset(_cpus(cpu_root / "online")) | may_use
+    limits = read_limits(read_hierarchies(proc))
+    usable = may_use & limits.cpuset if limits.cpuset else may_use
+    usable = usable or may_use
+    cpus = _read_cpus(sysfs, cpu_root, online)
+    return Topology(
+        cpus=tuple(cpu for cpu in cpus if cpu.cpu in usable),
+        withheld=tuple(cpu for cpu in cpus if cpu.cpu not in usable),
+        limit=_limit(online, usable, limits),
+        offline=tuple(sorted(frozenset(_cpus(cpu_root / "present")) - online)),
+        quota_cpus=limits.quota_cpus,
+    )
 
 
-def _read_cpu(root: Path, number: int) -> Cpu:
-    folder = root / f"cpu{number}" / "topology"
+def _limit(online: frozenset[int], usable: frozenset[int], limits: CgroupLimits) -> Limit | None:
+    if usable == online:
+        return None
+    # The kernel cuts the affinity to the cpuset: what is missing beyond that is the affinity's own.
+    in_cpuset = online & limits.cpuset if limits.cpuset else online
+    return "the cgroup's cpuset" if usable == in_cpuset else "the CPU affinity of this process"
+
+
+def _read_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> tuple[Cpu, ...]:
+    packages = {cpu: _number(cpu_root / f"cpu{cpu}/topology/physical_package_id", 0) for cpu in online}
+    lowest_of_package: dict[int, int] = {}
+    for cpu in sorted(online):
+        lowest_of_package.setdefault(packages[cpu], cpu)
+    nodes = _nodes(sysfs / "devices/system/node")
+    efficiency = _efficiency_cpus(sysfs, cpu_root, online)
+    isolated = _cpus(cpu_root / "isolated")
+    tickless = _cpus(cpu_root / "nohz_full")
+    return tuple(
+        Cpu(
+            cpu=cpu,
+            core=min(_core_cpus(cpu_root / f"cpu{cpu}/topology"), default=cpu),
+            package=packages[cpu],
+            node=nodes.get(cpu, 0),
+            l3=min(_l3_cpus(cpu_root / f"cpu{cpu}/cache"), default=lowest_of_package[packages[cpu]]),
+            kind="efficiency" if cpu in efficiency else "performance",
+            isolated=cpu in isolated,
+            tickless=cpu in tickless,
+        )
+        for cpu in sorted(online)
+    )
+
+
+def _core_cpus(folder: Path) -> tuple[int, ...]:
+    return _cpus(folder / "core_cpus_list") or _cpus(folder / "thread_siblings_list")
+
+
+def _l3_cpus(folder: Path) -> tuple[int, ...]:
+    for index in sorted(folder.glob("index*")):
+        if _number(index / "level", 0) == 3:
+            return _cpus(index / "shared_cpu_list")
+    return ()
+
+
+def _nodes(folder: Path) -> Mapping[int, int]:
+    return {
+        cpu: int(node.name.removeprefix("node"))
+        for node in sorted(folder.glob("node[0-9]*"))
+        for cpu in _cpus(node / "cpulist")
+    }
+
+
+def _efficiency_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> frozenset[int]:
+    """Intel's kernels list them as a performance-monitoring unit of their own; elsewhere a smaller capacity tells."""
+    listed = _cpus(sysfs / "devices/cpu_atom/cpus")
+    for folder in (cpu_root / "types").glob("intel_atom*"):
+        listed += _cpus(folder / "cpulist")
+    if listed:
+        return frozenset(listed)
+    capacities = {cpu: _number(cpu_root / f"cpu{cpu}/cpu_capacity", 0) for cpu in online}
+    limit = _EFFICIENCY_CAPACITY_SHARE_MAX * max(capacities.values(), default=0)
+    return frozenset(cpu for cpu, capacity in capacities.items() if capacity < limit)
+
+
+def _cpus(path: Path) -> tuple[int, ...]:
     try:
-        core = int((folder / "core_id").read_text())
-        package = int((folder / "physical_package_id").read_text())
+        return parse_cpu_list(path.read_text())
+    except (OSError, ValueError):  # nohz_full says "(null)" when it is not in use
+        return ()
+
+
+def _number(path: Path, default: int) -> int:
+    try:
+        return int(path.read_text())
     except (OSError, ValueError):
-        core, package = number, 0
-    return Cpu(cpu=number, core=core, package=package)
+        return default

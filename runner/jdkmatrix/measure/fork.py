@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
+from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.drivers.base import Driver, DriverError, Target
 from jdkmatrix.errors import MatrixError
@@ -175,7 +176,7 @@ def _load(setup: ForkSetup, launch: Launch, server: ServerProcess, draft: _Draft
         Sampler(server.pid, launch.base_url, started_ns=server.started_ns, every_s=rules.measure.sample_s) as sampler,
     ):
         draft.sampler = sampler
-        draft.proof = prove_executor(connection, key.executor, requests=rules.measure.proof_requests)
+        draft.proof = prove_executor(connection, base_of(key.executor), requests=rules.measure.proof_requests)
         bench = Bench(server, session, sampler, connection, setup.cpu_sets)
         try:
             draft.warmup = _warm(setup, bench, listener)
@@ -283,6 +284,7 @@ def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
             driver_cpus=setup.cpu_sets.driver,
             method="sched_setaffinity",
             overlapped=setup.cpu_sets.overlapped,
+            compromises=tuple(given_up.message for given_up in setup.cpu_sets.compromises),
         ),
         first_response_s=draft.first_response_s,
         proof=draft.proof,

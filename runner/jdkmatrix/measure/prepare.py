@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.drivers.choice import choose_all
@@ -181,7 +182,13 @@ def _missing(parts: Parts, cell: CellKey) -> str | None:
 
 
 def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
-    return assign(topology, sut_cpus=cell.cpus, driver_cpus=matrix.driver.cpus, overlap=matrix.driver.overlap)
+    return assign(
+        topology,
+        sut_cpus=cell.cpus,
+        driver_cpus=matrix.driver.cpus,
+        overlap=matrix.driver.overlap,
+        axis=matrix.axes.cpus,
+    )
 
 
 def _calibrations(
@@ -231,7 +238,7 @@ def _cell_parts(
                 workloads=parts.workloads,
                 java=_java(parts, cell.jdk),
                 feature_set=matrix.workloads[cell.workload].features,
-                executor=cell.executor,
+                executor=base_of(cell.executor),
                 jvm_options=options,
                 rounds_per_us=rounds_per_us,
             ),
@@ -289,9 +296,9 @@ def _jdk_records(
 
 
 def _notes(parts: Mapping[CellKey, CellParts]) -> tuple[str, ...]:
-    notes: list[str] = []
-    if any(part.cpu_sets.overlapped for part in parts.values()):
-        notes.append("server and driver share CPUs in some cells: their figures are no measure of the server alone")
-    if any(part.cpu_sets.shares_cores for part in parts.values()):
-        notes.append("some CPUs in use are sibling threads of one core: one side can slow the other down")
-    return tuple(notes)
+    """What the host could not give, each thing once, with the sizes of the cells that went without."""
+    sizes: dict[str, set[int]] = {}
+    for key, part in parts.items():
+        for given_up in part.cpu_sets.compromises:
+            sizes.setdefault(given_up.message, set()).add(key.cpus)
+    return tuple(f"cells with cpus = {', '.join(map(str, sorted(cpus)))}: {text}" for text, cpus in sizes.items())

@@ -68,7 +68,7 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure, str | None], ...]:
         (
             "Throughput",
             "requests/s",
-            quantity(throughput.mean if throughput else None, 4, why=why),
+            quantity(throughput.geomean if throughput else None, 4, why=why),
             f"{half_width(throughput).text}, {forks}"
             if throughput and throughput.n > 1
             else f"{forks}: no interval"
@@ -78,7 +78,7 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure, str | None], ...]:
         (
             "CPU per request",
             "µs",
-            quantity(cpu.mean if cpu else None, 3, why=why),
+            quantity(cpu.geomean if cpu else None, 3, why=why),
             half_width(cpu).text if cpu and cpu.n > 1 else None,
         ),
         ("p50", "ms", percentile("50"), None),
@@ -103,8 +103,8 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
                 executor=other.executor,
                 slot=order.index(other.executor),
                 href=f"{file_stem(other.cell_id)}.html" if cell and other != key else None,
-                throughput=quantity(throughput.mean if throughput else None, 4, why=why),
-                cpu=quantity(cpu.mean if cpu else None, 3, why=why),
+                throughput=quantity(throughput.geomean if throughput else None, 4, why=why),
+                cpu=quantity(cpu.geomean if cpu else None, 3, why=why),
                 p99=milliseconds(p99, why=why),
                 current=other == key,
             )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from jdkmatrix.records import HostFacts, JdkRecord, RunRecord, Status
+from jdkmatrix.report.again import aa_notices
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import Fact, JdkRow, Notice
@@ -119,7 +120,7 @@ def _narrowed(run: RunRecord) -> str:
 def notices(loaded: LoadedRun, cells: Cells) -> tuple[Notice, ...]:
     """What changes how the figures must be read comes first."""
     run = loaded.run
-    found = [*_run_notices(run), *_cell_notices(cells)]
+    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells)]
     found += [Notice("info", "Note of the run", note) for note in run.notes]
     return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
 

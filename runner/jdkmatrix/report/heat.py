@@ -13,13 +13,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.config.executors import BASELINE
 from jdkmatrix.records import CellKey
 from jdkmatrix.report.cellstats import METRICS, Cells, Metric
 from jdkmatrix.report.numbers import ratio_interval, ratio_value
 from jdkmatrix.report.wording import Finding, finding, work_words
 from jdkmatrix.stats import Ratio
 
-NUMERATOR, DENOMINATOR = "virtual", "liberty"
+NUMERATOR, DENOMINATOR = "virtual", BASELINE
 
 # A factor of so much away from 1 reaches the next colour.
 EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)

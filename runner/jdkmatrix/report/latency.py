@@ -13,10 +13,9 @@ from typing import Literal
 
 from jdkmatrix.histograms import latency_from_histogram, merge
 from jdkmatrix.records import Fork, Latency, LoadResult, SpectrumPoint, Window
+from jdkmatrix.stats.percentiles import has_tail
 
 PERCENTILES = ("50", "90", "99", "99.9", "99.99")
-# A percentile with fewer slower requests than this is the story of single requests, not of the executor.
-MIN_BEYOND = 10
 MAX_CURVE_POINTS = 80
 
 Kind = Literal["corrected", "uncorrected"]
@@ -83,9 +82,7 @@ def _merged(latencies: Sequence[Latency]) -> tuple[Latency, bool]:
 
 
 def _tail_checked(latency: Latency, percentile: str) -> float | None:
-    beyond = latency.count * (1 - float(percentile) / 100)
-    # Half a request of tolerance: 1 - 0.999 is a little below 0.001 in binary.
-    return latency.percentiles_us.get(percentile) if beyond >= MIN_BEYOND - 0.5 else None
+    return latency.percentiles_us.get(percentile) if has_tail(latency, percentile) else None
 
 
 def _thin(points: Sequence[SpectrumPoint]) -> tuple[SpectrumPoint, ...]:

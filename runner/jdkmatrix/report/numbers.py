@@ -64,14 +64,18 @@ def count(value: int | None, *, why: str = "this driver does not say") -> Figure
 
 
 def half_width(summary: Summary) -> Figure:
-    """Half of the interval of the mean, as a share of the mean: "± 3.1 %"."""
-    if summary.ci_low is None or summary.ci_high is None:
+    """How far the interval of the geometric mean reaches: "± 3.1 %"; from ten on, to either side: "−25/+33 %"."""
+    if summary.n == 1:
         return missing("one fork only: no interval")
-    if summary.mean == 0:
-        return missing("the mean is 0")
-    half = (summary.ci_high - summary.ci_low) / 2 / abs(summary.mean) * 100
-    text = f"± {half:.1f} %" if half < 10 else f"± {half:.0f} %"
-    return Figure(text, half, f"95 % interval of the mean over {summary.n} forks (Student's t)")
+    if summary.ci_low is None or summary.ci_high is None:
+        return missing("a fork with 0 has no logarithm: no interval")
+    half = (summary.ci_high - summary.ci_low) / 2 / summary.geomean * 100
+    if half < 10:
+        text = f"± {half:.1f} %"
+    else:
+        below, above = ((end / summary.geomean - 1) * 100 for end in (summary.ci_low, summary.ci_high))
+        text = f"{_MINUS}{-below:.0f}/+{above:,.0f} %"
+    return Figure(text, half, f"95 % interval of the geometric mean over {summary.n} forks")
 
 
 def ratio_digits(ratio: Ratio) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.config.executors import reference
 from jdkmatrix.records import CellKey, RunRecord, Status
 from jdkmatrix.report import facts
 from jdkmatrix.report.cellstats import THROUGHPUT, Cells, CellStats, summary_of
@@ -137,11 +138,11 @@ def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
         status_title=STATUS_MEANING[status],
         forks=f"{len(usable)}/{ran}",
         href=cell_page(key) if cell else None,
-        throughput=quantity(throughput.mean if throughput else None, 4, why=why),
+        throughput=quantity(throughput.geomean if throughput else None, 4, why=why),
         throughput_half=half_width(throughput) if throughput else missing(why),
         versus=versus,
         versus_interval=versus_interval,
-        cpu=quantity(cpu.mean if cpu else None, 3, why=why),
+        cpu=quantity(cpu.geomean if cpu else None, 3, why=why),
         p50=percentile("50"),
         p99=percentile("99"),
         p999=percentile("99.9"),
@@ -151,16 +152,17 @@ def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
 
 
 def _versus(key: CellKey, cells: Cells) -> tuple[Figure, str | None]:
-    """Throughput over that of `liberty`, with its interval."""
+    """Throughput over that of what it is compared with, with its interval."""
     cell = cells.get(key)
+    base = reference(key.executor)
     if key.executor == DENOMINATOR and cell and cell.usable:
         return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with"), None
-    ratio = cells.ratio(THROUGHPUT, key, DENOMINATOR)
+    ratio = cells.ratio(THROUGHPUT, key, base)
     if ratio is None:
-        return missing(f"no block has this cell and {DENOMINATOR} both usable"), None
+        return missing(f"no block has this cell and {base} both usable"), None
     words = {
-        Finding.BETTER: f"more than {DENOMINATOR}",
-        Finding.WORSE: f"less than {DENOMINATOR}",
+        Finding.BETTER: f"more than {base}",
+        Finding.WORSE: f"less than {base}",
         Finding.NO_DIFFERENCE_SEEN: "no difference seen: the interval contains 1",
         Finding.ONE_BLOCK: "one block only: no interval",
     }

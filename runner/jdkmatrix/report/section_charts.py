@@ -76,10 +76,10 @@ def _bar(metric: Metric, cell: CellStats, unit: float, significant: int) -> tupl
     place = {"executor": cell.key.executor, "work": work_words(cell.key.burn_us)}
     bar: charts.Row = {
         **place,
-        "mean": summary.mean / unit,
+        "mean": summary.geomean / unit,
         "low": None if summary.ci_low is None else summary.ci_low / unit,
         "high": None if summary.ci_high is None else summary.ci_high / unit,
-        "label": digits(summary.mean, significant),
+        "label": digits(summary.geomean, significant),
     }
     points: list[charts.Row] = [
         {**place, "fork": block, "value": value / unit, "label": digits(value, significant)}

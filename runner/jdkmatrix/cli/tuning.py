@@ -1,0 +1,112 @@
+"""`matrix doctor --tune` and `--restore`."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from jdkmatrix.cli.examining import this_host
+from jdkmatrix.doctor.base import Host
+from jdkmatrix.doctor.catalogue import proposed
+from jdkmatrix.doctor.tuned import STATE_FILE
+from jdkmatrix.doctor.tuning import Outcome, Restored, Step, restore, steps, tune
+from jdkmatrix.errors import MatrixError
+
+_STYLES = {"put back": "green", "already so": "green", "left": "yellow", "gone": "yellow", "failed": "red"}
+
+
+def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) -> int:
+    """List the changes, ask, make them; returns 1 when some could not be made.
+
+    Raises:
+        MatrixError: not root, nobody to ask, or the answer was no.
+    """
+    _need_root("--tune")
+    if not yes and not sys.stdin.isatty():
+        raise MatrixError("--tune asks before it changes anything, and nobody is here to answer: add --yes")
+    host = host or this_host()
+    planned = steps(host, proposed(host))
+    console = Console()
+    if not planned:
+        console.print("Nothing that --tune may change would make this host quieter.")
+        return 0
+    console.print(_table(planned))
+    console.print(f"What is there now is kept in {state}; `matrix doctor --restore` puts it back.")
+    if not yes and not _agreed():
+        raise MatrixError("nothing was changed")
+    failed: list[Outcome] = []
+    tune(host, planned, state, lambda outcome: failed.append(outcome) if outcome.error else None)
+    console.print(f"{len(planned) - len(failed)} of {len(planned)} settings changed.")
+    _list(console, ((outcome.file, f"[red]not changed[/]: {escape(outcome.error)}") for outcome in failed))
+    return 1 if failed else 0
+
+
+def restore_host(*, host: Host | None = None, state: Path = STATE_FILE) -> int:
+    """Put back what --tune found; returns 1 when something could not be put back.
+
+    Raises:
+        MatrixError: not root, or a record that cannot be read.
+    """
+    _need_root("--restore")
+    endings = restore(host or this_host(), state)
+    console = Console()
+    if endings is None:
+        console.print(f"Nothing to restore: {state} is not there.")
+        return 0
+    unchanged = {"put back", "already so"}
+    counts = {name: sum(ending.ending == name for ending in endings) for name in _STYLES}
+    console.print(", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
+    _list(console, ((ending.file, _ending(ending)) for ending in endings if ending.ending not in unchanged))
+    if counts["failed"]:
+        console.print(f"What failed stays in {state}: run --restore again.")
+    return 1 if counts["failed"] else 0
+
+
+def grouped(planned: Iterable[Step]) -> tuple[tuple[Step, int], ...]:
+    """Changes that differ only in the number of their CPU or interrupt as one, with * for the number, and how many
+    they are: 64 CPUs have 64 governors. Pure."""
+    alike: dict[Step, list[Step]] = {}
+    for step in planned:
+        pattern = re.sub(r"(/cpu|/policy|/irq/)\d+/", r"\1*/", step.file)
+        alike.setdefault(replace(step, file=pattern), []).append(step)
+    return tuple((pattern if len(each) > 1 else each[0], len(each)) for pattern, each in alike.items())
+
+
+def _table(planned: tuple[Step, ...]) -> Table:
+    table = Table()
+    table.add_column("file, and why", overflow="fold")
+    table.add_column("from", overflow="fold")
+    table.add_column("to", overflow="fold")
+    for step, count in grouped(planned):
+        files = f"{step.file} ({count} files)" if count > 1 else step.file
+        table.add_row(f"{escape(files)}\n[dim]{escape(step.why)}[/]", escape(step.found), " ".join(step.new.split()))
+    return table
+
+
+def _ending(ending: Restored) -> str:
+    return f"[{_STYLES[ending.ending]}]{ending.ending}[/]: {escape(ending.detail)}"
+
+
+def _list(console: Console, lines: Iterable[tuple[str, str]]) -> None:
+    for file, text in lines:
+        console.print(f"  {escape(file)}: {text}")
+
+
+def _agreed(ask: Callable[[str], str] = input) -> bool:
+    try:
+        return ask("Change these settings? [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _need_root(option: str) -> None:
+    if os.geteuid() != 0:
+        raise MatrixError(f"{option} writes to /proc and /sys, and only root may: sudo matrix doctor {option}")

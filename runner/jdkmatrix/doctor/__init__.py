@@ -1,0 +1,1 @@
+"""Is this host fit to measure, what to do about it, and doing it reversibly."""

@@ -1,0 +1,117 @@
+"""What went on on this host over a short interval in which this process slept."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from jdkmatrix.probes.host import CpuTicks, parse_stat
+
+_NAMED = 3  # processes: enough to know whom to end
+
+
+@dataclass(frozen=True)
+class Process:
+    name: str
+    cpu_s: float
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """`processes` by pid and `interrupts` (of devices, by CPU) count from their beginning."""
+
+    monotonic_ns: int
+    own_cpu_ns: int
+    ticks: Mapping[int, CpuTicks]
+    processes: Mapping[int, Process]
+    interrupts: Mapping[int, int]
+
+
+@dataclass(frozen=True)
+class Activity:
+    """`foreign_cpus` is how many CPUs' worth of time others used; `busiest` names them with theirs, most first.
+    `interrupts_per_s` are those of devices, by CPU."""
+
+    elapsed_s: float
+    foreign_cpus: float
+    busiest: tuple[tuple[str, float], ...]
+    interrupts_per_s: Mapping[int, float]
+
+
+def observe(root: Path, interval_s: float, processes: Callable[[], Mapping[int, Process]]) -> Activity | None:
+    """Watch for `interval_s` seconds; None where /proc/stat is not shown."""
+    before = _snapshot(root, processes)
+    if before is None:
+        return None
+    time.sleep(interval_s)
+    after = _snapshot(root, processes)
+    return None if after is None else between(before, after, ticks_per_s=os.sysconf("SC_CLK_TCK"))
+
+
+def between(before: Snapshot, after: Snapshot, *, ticks_per_s: int) -> Activity:
+    """What happened from one snapshot to the other. Pure."""
+    elapsed_s = max((after.monotonic_ns - before.monotonic_ns) / 1e9, 1 / ticks_per_s)
+    known = before.ticks.keys() & after.ticks.keys()
+    busy_s = sum(after.ticks[cpu].busy - before.ticks[cpu].busy for cpu in known) / ticks_per_s
+    own_s = (after.own_cpu_ns - before.own_cpu_ns) / 1e9
+    used = {
+        pid: process.cpu_s - (before.processes[pid].cpu_s if pid in before.processes else 0.0)
+        for pid, process in after.processes.items()
+    }
+    busiest = sorted((pid for pid in used if used[pid] > 0), key=lambda pid: -used[pid])[:_NAMED]
+    return Activity(
+        elapsed_s=elapsed_s,
+        foreign_cpus=max(0.0, (busy_s - own_s) / elapsed_s),
+        busiest=tuple((f"{after.processes[pid].name} ({pid})", used[pid] / elapsed_s) for pid in busiest),
+        interrupts_per_s={
+            cpu: (count - before.interrupts.get(cpu, 0)) / elapsed_s for cpu, count in after.interrupts.items()
+        },
+    )
+
+
+def parse_interrupts(text: str) -> dict[int, int]:
+    """Device interrupts by CPU: the numbered lines of /proc/interrupts (proc_interrupts(5)). The lettered ones are
+    the CPUs' own timers and calls to each other."""
+    lines = text.splitlines()
+    cpus = [int(number) for number in re.findall(r"CPU(\d+)", lines[0])] if lines else []
+    counts = dict.fromkeys(cpus, 0)
+    for line in lines[1:]:
+        label, _, rest = line.partition(":")
+        if label.strip().isdigit():
+            for cpu, count in zip(cpus, rest.split(), strict=False):
+                counts[cpu] += int(count) if count.isdigit() else 0
+    return counts
+
+
+def other_processes() -> dict[int, Process]:
+    """Every process of this host except this one, by pid."""
+    processes = {}
+    for process in psutil.process_iter(["name", "cpu_times"]):
+        times = process.info["cpu_times"]
+        if times is not None and process.pid != os.getpid():
+            processes[process.pid] = Process(process.info["name"] or "?", times.user + times.system)
+    return processes
+
+
+def _snapshot(root: Path, processes: Callable[[], Mapping[int, Process]]) -> Snapshot | None:
+    try:
+        ticks = parse_stat((root / "proc/stat").read_text())
+    except (OSError, ValueError):
+        return None
+    try:
+        interrupts = parse_interrupts((root / "proc/interrupts").read_text())
+    except OSError:
+        interrupts = {}
+    return Snapshot(
+        processes=processes(),
+        monotonic_ns=time.monotonic_ns(),
+        own_cpu_ns=time.process_time_ns(),
+        ticks=ticks,
+        interrupts=interrupts,
+    )

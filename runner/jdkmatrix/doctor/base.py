@@ -1,0 +1,159 @@
+"""What a property of the host is, what is found out about it, and where it is read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from jdkmatrix.doctor.activity import Activity, Process, observe, other_processes
+from jdkmatrix.doctor.stalls import Stalls, probe
+from jdkmatrix.host.cpulist import parse_cpu_list
+
+HostVerdict = Literal["ready", "noisy", "unfit"]
+Verdict = Literal["ready", "noisy", "unfit", "not shown"]
+V = TypeVar("V")
+
+NOT_SHOWN = "not shown by this host"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`found` is the value in words; `why` says what follows from it, `advice` what to do: empty when nothing."""
+
+    verdict: Verdict
+    found: str
+    why: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file of /proc or /sys, what to write into it in the spelling in which the kernel shows it, and why."""
+
+    file: str
+    new: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """One property as examined. `changes` is what `--tune` would write."""
+
+    name: str
+    verdict: Verdict
+    found: str
+    why: str
+    advice: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where to read. `root` has proc and sys below it; `results` is where a run writes; `server_cpus` are those that
+    servers get.
+
+    The two samples are taken at most once, when first asked for: `interval_s` watching, then `spin_s` spinning on
+    every CPU (0: the probe is not made). `processes` says who runs.
+    """
+
+    root: Path
+    results: Path
+    server_cpus: tuple[int, ...] = ()
+    interval_s: float = 1.0
+    spin_s: float = 1.0
+    processes: Callable[[], Mapping[int, Process]] = other_processes
+
+    def text(self, file: str) -> str | None:
+        """What `file` (absolute, as on the host itself) holds, without surrounding space; None where it cannot be
+        read."""
+        try:
+            return self.at(file).read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return None
+
+    def number(self, file: str) -> int | None:
+        text = self.text(file)
+        try:
+            return None if text is None else int(text)
+        except ValueError:
+            return None
+
+    def cpus(self, file: str) -> tuple[int, ...] | None:
+        """A file in the kernel's list format; None where it is not shown."""
+        text = self.text(file)
+        try:
+            return None if text is None else parse_cpu_list(text)
+        except ValueError:
+            return None
+
+    def at(self, file: str) -> Path:
+        return self.root / file.lstrip("/")
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """The files that match the pattern, absolute as on the host itself, in a stable order."""
+        found = self.root.glob(pattern.lstrip("/"))
+        return tuple(sorted(f"/{path.relative_to(self.root)}" for path in found))
+
+    @cached_property
+    def allowed(self) -> tuple[int, ...]:
+        """The CPUs that this process may use; empty where the kernel does not show them."""
+        for line in (self.text("/proc/self/status") or "").splitlines():
+            if line.startswith("Cpus_allowed_list:"):
+                return parse_cpu_list(line.partition(":")[2])
+        return ()
+
+    @cached_property
+    def activity(self) -> Activity | None:
+        return observe(self.root, self.interval_s, self.processes)
+
+    @cached_property
+    def stalls(self) -> tuple[Stalls, ...] | None:
+        return probe(self.root, self.allowed, self.spin_s) if self.spin_s > 0 else None
+
+
+class Property(ABC, Generic[V]):
+    """One property. `not_shown` says what stays unknown where the kernel does not show it."""
+
+    name: ClassVar[str]
+    not_shown: ClassVar[str]
+
+    @abstractmethod
+    def read(self, host: Host) -> V | None:
+        """The value; None where it is not shown."""
+
+    @abstractmethod
+    def judge(self, value: V) -> Finding:
+        """What follows from the value. Pure."""
+
+    def fix(self, value: V) -> tuple[Change, ...]:
+        """What to write so that the property no longer disturbs; empty when nothing needs or permits it. Pure."""
+        del value
+        return ()
+
+    def check(self, value: V | None) -> Check:
+        """The judgement of a value that may not be shown. Pure."""
+        if value is None:
+            return Check(self.name, "not shown", NOT_SHOWN, self.not_shown, "", ())
+        finding = self.judge(value)
+        return Check(self.name, finding.verdict, finding.found, finding.why, finding.advice, self.fix(value))
+
+
+AnyProperty = Property[Any]
+
+
+def overall(checks: Iterable[Check]) -> HostVerdict:
+    """The worst verdict. What is not shown counts for nothing: it was not measured."""
+    verdicts = {check.verdict for check in checks}
+    return "unfit" if "unfit" in verdicts else "noisy" if "noisy" in verdicts else "ready"
+
+
+def chosen(text: str) -> str:
+    """ "always [madvise] never" → "madvise"; a text without brackets stays as it is, with single spaces."""
+    for word in text.split():
+        if word.startswith("[") and word.endswith("]"):
+            return word[1:-1]
+    return " ".join(text.split())

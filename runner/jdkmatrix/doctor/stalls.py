@@ -1,0 +1,103 @@
+"""How long the CPUs stood still under a loop that does nothing but read the clock.
+
+A gap between two readings is time in which the loop did not run. The kernel says how much of it the loop waited for
+other processes of this host (run_delay: Documentation/scheduler/sched-stats.rst); for the rest the CPU itself was
+away: the hypervisor ran somebody else, or firmware or an interrupt held it. Only what the hypervisor admits is in the
+steal column of /proc/stat. The idea is that of the kernel's own hwlat detector
+(Documentation/trace/hwlat_detector.rst).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jdkmatrix.doctor.spin import GAP_NS
+from jdkmatrix.probes.host import CpuTicks, parse_stat
+
+_START_S = 0.5  # every spinner has imported what it needs by then, and they all begin together
+_ENDED_S = 10.0
+
+
+@dataclass(frozen=True)
+class Stalls:
+    """One CPU over `spun_s` seconds. `gaps` counts times above 0.5 ms in which the loop neither ran nor waited for a
+    process of this host; `away_s` is their sum and `longest_away_s` the longest; `waited_s` went to such processes;
+    `stolen_s` is what the hypervisor admits, None where it is not shown."""
+
+    cpu: int
+    spun_s: float
+    gaps: int
+    away_s: float
+    longest_away_s: float
+    waited_s: float
+    stolen_s: float | None
+
+
+def probe(root: Path, cpus: Sequence[int], spin_s: float) -> tuple[Stalls, ...] | None:
+    """Spin on all `cpus` at once for `spin_s`: a run loads the server's and the driver's CPUs together as well.
+
+    None where no CPU could be probed.
+    """
+    before = _ticks(root)
+    start_ns = time.monotonic_ns() + int(_START_S * 1e9)
+    spinners = []
+    try:
+        for cpu in cpus:
+            command = [sys.executable, "-I", str(Path(__file__).with_name("spin.py"))]
+            spinners.append(
+                subprocess.Popen(
+                    [*command, str(cpu), str(start_ns), str(spin_s)],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                )
+            )
+        printed = [spinner.communicate(timeout=_START_S + spin_s + _ENDED_S)[0] for spinner in spinners]
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+    after = _ticks(root)
+    ticks_per_s = os.sysconf("SC_CLK_TCK")
+    stalls = []
+    for cpu, spinner, text in zip(cpus, spinners, printed, strict=True):
+        if spinner.returncode == 0:
+            shown = cpu in before and cpu in after
+            stolen_s = (after[cpu].steal - before[cpu].steal) / ticks_per_s if shown else None
+            stalls.append(summed(cpu, json.loads(text), stolen_s=stolen_s))
+    return tuple(stalls) or None
+
+
+def summed(cpu: int, printed: dict[str, object], *, stolen_s: float | None) -> Stalls:
+    """`printed`: what spin.py prints: spun_ns, and gaps as pairs (length, of which waited), in ns. Pure."""
+    gaps = printed["gaps"]
+    spun_ns = printed["spun_ns"]
+    assert isinstance(gaps, list)
+    assert isinstance(spun_ns, int)
+    # What is left of a gap after waiting includes the two switches and a cold cache: those are the process's doing.
+    away = [length - waited for length, waited in gaps if length - waited > GAP_NS]
+    return Stalls(
+        cpu=cpu,
+        spun_s=spun_ns / 1e9,
+        gaps=len(away),
+        away_s=sum(away) / 1e9,
+        longest_away_s=max(away, default=0) / 1e9,
+        waited_s=sum(waited for _, waited in gaps) / 1e9,
+        stolen_s=stolen_s,
+    )
+
+
+def _ticks(root: Path) -> dict[int, CpuTicks]:
+    try:
+        return parse_stat((root / "proc/stat").read_text())
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,105 @@
+"""The record of what `--tune` found, kept until `--restore` has put it back.
+
+It lies in /var/lib whoever asks and whatever their environment says: the settings belong to the host, not to a user,
+and a restore in another shell, or after a reboot, must find it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.store.atomic import write_atomic
+
+STATE_FILE = Path("/var/lib/jdk-matrix/tuned.json")
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One file: what was `found`, everything that was or may have been written into it, and what became of the last
+    write."""
+
+    file: str
+    found: str
+    wrote: tuple[str, ...]
+    outcome: str = "pending"  # or "written", or "failed: reason"
+
+    def also_wrote(self, text: str | None) -> Setting:
+        return self if text is None or text in self.wrote else replace(self, wrote=(*self.wrote, text))
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """`boot_id` of the boot in which it was written last (proc_sys_kernel(5))."""
+
+    boot_id: str
+    settings: tuple[Setting, ...]
+
+    def with_outcome(self, file: str, outcome: str, wrote: str | None = None) -> Tuned:
+        """`wrote`: what the file holds afterwards, where a kernel spells it in its own way."""
+        settings = tuple(
+            replace(setting.also_wrote(wrote), outcome=outcome) if setting.file == file else setting
+            for setting in self.settings
+        )
+        return replace(self, settings=settings)
+
+
+def load(file: Path) -> Tuned | None:
+    """None without a record.
+
+    Raises:
+        MatrixError: there is one that cannot be read.
+    """
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        if record["format"] != _FORMAT:
+            raise ValueError(f"format {record['format']}; this program knows {_FORMAT}")
+        settings = tuple(Setting(**{**each, "wrote": tuple(each["wrote"])}) for each in record["settings"])
+        return Tuned(record["boot_id"], settings)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise MatrixError(f"{file}: not a record of --tune that can be read ({error}); nothing was changed") from None
+
+
+def save(file: Path, tuned: Tuned) -> None:
+    """Whole and on the disk when this returns."""
+    record = {"format": _FORMAT, "boot_id": tuned.boot_id, "settings": [asdict(each) for each in tuned.settings]}
+    try:
+        write_atomic(file, json.dumps(record, indent=2) + "\n")
+    except OSError as error:
+        raise MatrixError(
+            f"{file}: what was found cannot be kept ({error.strerror}); nothing more is changed"
+        ) from None
+
+
+def remove(file: Path) -> None:
+    file.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Only one tune or restore at a time; makes the folder.
+
+    Raises:
+        MatrixError: another one is at work, or the folder cannot be made.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise MatrixError(f"{file.parent}: {error.strerror}") from None
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise MatrixError("another `matrix doctor --tune` or `--restore` is at work") from None
+    finally:
+        os.close(folder)

@@ -1,0 +1,158 @@
+"""Change what makes the host noisy, and put exactly that back.
+
+What was found is on the disk before the first write, so that a crash at any moment leaves a record of everything that
+may have been changed. A restore decides by what it finds: a file that still holds what was written gets back what was
+found; any other value was set by somebody else, or by a reboot, and stays.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from jdkmatrix.doctor.base import Change, Host, chosen
+from jdkmatrix.doctor.tuned import Setting, Tuned, load, locked, remove, save
+
+Ending = Literal["put back", "already so", "left", "gone", "failed"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change with what the file holds now."""
+
+    file: str
+    found: str
+    new: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one write; `error` is empty when it succeeded."""
+
+    file: str
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """`detail` says more for whoever has to look after it."""
+
+    file: str
+    ending: Ending
+    detail: str
+
+
+def steps(host: Host, changes: Iterable[Change]) -> tuple[Step, ...]:
+    """The changes that would change something, with what is there now."""
+    known = ((change, current(host, change.file)) for change in changes)
+    return tuple(
+        Step(change.file, found, change.new, change.why)
+        for change, found in known
+        if found is not None and found != chosen(change.new)
+    )
+
+
+def tune(host: Host, planned: Iterable[Step], state: Path, told: Callable[[Outcome], None]) -> Tuned:
+    """Record, then write one after another; a write that fails is told and does not stop the others.
+
+    Raises:
+        MatrixError: what was found cannot be kept, or another tune is at work.
+    """
+    planned = tuple(planned)
+    with locked(state):
+        tuned = merged(load(state), planned, boot_id(host))
+        save(state, tuned)
+        for step in planned:
+            error, now = _write(host, step.file, step.new), current(host, step.file)
+            if not error and now == step.found:
+                error = "the kernel took it and kept the old value"
+            tuned = tuned.with_outcome(step.file, f"failed: {error}" if error else "written", None if error else now)
+            save(state, tuned)
+            told(Outcome(step.file, error))
+        return tuned
+
+
+def merged(earlier: Tuned | None, planned: Iterable[Step], boot: str) -> Tuned:
+    """What to keep when there may be a record already. Pure.
+
+    The value that was found first stays the one to put back. Only after a reboot, where a file holds neither what was
+    found nor what was written, is it the value of the new boot: the earlier ones are history.
+    """
+    settings = {setting.file: setting for setting in earlier.settings} if earlier else {}
+    rebooted = earlier is not None and earlier.boot_id != boot
+    for step in planned:
+        known = settings.get(step.file)
+        if known is None or (rebooted and step.found not in (known.found, *known.wrote)):
+            settings[step.file] = Setting(step.file, step.found, (chosen(step.new),))
+        else:
+            settings[step.file] = replace(known.also_wrote(chosen(step.new)), outcome="pending")
+    return Tuned(boot, tuple(settings.values()))
+
+
+def restore(host: Host, state: Path) -> tuple[Restored, ...] | None:
+    """Put back what --tune found, last change first; None when there is no record.
+
+    The record is removed once nothing is left that failed.
+
+    Raises:
+        MatrixError: the record cannot be read, or another tune or restore is at work.
+    """
+    if not state.exists():
+        return None
+    with locked(state):
+        tuned = load(state)
+        if tuned is None:
+            return None
+        rebooted = tuned.boot_id != boot_id(host)
+        endings = tuple(_put_back(host, setting, rebooted=rebooted) for setting in reversed(tuned.settings))
+        failed = {ending.file for ending in endings if ending.ending == "failed"}
+        if failed:
+            left = tuple(
+                setting.also_wrote(current(host, setting.file)) for setting in tuned.settings if setting.file in failed
+            )
+            save(state, replace(tuned, settings=left))
+        else:
+            remove(state)
+        return endings
+
+
+def current(host: Host, file: str) -> str | None:
+    """What a file holds, in the spelling in which it could be written: of several choices the chosen one."""
+    text = host.text(file)
+    return None if text is None else chosen(text)
+
+
+def boot_id(host: Host) -> str:
+    return host.text("/proc/sys/kernel/random/boot_id") or ""
+
+
+def _put_back(host: Host, setting: Setting, *, rebooted: bool) -> Restored:
+    now = current(host, setting.file)
+    if now is None:
+        return Restored(setting.file, "gone", "there is no such file any more")
+    if now == setting.found:
+        return Restored(setting.file, "already so", now)
+    if now not in setting.wrote:
+        who = "a reboot or somebody" if rebooted else "somebody else"
+        return Restored(setting.file, "left", f"{who} set {now}; --tune had found {setting.found}")
+    error, after = _write(host, setting.file, setting.found), current(host, setting.file)
+    if error or after != setting.found:
+        return Restored(setting.file, "failed", f"{error or f'it stays {after}'}; --tune had found {setting.found}")
+    return Restored(setting.file, "put back", setting.found)
+
+
+def _write(host: Host, file: str, text: str) -> str:
+    """What went wrong, or nothing. One write, as the kernel takes each for a whole value; no file is made."""
+    try:
+        opened = os.open(host.at(file), os.O_WRONLY | os.O_TRUNC)
+        try:
+            os.write(opened, text.encode())
+        finally:
+            os.close(opened)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""

@@ -1,0 +1,119 @@
+"""What the cgroups that this process is in let it use: a set of CPUs, and a quota of CPU time. Versions 1 and 2.
+
+Not handled: a cgroup that is mounted nowhere where this process can see it; then there is nothing to read, and its
+quota shows only in the throttling counters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from jdkmatrix.host.cpulist import parse_cpu_list
+
+
+@dataclass(frozen=True)
+class CgroupLimits:
+    """`cpuset`: the CPUs that the cgroup may use; `quota_cpus`: CPU seconds per second. None: no limit is seen."""
+
+    cpuset: frozenset[int] | None = None
+    quota_cpus: float | None = None
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """One mounted cgroup hierarchy. `controllers` is empty for version 2; `folder` is where this process is in it."""
+
+    version: int
+    mount: Path
+    folder: Path
+    controllers: frozenset[str] = frozenset()
+
+    @property
+    def upwards(self) -> tuple[Path, ...]:
+        """This process's cgroup and those that it is in, as far as they are mounted."""
+        return tuple(path for path in (self.folder, *self.folder.parents) if path.is_relative_to(self.mount))
+
+
+def read_hierarchies(proc: Path) -> tuple[Hierarchy, ...]:
+    """The hierarchies that are mounted and that this process has a place in (proc_pid_cgroup(5), mountinfo(5))."""
+    places = dict(_places(_text(proc / "self/cgroup") or ""))
+    found: dict[frozenset[str], Hierarchy] = {}
+    for line in (_text(proc / "self/mountinfo") or "").splitlines():
+        fields, _, rest = line.partition(" - ")
+        kind, _, options = rest.partition(" ")
+        if kind not in ("cgroup", "cgroup2"):
+            continue
+        root, mount = (_unescaped(field) for field in fields.split()[3:5])
+        version = 2 if kind == "cgroup2" else 1
+        named = frozenset(options.split()[-1].split(","))
+        for controllers, place in places.items():
+            is_here = not controllers if version == 2 else bool(controllers) and controllers <= named
+            if is_here:
+                folder = _below(Path(mount), root, place)
+                found.setdefault(controllers, Hierarchy(version, Path(mount), folder, controllers))
+    return tuple(found.values())
+
+
+def read_limits(hierarchies: Iterable[Hierarchy]) -> CgroupLimits:
+    """The narrowest limits on the way up from this process's cgroups."""
+    cpusets: list[frozenset[int]] = []
+    quotas: list[float] = []
+    for hierarchy in hierarchies:
+        names = ("cpuset.cpus.effective",) if hierarchy.version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
+        # The nearest one that tells: the kernel has intersected it with those above.
+        lists = (_cpus(folder / name) for folder in hierarchy.upwards for name in names)
+        cpusets.extend([cpus for cpus in lists if cpus][:1])
+        quotas.extend(quota for folder in hierarchy.upwards if (quota := _quota_cpus(folder, hierarchy.version)))
+    return CgroupLimits(
+        cpuset=frozenset.intersection(*cpusets) if cpusets else None, quota_cpus=min(quotas) if quotas else None
+    )
+
+
+def _places(text: str) -> Iterator[tuple[frozenset[str], str]]:
+    for line in text.splitlines():
+        _, controllers, place = line.split(":", 2)
+        if not controllers.startswith("name="):
+            yield frozenset(filter(None, controllers.split(","))), place
+
+
+def _below(mount: Path, root: str, place: str) -> Path:
+    """Where `place` lies when the mount shows the hierarchy from `root` down; the mount itself when it lies outside."""
+    path = PurePosixPath(place)
+    if ".." in path.parts or not path.is_relative_to(root):
+        return mount
+    return mount / path.relative_to(root)
+
+
+def _quota_cpus(folder: Path, version: int) -> float | None:
+    if version == 2:
+        words = (_text(folder / "cpu.max") or "").split()
+    else:
+        words = [_text(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
+    try:
+        quota_us, period_us = (int(word) for word in words)
+    except ValueError:  # "max", or no such file
+        return None
+    return quota_us / period_us if quota_us > 0 and period_us > 0 else None
+
+
+def _cpus(path: Path) -> frozenset[int] | None:
+    try:
+        return frozenset(parse_cpu_list(path.read_text()))
+    except (OSError, ValueError):
+        return None
+
+
+def _unescaped(field: str) -> str:
+    """mountinfo writes white space and backslashes as octal numbers."""
+    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        field = field.replace(code, character)
+    return field
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None

@@ -1,0 +1,204 @@
+"""The highest rate that a server holds: the next rate to try, from what was tried. Pure.
+
+A rate holds where p99 stays within the objective (SLO) and no request fails. Bisection, of the ratio, between a rate
+known to work and the saturation throughput, on valid windows only. Windows near the capacity fall on either side by
+chance, so nothing is decided by one of them in the end: when the bracket is as narrow as asked for, both its ends are
+repeated until one outcome has been seen `confirmations` times. An end that turns out otherwise opens the bracket again.
+With all that, more than one crossing may show up (a server that fails at a rate and holds a higher one): the capacity
+then ends below the lowest rate that failed, and the higher ones are reported.
+
+The state is the history alone: ask again after each window. Rates are requests per second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import Latency, Window
+
+# What a server beyond its capacity looks like: grounds to call a window invalid everywhere else, an answer here.
+OVERLOAD = frozenset({"rate-missed", "errors", "no-answers"})
+
+
+@dataclass(frozen=True)
+class CapacityRules:
+    """`floor_rps` is known to work; `ceiling_rps` is the saturation throughput; `resolution` is relative.
+
+    Raises:
+        MatrixError: not 0 < floor_rps < ceiling_rps, or another rule is not above 0.
+    """
+
+    floor_rps: float
+    ceiling_rps: float
+    slo_us: float
+    resolution: float = 0.05
+    confirmations: int = 2
+    invalid_in_a_row_max: int = 3
+    windows_max: int = 60  # valid or not
+
+    def __post_init__(self) -> None:
+        if not 0 < self.floor_rps < self.ceiling_rps < math.inf:
+            raise MatrixError(
+                "a capacity search needs a rate that works below one that does not;"
+                f" found {self.floor_rps:g} and {self.ceiling_rps:g} requests/s"
+            )
+        least = min(self.slo_us, self.resolution, self.confirmations, self.invalid_in_a_row_max, self.windows_max)
+        if not least > 0:
+            raise MatrixError(f"the rules of a capacity search are numbers above 0, found {least:g} among them")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One window. `p99_us` is corrected for coordinated omission; None: nothing was answered, so that nothing held."""
+
+    rate_rps: float
+    valid: bool
+    p99_us: float | None
+    failed: int  # errors, answers other than 2xx, and requests that were due and never sent
+    kept_up: bool = True  # the rate was achieved: a percentile over the few answers of a stuck server says nothing
+
+    def held(self, slo_us: float) -> bool:
+        return self.kept_up and self.failed == 0 and self.p99_us is not None and self.p99_us <= slo_us
+
+
+class Purpose(Enum):
+    START = "a rate known to work"
+    BISECT = "the middle of the bracket"
+    CONFIRM = "an end of the bracket, again"
+    REPEAT = "the last window was invalid"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Measure one window at this rate."""
+
+    rate_rps: float
+    purpose: Purpose
+
+
+class Outcome(Enum):
+    FOUND = "found"
+    FLOOR_FAILED = "the rate known to work did not hold"
+    CEILING_HELD = "even the saturation throughput held"
+    INVALID_WINDOWS = "too many invalid windows in a row"
+    WINDOWS_USED_UP = "the most windows have been run"
+
+
+@dataclass(frozen=True)
+class Done:
+    """The capacity lies in [held_rps, failed_rps]; an end is None where no rate was seen to hold, or to fail below it.
+
+    `not_monotonic_rps`: rates above `failed_rps` that held.
+    """
+
+    outcome: Outcome
+    held_rps: float | None
+    failed_rps: float | None
+    not_monotonic_rps: tuple[float, ...]
+
+
+def tried(window: Window, rate_rps: float) -> Tried:
+    """What a recorded window says to the search.
+
+    That the server could not keep up is what the search looks for, so those reasons do not make it invalid; all others
+    do, a saturated driver among them.
+    """
+    latency: Latency | None = window.load.corrected
+    return Tried(
+        rate_rps=rate_rps,
+        valid=all(reason.code in OVERLOAD for reason in window.reasons),
+        p99_us=latency.percentiles_us["99"] if latency else None,
+        failed=window.load.errors.total + window.load.non_2xx + (window.load.unsent or 0),
+        kept_up=not any(reason.code in OVERLOAD for reason in window.reasons),
+    )
+
+
+def next_rate(history: Sequence[Tried], rules: CapacityRules) -> Probe | Done:
+    """Ends after at most `windows_max` windows; rates tried lie apart by about half the resolution at least."""
+    votes = _votes(history, rules)
+    if len(history) >= rules.windows_max:
+        return _done(Outcome.WINDOWS_USED_UP, votes)
+    if history and not history[-1].valid:
+        if _invalid_in_a_row(history) >= rules.invalid_in_a_row_max:
+            return _done(Outcome.INVALID_WINDOWS, votes)
+        return Probe(history[-1].rate_rps, Purpose.REPEAT)
+    for rate, vote in votes.items():
+        if vote.tied:
+            return Probe(rate, Purpose.CONFIRM)
+    if rules.floor_rps not in votes:
+        return Probe(rules.floor_rps, Purpose.START)
+    return _within(votes, rules)
+
+
+def _within(votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:
+    """Every rate that was tried has its majority, the floor among them."""
+    held, failed = _bracket(votes)
+    if held is None:
+        assert failed is not None  # the floor has been tried
+        # Nothing holds below the lowest rate that failed; only what may still turn the floor's own answer is left.
+        rate = rules.floor_rps
+        if not votes[rate].confirmed(rules.confirmations):
+            return Probe(rate, Purpose.CONFIRM)
+        return _done(Outcome.FLOOR_FAILED, votes)
+    upper = rules.ceiling_rps if failed is None else failed
+    if upper > held * (1 + rules.resolution):
+        return Probe(math.sqrt(held * upper), Purpose.BISECT)
+    if failed is None and upper not in votes:
+        return Probe(upper, Purpose.BISECT)
+    for end in (failed, held):
+        if end is not None and not votes[end].confirmed(rules.confirmations):
+            return Probe(end, Purpose.CONFIRM)
+    return _done(Outcome.CEILING_HELD if failed is None else Outcome.FOUND, votes)
+
+
+@dataclass(frozen=True)
+class _Vote:
+    held: int
+    failed: int
+
+    @property
+    def tied(self) -> bool:
+        return self.held == self.failed
+
+    @property
+    def holds(self) -> bool:
+        return self.held > self.failed
+
+    def confirmed(self, times: int) -> bool:
+        return max(self.held, self.failed) >= times
+
+
+def _votes(history: Sequence[Tried], rules: CapacityRules) -> dict[float, _Vote]:
+    votes: dict[float, _Vote] = {}
+    for window in history:
+        if window.valid:
+            before = votes.get(window.rate_rps, _Vote(0, 0))
+            held = window.held(rules.slo_us)
+            votes[window.rate_rps] = _Vote(before.held + held, before.failed + (not held))
+    return votes
+
+
+def _bracket(votes: Mapping[float, _Vote]) -> tuple[float | None, float | None]:
+    """The lowest rate that failed, and the highest below it that held. Ties stand on neither side."""
+    failed = min((rate for rate, vote in votes.items() if vote.failed > vote.held), default=None)
+    held = max((rate for rate, vote in votes.items() if vote.holds and (failed is None or rate < failed)), default=None)
+    return held, failed
+
+
+def _done(outcome: Outcome, votes: Mapping[float, _Vote]) -> Done:
+    held, failed = _bracket(votes)
+    above = sorted(rate for rate, vote in votes.items() if vote.holds and failed is not None and rate > failed)
+    return Done(outcome, held, failed, tuple(above))
+
+
+def _invalid_in_a_row(history: Sequence[Tried]) -> int:
+    count = 0
+    for window in reversed(history):
+        if window.valid:
+            break
+        count += 1
+    return count

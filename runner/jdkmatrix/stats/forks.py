@@ -1,0 +1,88 @@
+"""Figures of one fork, and over forks. Pure."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import Fork, Window
+from jdkmatrix.stats.intervals import mean_interval
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Of one figure over `n` forks, in the figure's unit.
+
+    The 95 % interval belongs to `geomean`, the geometric mean. It is None for a single fork, and where a fork has 0.
+    """
+
+    n: int
+    geomean: float
+    median: float
+    ci_low: float | None
+    ci_high: float | None
+
+
+def summarise(values: Sequence[float]) -> Summary:
+    """Geometric mean with its interval, and median, of one value per fork (never per window).
+
+    Geometric, because figures of forks are positive and scatter by factors: the interval of an arithmetic mean of a
+    few forks reaches below 0. And the geometric means of two arms divide to exactly the ratio that `paired_ratio`
+    gives for the same blocks, which arithmetic means do not. A fork with 0 makes the geometric mean 0, and has no
+    logarithm, so that there is no interval.
+
+    Raises:
+        MatrixError: there is no value, or one is negative or not finite.
+    """
+    if not values or not all(math.isfinite(value) and value >= 0 for value in values):
+        raise MatrixError(f"a summary needs at least one value, all finite and not below 0; found {list(values)}")
+    median = statistics.median(values)
+    if min(values) == 0:
+        return Summary(len(values), 0.0, median, None, None)
+    logs = [math.log(value) for value in values]
+    interval = mean_interval(logs)
+    return Summary(
+        n=len(values),
+        geomean=math.exp(statistics.fmean(logs)),
+        median=median,
+        ci_low=None if interval is None else math.exp(interval[0]),
+        ci_high=None if interval is None else _exp(interval[1]),
+    )
+
+
+def fork_throughput(fork: Fork) -> float:
+    """Requests per second of one fork: the mean of its valid windows, each weighted by its duration.
+
+    Raises:
+        MatrixError: the fork has no valid window (`Fork.usable` says so beforehand).
+    """
+    windows = _valid(fork)
+    seconds = sum(window.load.duration_s for window in windows)
+    return sum(window.load.throughput_rps * window.load.duration_s for window in windows) / seconds
+
+
+def fork_cpu_us_per_request(fork: Fork) -> float:
+    """CPU time of the SUT per request of one fork, in µs: its valid windows, each weighted by its requests.
+
+    Raises:
+        MatrixError: the fork has no valid window (`Fork.usable` says so beforehand), or no request was answered.
+    """
+    windows = _valid(fork)
+    completed = sum(window.load.completed for window in windows)
+    if completed == 0:
+        raise MatrixError(f"fork {fork.fork} answered no request, so it has no CPU time per request")
+    return sum(window.sut.cpu_us_per_request * window.load.completed for window in windows) / completed
+
+
+def _valid(fork: Fork) -> tuple[Window, ...]:
+    if not fork.valid_windows:
+        raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
+    return fork.valid_windows
+
+
+def _exp(log: float) -> float:
+    """Forks that differ by orders of magnitude: an upper end beyond what a float can say."""
+    return math.exp(log) if log < 709 else math.inf

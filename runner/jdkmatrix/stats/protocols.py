@@ -1,0 +1,175 @@
+"""What the stopping rule saves against forks of a fixed length. Pure.
+
+A fixed protocol gives every point a ramp of 10 s and 180 s of measurement. Long forks average out what varies inside a
+JVM, and nothing of what differs from one start to the next. How much of each there is, recorded forks tell (one-way
+analysis of variance on the log scale): the scatter of the windows inside forks gives the inner variance per second, and
+what the scatter of the blocks' ratios has beyond that lies between forks. From both follows how many blocks a protocol
+needs, as T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013, pp. 63-74, choose repetition
+counts. Windows of one fork are taken as independent here; where they hang together, long forks gain less than stated.
+Whether 10 s of ramp make the server warm is another question, and not answered by its precision.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import Fork
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, student_t
+from jdkmatrix.stats.ratios import log_ratios
+from jdkmatrix.stats.stopping import StoppingRules
+
+
+@dataclass(frozen=True)
+class MeasuredWindow:
+    """`figure`: such as requests per second.
+
+    Raises:
+        MatrixError: duration or figure is not finite and above 0.
+    """
+
+    duration_s: float
+    figure: float
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(value) and value > 0 for value in (self.duration_s, self.figure)):
+            raise MatrixError(
+                f"a measured window needs a duration and a figure above 0, found {self.duration_s} s and {self.figure}"
+            )
+
+
+@dataclass(frozen=True)
+class MeasuredFork:
+    """`started_s`: from the start of the process to its first answer; `warm_s`: to the start of its first window."""
+
+    started_s: float
+    warm_s: float
+    windows: tuple[MeasuredWindow, ...]
+
+    @property
+    def measured_s(self) -> float:
+        return sum(window.duration_s for window in self.windows)
+
+    @property
+    def figure(self) -> float:
+        return sum(window.figure * window.duration_s for window in self.windows) / self.measured_s
+
+
+@dataclass(frozen=True)
+class FixedLength:
+    """Every fork is measured for so long, without a look at the figures."""
+
+    ramp_s: float = 10.0
+    measure_s: float = 180.0
+    min_blocks: int = 2  # fewer have no interval
+
+
+@dataclass(frozen=True)
+class Cost:
+    """To know one ratio to the precision asked for, both arms together."""
+
+    blocks: int
+    block_s: float
+
+    @property
+    def total_s(self) -> float:
+        return self.blocks * self.block_s
+
+
+@dataclass(frozen=True)
+class Protocols:
+    """Standard deviations of the log ratio of one block: between forks, and of the windows inside as recorded."""
+
+    adaptive: Cost
+    fixed: Cost
+    between_forks_log: float
+    inside_forks_log: float
+
+    @property
+    def time_share(self) -> float:
+        """Of the time of the fixed protocol, what the stopping rule takes."""
+        return self.adaptive.total_s / self.fixed.total_s
+
+
+def measured_fork(fork: Fork) -> MeasuredFork:
+    """Throughput of a usable fork's valid windows.
+
+    Raises:
+        MatrixError: it has no valid window, or never gave a first answer.
+    """
+    if not fork.valid_windows or fork.first_response_s is None:
+        raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
+    return MeasuredFork(
+        started_s=fork.first_response_s,
+        warm_s=fork.windows[0].t_s,
+        windows=tuple(MeasuredWindow(w.load.duration_s, w.load.throughput_rps) for w in fork.valid_windows),
+    )
+
+
+def compare_protocols(
+    numerators: Mapping[int, MeasuredFork],
+    denominators: Mapping[int, MeasuredFork],
+    rules: StoppingRules,
+    fixed: FixedLength | None = None,
+) -> Protocols:
+    """From recorded blocks of two arms, keyed by block: the expected cost of either protocol for `rules.precision`.
+
+    `fixed` defaults to 10 s + 180 s. `max_blocks` is not looked at: both must reach the precision.
+
+    Raises:
+        MatrixError: fewer than two blocks have both arms, a fork has no two windows, or a figure is not above 0.
+    """
+    fixed = fixed or FixedLength()
+    blocks = sorted(numerators.keys() & denominators.keys())
+    arms = [[arm[block] for block in blocks] for arm in (numerators, denominators)]
+    if len(blocks) < 2 or any(len(fork.windows) < 2 for arm in arms for fork in arm):
+        raise MatrixError(
+            "to compare protocols, two blocks with both arms and two windows in each of their forks are needed;"
+            f" found {len(blocks)} blocks and"
+            f" {min((len(fork.windows) for arm in arms for fork in arm), default=0)} windows in the shortest fork"
+        )
+    observed = statistics.variance(
+        log_ratios(*({block: arm[block].figure for block in blocks} for arm in (numerators, denominators)))
+    )
+    per_second = [_inner_variance_per_s(arm) for arm in arms]
+    inside = sum(
+        variance / statistics.fmean(fork.measured_s for fork in arm)
+        for variance, arm in zip(per_second, arms, strict=True)
+    )
+    between = max(0.0, observed - inside)
+    precision = rules.half_width_log
+    return Protocols(
+        adaptive=Cost(
+            _blocks_needed(between + inside, precision, SEQUENTIAL_CONFIDENCE, rules.min_blocks),
+            sum(statistics.fmean(fork.warm_s + fork.measured_s for fork in arm) for arm in arms),
+        ),
+        fixed=Cost(
+            _blocks_needed(between + sum(per_second) / fixed.measure_s, precision, CONFIDENCE, fixed.min_blocks),
+            sum(statistics.fmean(fork.started_s for fork in arm) + fixed.ramp_s + fixed.measure_s for arm in arms),
+        ),
+        between_forks_log=math.sqrt(between),
+        inside_forks_log=math.sqrt(inside),
+    )
+
+
+def _inner_variance_per_s(forks: list[MeasuredFork]) -> float:
+    """Variance of the log figure of one second inside a fork, pooled; a window of d seconds has 1 / d of it."""
+    squares = 0.0
+    for fork in forks:
+        logs = [math.log(window.figure) for window in fork.windows]
+        mean = sum(log * w.duration_s for log, w in zip(logs, fork.windows, strict=True)) / fork.measured_s
+        squares += sum(w.duration_s * (log - mean) ** 2 for log, w in zip(logs, fork.windows, strict=True))
+    return squares / sum(len(fork.windows) - 1 for fork in forks)
+
+
+def _blocks_needed(variance: float, half_width: float, confidence: float, least: int) -> int:
+    """The smallest n from `least` on with t(n) · √(variance / n) ≤ half_width."""
+    normal = student_t(confidence, 10**9)
+    # Student's t never asks for fewer than the normal distribution does, so that nothing is skipped.
+    blocks = max(least, math.floor(variance * (normal / half_width) ** 2))
+    while student_t(confidence, blocks) * math.sqrt(variance / blocks) > half_width:
+        blocks += 1
+    return blocks

@@ -1,0 +1,100 @@
+"""Two arms, compared inside blocks. Pure.
+
+Pairing removes what both forks of a block share (the state of the host at that time), as in the matched-pair
+comparison of A. Georges, L. Eeckhout, D. Buytaert, "Java Performance Evaluation through Rigorous Replay Compilation",
+OOPSLA 2008, pp. 367-384. The ratios of the blocks are summarised by their geometric mean, and the interval is that of
+the mean of their logarithms, so that swapping the arms inverts ratio and interval (P. J. Fleming, J. J. Wallace, "How
+Not to Lie with Statistics: The Correct Way to Summarize Benchmark Results", CACM 29(3), 1986, pp. 218-221, for the
+mean of ratios). Both assume independent blocks.
+
+The p-value is Student's at any number of blocks, the interval a bootstrap from eight on: close to 0.05 they may
+disagree. A page says "different" by the p-value (verdicts.py), which it can adjust for all that it compares.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Numerator over denominator with its 95 % interval, and the p-value of "the true ratio is 1".
+
+    A single block has no interval and no p-value.
+    """
+
+    value: float
+    ci_low: float | None
+    ci_high: float | None
+    blocks: int
+    p_value: float | None = None
+
+    @property
+    def half_width_log(self) -> float | None:
+        """Half the width of the interval of the log ratio: 0.02 is about ± 2 %."""
+        if self.ci_low is None or self.ci_high is None:
+            return None
+        return (math.log(self.ci_high) - math.log(self.ci_low)) / 2
+
+
+def paired_ratio(
+    numerators: Mapping[int, float], denominators: Mapping[int, float], *, sequential: bool = False
+) -> Ratio | None:
+    """Geometric mean over the blocks of numerator / denominator, both keyed by block; of the blocks that have both.
+
+    `sequential`: the number of blocks was decided by looking at these figures, which interval and p-value then make
+    up for (stopping.py). None when no block has both arms.
+
+    Raises:
+        MatrixError: a figure is not finite and above 0, so that its block has no ratio.
+    """
+    logs = log_ratios(numerators, denominators)
+    if not logs:
+        return None
+    mean = statistics.fmean(logs)
+    interval = mean_interval(logs, SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE)
+    if interval is None:
+        return Ratio(math.exp(mean), None, None, len(logs))
+    p_value = _p_value(logs)
+    if sequential:
+        # The p-value then is below 0.05 exactly where Student's t at the sequential level leaves 1 out.
+        p_value = min(1.0, p_value * (1 - CONFIDENCE) / (1 - SEQUENTIAL_CONFIDENCE))
+    return Ratio(math.exp(mean), _exp(interval[0]), _exp(interval[1]), len(logs), p_value)
+
+
+def log_ratios(numerators: Mapping[int, float], denominators: Mapping[int, float]) -> list[float]:
+    """In the order of the blocks.
+
+    Raises:
+        MatrixError: as paired_ratio.
+    """
+    logs = []
+    for block in sorted(numerators.keys() & denominators.keys()):
+        for figure in (numerators[block], denominators[block]):
+            if not (math.isfinite(figure) and figure > 0):
+                raise MatrixError(f"block {block}: a ratio needs finite figures above 0, found {figure}")
+        logs.append(math.log(numerators[block]) - math.log(denominators[block]))
+    return logs
+
+
+def _p_value(logs: list[float]) -> float:
+    """Two-sided, of Student's paired t test on the log ratios: blocks are independent and their log ratios roughly
+    normal. Without any scatter it is 1 for equal arms and 0 for others."""
+    mean = statistics.fmean(logs)
+    error = statistics.stdev(logs) / math.sqrt(len(logs))
+    if error == 0:
+        return 1.0 if mean == 0 else 0.0
+    from scipy.special import stdtr  # noqa: PLC0415
+
+    return 2 * float(stdtr(len(logs) - 1, -abs(mean) / error))
+
+
+def _exp(log: float) -> float:
+    """Two blocks that contradict each other by orders of magnitude reach beyond what a float can say."""
+    return math.exp(log) if log < 709 else math.inf

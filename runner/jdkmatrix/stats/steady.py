@@ -1,0 +1,169 @@
+"""When has a series of windows become steady, and when was it nearly so? Pure.
+
+Two published tests, one after the other, on the logarithms of CPU per request (or of a latency), since noise and
+warm-up act by factors:
+
+1. MSER cuts the warm-up off: of all points to cut at, the one that makes the standard error of the rest smallest (K. P.
+   White Jr., "An Effective Truncation Heuristic for Bias Reduction in Simulation Output", Simulation 69(6), 1997, pp.
+   323-334; compared with others by K. P. White Jr., M. J. Cobb, S. C. Spratt, "A Comparison of Five Steady-State
+   Truncation Heuristics for Simulation", WSC 2000, pp. 755-760). Batches of five (MSER-5) are left out: a warm-up of
+   twenty windows would have four. At least `tail_windows` must remain, and a best cut at that very edge says that the
+   series is still settling, as it does on White's rule for cuts in the second half.
+2. Mann's rank test looks for a trend in the rest (H. B. Mann, "Nonparametric Tests Against Trend", Econometrica 13(3),
+   1945, pp. 245-259), with the slope of Theil and Sen as its size: ranks and medians do not follow single spikes,
+   which a busy host adds on one side. A trend counts that is both significant and larger than `change_max` over the
+   rest; a smaller one does no harm to what is measured.
+
+Why not others: the coefficient of variation of Georges et al. (OOPSLA 2007) below 2 % is never reached on a busy host,
+and on a quiet one only by luck; Geweke's diagnostic over the whole series never passes after a warm-up by a factor of
+30; the segments of E. Barrett et al., "Virtual Machine Warmup Blows Hot and Cold" (OOPSLA 2017) need hundreds of
+iterations.
+
+What it cannot do: a drift of 1 % per window is lost in noise of 20 % until some forty windows have been seen; noise
+that comes in waves longer than a window passes for a trend; and a late compilation is seen after it happened, so that
+a gate must look at the JIT compiler as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from jdkmatrix.errors import MatrixError
+
+
+@dataclass(frozen=True)
+class SteadyRules:
+    tail_windows: int = 12
+    trend_alpha: float = 0.1  # two-sided
+    change_max: float = 0.05  # over the rest, as a share
+
+    def __post_init__(self) -> None:
+        if self.tail_windows < 4 or not 0 < self.trend_alpha < 1 or not self.change_max > 0:
+            raise MatrixError(
+                "steady: tail_windows >= 4, 0 < trend_alpha < 1 and change_max > 0 are needed, found"
+                f" {self.tail_windows}, {self.trend_alpha:g} and {self.change_max:g}"
+            )
+
+
+class Finding(Enum):
+    TOO_SHORT = "too few windows"
+    SETTLING = "the best cut leaves only the last windows"
+    FALLING = "the rest still falls"
+    RISING = "the rest rises"
+    FLAT = "flat"
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """`from_window`: index of the first window after the cut; `level`: geometric mean of the rest, in the series' unit.
+
+    `change`: over the rest, by its Theil-Sen slope, as a share (-0.1: fell by 10 %). All three are None where the
+    series is too short.
+    """
+
+    finding: Finding
+    from_window: int | None
+    level: float | None
+    change: float | None
+    trend_p: float | None
+
+    @property
+    def steady(self) -> bool:
+        return self.finding is Finding.FLAT
+
+    @property
+    def warm(self) -> bool:
+        """Of a cost: does waiting bring nothing more? A cost that rises says that the host got busier, or that the
+        server leaks something: no reason to go on warming it, and not steady either."""
+        return self.finding in (Finding.FLAT, Finding.RISING)
+
+
+def steadiness(values: Sequence[float], rules: SteadyRules | None = None) -> Steadiness:
+    """Of a series so far, one value per window of equal length, in order of time.
+
+    A gate asks after each window, for CPU per request and for latency, and opens when both are `warm` and the JIT
+    compiler is calm. The first call imports scipy.stats, which takes about a second of CPU.
+
+    Raises:
+        MatrixError: a value is not finite and above 0.
+    """
+    rules = rules or SteadyRules()
+    logs = _logs(values)
+    if len(logs) <= rules.tail_windows:
+        return Steadiness(Finding.TOO_SHORT, None, None, None, None)
+    from scipy.stats import kendalltau, theilslopes  # noqa: PLC0415 - see the package
+
+    cut = _mser(logs, rules.tail_windows)
+    rest = logs[cut:]
+    order = range(len(rest))
+    slope = float(theilslopes(rest, order)[0])
+    p_value = float(kendalltau(order, rest).pvalue) if len(set(rest)) > 1 else 1.0
+    change = math.expm1(slope * (len(rest) - 1))
+    if cut == len(logs) - rules.tail_windows:
+        finding = Finding.SETTLING
+    elif p_value < rules.trend_alpha and abs(change) > rules.change_max:
+        finding = Finding.RISING if change > 0 else Finding.FALLING
+    else:
+        finding = Finding.FLAT
+    return Steadiness(finding, cut, math.exp(sum(rest) / len(rest)), change, p_value)
+
+
+def time_to_steady_s(
+    ends_s: Sequence[float],
+    values: Sequence[float],
+    *,
+    kind: Literal["cost", "rate"] = "cost",
+    fraction: float = 0.95,
+    rules: SteadyRules | None = None,
+) -> float | None:
+    """When the series first reaches, and then keeps, `fraction` of the performance of its steady level.
+
+    Of a cost (CPU per request, latency) that is level / fraction or less, of a rate (requests per second) level ·
+    fraction or more. `ends_s` are the ends of the windows, in seconds since the start of the process, and the answer is
+    one of them. From the cut of `steadiness` on the series is at its level by definition. Before it, what counts is the
+    monotonic curve that fits it best (least squares on the log scale, by pooling adjacent violators: R. E. Barlow, D.
+    J. Bartholomew, J. M. Bremner, H. D. Brunk, "Statistical Inference under Order Restrictions", Wiley, 1972): on such
+    a curve "first reaches" and "keeps" are the same moment, and a single lucky window is not taken for it.
+
+    None when the series is too short, still settling, or on its way to better performance.
+
+    Raises:
+        MatrixError: as steadiness; or lengths differ, or fraction is not in 0..1.
+    """
+    if len(ends_s) != len(values) or not 0 < fraction <= 1:
+        raise MatrixError(
+            f"needed: one end per value and a fraction in 0..1; found {len(ends_s)} ends, {len(values)} values and"
+            f" {fraction:g}"
+        )
+    found = steadiness(values, rules)
+    still_improving = Finding.FALLING if kind == "cost" else Finding.RISING
+    if found.level is None or found.from_window is None or found.finding in (Finding.SETTLING, still_improving):
+        return None
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415
+
+    sign = 1 if kind == "cost" else -1
+    level = sign * math.log(found.level)
+    before = [sign * log for log in _logs(values)[: found.from_window]]
+    curve = isotonic_regression([*before, level], increasing=False).x[:-1]
+    near = level - math.log(fraction)
+    reached = next((i for i, value in enumerate(curve) if value <= near), found.from_window)
+    return ends_s[reached]
+
+
+def _mser(logs: Sequence[float], tail: int) -> int:
+    """How many values to cut off: the smallest variance of the rest over its number."""
+    import numpy as np  # noqa: PLC0415
+
+    values = np.asarray(logs)
+    errors = [float(values[cut:].var() / (len(values) - cut)) for cut in range(len(values) - tail + 1)]
+    return int(np.argmin(errors))
+
+
+def _logs(values: Sequence[float]) -> list[float]:
+    if not all(math.isfinite(value) and value > 0 for value in values):
+        raise MatrixError(f"a series of windows needs finite values above 0, found {list(values)}")
+    return [math.log(value) for value in values]

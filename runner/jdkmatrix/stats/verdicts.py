@@ -1,0 +1,68 @@
+"""When may a page say "different"? Pure.
+
+A page that shows forty ratios with a 95 % interval each shows two intervals that miss 1 by chance alone. So "different"
+is said by p-values that are adjusted over everything the page compares: S. Holm, "A Simple Sequentially Rejective
+Multiple Test Procedure", Scandinavian Journal of Statistics 6(2), 1979, pp. 65-70. The chance that a page without any
+true difference says "different" even once is then at most 5 %, however its comparisons hang together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.stats.intervals import CONFIDENCE
+from jdkmatrix.stats.ratios import Ratio
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Verdict(Enum):
+    """Never "the same": that a difference was not seen does not show that there is none."""
+
+    DIFFERENT = "different"
+    NO_DIFFERENCE_SEEN = "no difference seen"
+    ONE_BLOCK = "one block, no interval"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Effect, interval and verdict in one value. `p_adjusted`: over the whole family; None for a single block."""
+
+    ratio: Ratio
+    p_adjusted: float | None
+    verdict: Verdict
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values, in the order given: reject where one is below the error that the family may have.
+
+    Raises:
+        MatrixError: one is not in 0..1.
+    """
+    for p_value in p_values:
+        if math.isnan(p_value) or not 0 <= p_value <= 1:
+            raise MatrixError(f"a p-value is in 0..1, found {p_value}")
+    adjusted = [0.0] * len(p_values)
+    reached = 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        reached = max(reached, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = reached
+    return adjusted
+
+
+def judge(family: Mapping[Key, Ratio]) -> dict[Key, Judged]:
+    """Verdicts over all ratios that one page shows; ratios of a single block are in the answer, not in the family."""
+    tested = {key: ratio.p_value for key, ratio in family.items() if ratio.p_value is not None}
+    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return {key: Judged(ratio, adjusted.get(key), _verdict(adjusted.get(key))) for key, ratio in family.items()}
+
+
+def _verdict(p_adjusted: float | None) -> Verdict:
+    if p_adjusted is None:
+        return Verdict.ONE_BLOCK
+    return Verdict.DIFFERENT if p_adjusted < 1 - CONFIDENCE else Verdict.NO_DIFFERENCE_SEEN

@@ -1,0 +1,242 @@
+"""Pinning by cgroup: when it may be done, what is then done, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.host.cgroup_cpuset import (
+    CgroupError,
+    CgroupState,
+    CpuGroup,
+    cpu_groups,
+    probe,
+    remove_leftovers,
+    why_not,
+)
+from tests.cgroup_doubles import MadeUpKernel
+
+FREE = CgroupState(
+    parent=Path("/cg/run.scope"),
+    is_root=False,
+    type="domain",
+    controllers=frozenset({"cpuset", "cpu", "memory"}),
+    handed_down=frozenset(),
+    has_processes=True,
+    busy_children=(),
+    writable=True,
+    read_only=False,
+    cpuset_is_v1=False,
+)
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> MadeUpKernel:
+    return MadeUpKernel(tmp_path)
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
+
+
+# ---------------------------------------------------------------------------------------------------- the decision
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        (None, "no cgroup hierarchy of version 2 is mounted"),
+        (replace(FREE, cpuset_is_v1=True), "hierarchy of version 1"),
+        (replace(FREE, controllers=frozenset({"memory"})), "given no cpuset controller"),
+        (replace(FREE, read_only=True, writable=False), "mounted read-only"),
+        (replace(FREE, writable=False), "this user may not write"),
+        (replace(FREE, type="domain invalid"), "below a threaded one"),
+        (replace(FREE, busy_children=("init.scope",)), "so has init.scope in it"),
+        (replace(FREE, handed_down=frozenset({"memory", "pids"})), "hands down memory: its children"),
+    ],
+)
+def test_what_speaks_against_it_is_said(state: CgroupState | None, reason: str) -> None:
+    said = why_not(state)
+    assert said
+    assert reason in said
+    with pytest.raises(CgroupError, match="no cpusets by cgroup"), cpu_groups(state, {"sut": [1]}):
+        pytest.fail("it was done nevertheless")
+
+
+@pytest.mark.parametrize(
+    ("state", "threaded"),
+    [
+        (FREE, True),
+        (replace(FREE, has_processes=False, busy_children=("other",), handed_down=frozenset({"memory"})), False),
+        (replace(FREE, type="domain threaded", handed_down=frozenset({"cpuset"})), True),
+        (replace(FREE, type="threaded", has_processes=False), True),
+        (replace(FREE, is_root=True, type="", busy_children=("init.scope",)), False),
+    ],
+)
+def test_children_are_threaded_where_the_parent_has_processes(state: CgroupState, threaded: bool) -> None:
+    assert why_not(state) is None
+    assert state.threaded == threaded
+
+
+# ------------------------------------------------------------------------------------------------------- looking
+def test_a_scope_of_its_own_is_seen(kernel: MadeUpKernel) -> None:
+    state = probe(kernel.proc)
+    assert state == replace(
+        FREE, parent=kernel.parent, controllers=frozenset({"cpuset", "cpu", "memory", "pids"}), busy_children=()
+    )
+
+
+def test_busy_neighbours_are_seen_but_not_those_of_another_run(kernel: MadeUpKernel) -> None:
+    for name in ("user.slice", "jdk-matrix-1-2-sut"):
+        (kernel.parent / name).mkdir()
+        (kernel.parent / name / "cgroup.events").write_text("populated 1\nfrozen 0\n")
+    (kernel.parent / "empty.slice").mkdir()
+    (kernel.parent / "empty.slice/cgroup.events").write_text("populated 0\nfrozen 0\n")
+    state = probe(kernel.proc)
+    assert state is not None
+    assert state.busy_children == ("user.slice",)
+
+
+def test_a_controller_that_version_1_has_is_seen(kernel: MadeUpKernel) -> None:
+    kernel.place("3:cpuset:/\n0::/\n")
+    kernel.mount(
+        f"37 31 0:31 / {kernel.parent}/v1 rw - cgroup cgroup rw,cpuset\n"
+        f"41 31 0:37 / {kernel.parent} rw - cgroup2 cgroup2 rw\n"
+    )
+    state = probe(kernel.proc)
+    assert state is not None
+    assert state.cpuset_is_v1
+    kernel.place("3:cpuset:/\n")
+    assert probe(kernel.proc) is None
+
+
+def test_a_place_above_the_mounted_part_is_not_left(kernel: MadeUpKernel) -> None:
+    kernel.place("0::/../../elsewhere\n")
+    state = probe(kernel.proc)
+    assert state is not None
+    assert state.parent == kernel.parent
+
+
+# -------------------------------------------------------------------------------------------------------- acting
+def test_groups_are_made_filled_and_removed(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, sleeper: subprocess.Popen[bytes]
+) -> None:
+    kernel.rule(monkeypatch)
+    with cpu_groups(probe(kernel.proc), {"sut": [3, 2], "driver": [0]}) as groups:
+        assert (groups["sut"].cpus, groups["driver"].cpus) == ((2, 3), (0,))
+        groups["sut"].add(sleeper.pid)
+        assert groups["sut"].pids == (sleeper.pid,)
+        groups["sut"].limit_to([3])
+        assert groups["sut"].cpus == (3,)
+    assert kernel.writes == [
+        ("cgroup.subtree_control", "+cpuset"),
+        ("cgroup.type", "threaded"),
+        ("cpuset.cpus", "2-3"),
+        ("cgroup.type", "threaded"),
+        ("cpuset.cpus", "0"),
+        ("cgroup.procs", str(sleeper.pid)),
+        ("cpuset.cpus", "3"),
+        ("cgroup.procs", str(sleeper.pid)),  # back home: it was still there
+        ("cgroup.subtree_control", "-cpuset"),
+    ]
+    assert kernel.pids(kernel.parent) == [4711, sleeper.pid]
+    assert [path.name for path in kernel.parent.glob("*/")] == []
+
+
+def test_a_root_without_type_gets_plain_children(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    (kernel.parent / "cgroup.type").unlink()
+    kernel.rule(monkeypatch)
+    with cpu_groups(probe(kernel.proc), {"sut": [1]}):
+        assert ("cgroup.type", "threaded") not in kernel.writes
+
+
+def test_a_controller_that_was_handed_down_before_stays(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    (kernel.parent / "cgroup.subtree_control").write_text("cpuset\n")
+    kernel.rule(monkeypatch)
+    with cpu_groups(probe(kernel.proc), {"sut": [1]}):
+        pass
+    assert "cgroup.subtree_control" not in dict(kernel.writes)
+
+
+def test_another_run_in_the_same_cgroup_keeps_the_controller(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.rule(monkeypatch)
+    with cpu_groups(probe(kernel.proc), {"sut": [1]}), cpu_groups(probe(kernel.proc), {"driver": [2]}) as inner:
+        assert inner["driver"].cpus == (2,)
+    assert (kernel.parent / "cgroup.subtree_control").read_text() == ""
+    other = kernel.parent / "jdk-matrix-1-1-other"  # it does not go away: it has a process
+    with cpu_groups(probe(kernel.proc), {"sut": [1]}):
+        other.mkdir()
+        kernel.put(other, (7,))
+    assert (kernel.parent / "cgroup.subtree_control").read_text() == "cpuset"
+
+
+def test_the_controller_that_a_killed_runner_handed_down_is_taken_back(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.rule(monkeypatch)
+    for mark in ("", "-enabled"):
+        (kernel.parent / "cgroup.subtree_control").write_text("cpuset")
+        folder = kernel.parent / f"jdk-matrix-77-99-sut{mark}"
+        folder.mkdir()
+        kernel.put(folder, ())
+        assert remove_leftovers(kernel.parent, kernel.proc) == (folder,)
+        assert (kernel.parent / "cgroup.subtree_control").read_text() == ("" if mark else "cpuset")
+
+
+def test_cpus_that_the_parent_has_not_are_refused_and_all_is_undone(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.rule(monkeypatch)
+    with (
+        pytest.raises(CgroupError, match="asked for CPUs 3-4, the kernel grants 3"),
+        cpu_groups(probe(kernel.proc), {"driver": [0], "sut": [3, 4]}),
+    ):
+        pytest.fail("it was done nevertheless")
+    assert list(kernel.parent.glob("*/")) == []
+    assert (kernel.parent / "cgroup.subtree_control").read_text() == ""
+
+
+def test_a_process_that_is_gone_cannot_be_moved(kernel: MadeUpKernel) -> None:
+    (kernel.parent / "cgroup.procs").unlink()
+    with pytest.raises(CgroupError, match=r"cannot write '1' to .*cgroup\.procs: No such file"):
+        CpuGroup(kernel.parent).add(1)
+
+
+def test_leftovers_go_only_when_they_are_ours_and_nobody_owns_them(kernel: MadeUpKernel) -> None:
+    (kernel.proc / "77").mkdir()
+    (kernel.proc / "77/stat").write_text(f"77 (a) b) S {' '.join(['0'] * 18)} 1234 0\n")
+    names = ("jdk-matrix-77-1234-sut", "jdk-matrix-77-99-sut", "jdk-matrix-78-1-driver", "jdk-matrix-report", "user")
+    for name in names:
+        (kernel.parent / name).mkdir()
+    removed = remove_leftovers(kernel.parent, kernel.proc)
+    assert [path.name for path in removed] == ["jdk-matrix-77-99-sut", "jdk-matrix-78-1-driver"]
+    assert sorted(path.name for path in kernel.parent.glob("*/")) == [names[0], names[3], names[4]]
+
+
+def test_on_this_machine_it_works_or_says_why_not(sleeper: subprocess.Popen[bytes]) -> None:
+    """Where the kernel lets us, a real process is really pinned; elsewhere the reason is the one that was foretold."""
+    state = probe()
+    reason = why_not(state)
+    cpu = max(os.sched_getaffinity(0))
+    if state is None or reason:
+        assert reason
+        with pytest.raises(CgroupError, match="no cpusets by cgroup"), cpu_groups(state, {"sut": [cpu]}):
+            pytest.fail("it was done nevertheless")
+        return
+    before = {path.name for path in state.parent.glob("*/")}
+    with cpu_groups(state, {"sut": [cpu], "driver": [min(os.sched_getaffinity(0))]}) as groups:
+        groups["sut"].add(sleeper.pid)
+        assert groups["sut"].pids == (sleeper.pid,)
+        assert os.sched_getaffinity(sleeper.pid) == {cpu}
+        assert groups["sut"].folder.name in Path(f"/proc/{sleeper.pid}/cgroup").read_text()
+    assert {path.name for path in state.parent.glob("*/")} == before
+    assert probe() == state

@@ -1,0 +1,147 @@
+"""The commands `matrix doctor`, `--tune` and `--restore`."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from jdkmatrix.cli import examining, tuning
+from jdkmatrix.cli.main import app
+from jdkmatrix.doctor.tuning import Step
+from jdkmatrix.errors import MatrixError
+from tests.doctor_host import CPU, FIXABLE, make_host, read
+from tests.project import matrix_command
+
+GOVERNOR = f"{CPU}/cpufreq/policy1/scaling_governor"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning.os, "geteuid", lambda: 0)
+
+
+def test_json_has_every_field_and_the_exit_code_of_its_verdict() -> None:
+    done = subprocess.run(matrix_command("doctor", "--json"), capture_output=True, text=True, check=False)
+    report = json.loads(done.stdout)
+    assert done.returncode == examining.EXIT[report["verdict"]]
+    assert {"name", "verdict", "found", "why", "advice", "changes"} == set(report["checks"][0])
+    assert {check["verdict"] for check in report["checks"]} <= {"ready", "noisy", "unfit", "not shown"}
+    assert report["facts"]["kernel"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "verdict"),
+    [({}, 0, "ready"), (FIXABLE, 2, "unfit"), ({"proc/loadavg": "9.00 9 9 1/85 1"}, 1, "noisy")],
+)
+def test_the_table_fits_on_80_columns_and_no_word_is_cut(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    changes: dict[str, str],
+    code: int,
+    verdict: str,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    host = make_host(tmp_path, changes)
+    monkeypatch.setattr(examining, "this_host", lambda: host)
+    assert examining.show(as_json=False) == code
+    printed = capsys.readouterr().out
+    assert max(len(line) for line in printed.splitlines()) <= 80
+    assert "…" not in printed
+    assert f"This host is {verdict} (" in printed
+    assert ("--restore puts them back" in " ".join(printed.split())) == (changes is FIXABLE)
+
+
+@pytest.mark.parametrize("option", ["--tune", "--restore"])
+def test_without_root_one_line_says_so(monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+    monkeypatch.setattr(tuning.os, "geteuid", lambda: 1000)
+    done = CliRunner().invoke(app, ["doctor", option])
+    assert done.exit_code == 1
+    assert done.stderr == f"matrix: {option} writes to /proc and /sys, and only root may: sudo matrix doctor {option}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--tune", "--restore"], "one of --json, --tune and --restore"),
+        (["--tune", "--json"], "one of --json, --tune and --restore"),
+        (["--yes"], "--yes answers what --tune asks"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(arguments: list[str], message: str) -> None:
+    done = CliRunner().invoke(app, ["doctor", *arguments])
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("as_root")
+def test_with_nobody_to_ask_nothing_is_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    host = make_host(tmp_path, FIXABLE)
+    with pytest.raises(MatrixError, match="add --yes"):
+        tuning.tune_host(yes=False, host=host, state=tmp_path / "tuned.json")
+    assert read(tmp_path, GOVERNOR) == "powersave\n"
+
+
+@pytest.mark.usefixtures("as_root")
+@pytest.mark.parametrize("answer", ["", "n\n", "\n"])
+def test_a_no_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    host = make_host(tmp_path, FIXABLE)
+    with pytest.raises(MatrixError, match="nothing was changed"):
+        tuning.tune_host(yes=False, host=host, state=tmp_path / "tuned.json")
+    assert read(tmp_path, GOVERNOR) == "powersave\n"
+    assert not (tmp_path / "tuned.json").exists()
+
+
+@pytest.mark.usefixtures("as_root")
+@pytest.mark.parametrize("asked", [True, False])
+def test_tune_then_restore(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: bool
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdin", Terminal("y\n") if asked else io.StringIO())
+    host, state = make_host(tmp_path, FIXABLE), tmp_path / "tuned.json"
+    assert tuning.tune_host(yes=not asked, host=host, state=state) == 0
+    assert read(tmp_path, GOVERNOR) == "performance"
+    printed = capsys.readouterr().out
+    assert "(2 files)" in printed
+    assert "13 of 13 settings changed" in printed
+    assert tuning.tune_host(yes=True, host=host, state=state) == 0
+    assert "Nothing that --tune may change" in capsys.readouterr().out
+    assert tuning.restore_host(host=host, state=state) == 0
+    assert "13 put back" in capsys.readouterr().out
+    assert read(tmp_path, GOVERNOR) == "powersave"
+    assert tuning.restore_host(host=host, state=state) == 0
+    assert "Nothing to restore" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("as_root")
+def test_what_could_not_be_written_is_listed_with_exit_code_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("jdkmatrix.doctor.tuning._write", lambda *_: "Operation not permitted")
+    host, state = make_host(tmp_path, FIXABLE), tmp_path / "tuned.json"
+    assert tuning.tune_host(yes=True, host=host, state=state) == 1
+    printed = capsys.readouterr().out
+    assert "0 of 13 settings changed" in printed
+    assert f"/{GOVERNOR}: not changed: Operation not permitted" in printed
+
+
+def test_files_that_differ_in_their_number_are_one_line() -> None:
+    governors = [Step(f"/{CPU}/cpufreq/policy{n}/scaling_governor", "powersave", "performance", "w") for n in range(3)]
+    other = Step(f"/{CPU}/cpu7/cpuidle/state2/disable", "0", "1", "w")
+    pattern = Step(f"/{CPU}/cpufreq/policy*/scaling_governor", "powersave", "performance", "w")
+    assert tuning.grouped([*governors, other]) == ((pattern, 3), (other, 1))

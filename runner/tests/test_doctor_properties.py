@@ -1,0 +1,289 @@
+"""Every property of `matrix doctor`: read from a made-up host, and judged."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.doctor.activity import Activity
+from jdkmatrix.doctor.base import Check, Host, Property, chosen, overall
+from jdkmatrix.doctor.catalogue import PROPERTIES, examine, proposed
+from jdkmatrix.doctor.cpu_sharing import CpuQuota, InterruptRouting, Interrupts, cpu_mask
+from jdkmatrix.doctor.memory import Disk, DiskLeft
+from jdkmatrix.doctor.noise import FOREIGN_CPUS_MAX, STEAL_SHARE_MAX, ForeignLoad, Hiccups, Steal
+from jdkmatrix.doctor.stalls import Stalls
+from tests.doctor_host import CALM, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
+from tests.project import ROOT
+
+SAMPLED = {"steal", "hiccups"}  # a made-up host has no CPUs to spin on
+
+
+def checks_of(root: Path, changes: Mapping[str, str | None] | None = None) -> dict[str, Check]:
+    return {check.name: check for check in examine(make_host(root, changes))}
+
+
+def test_a_calm_host_is_ready_and_nothing_is_left_to_do(tmp_path: Path) -> None:
+    checks = checks_of(tmp_path)
+    assert overall(checks.values()) == "ready"
+    assert {name for name, check in checks.items() if check.verdict == "not shown"} == SAMPLED
+    assert not [check for check in checks.values() if check.advice or check.changes]
+
+
+def test_a_host_that_shows_nothing_is_told_so_and_never_passes(tmp_path: Path) -> None:
+    host = Host(root=tmp_path, results=tmp_path, interval_s=0, spin_s=0, processes=dict)
+    checks = {check.name: check for check in examine(host)}
+    assert {name for name, check in checks.items() if check.verdict != "not shown"} == {"disk"}
+    assert all(check.why and not check.changes for check in checks.values() if check.verdict == "not shown")
+    assert overall(checks.values()) == "ready"
+
+
+def test_names_are_unique() -> None:
+    assert len({known.name for known in PROPERTIES}) == len(PROPERTIES)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "verdict", "found"),
+    [
+        ({"proc/self/status": "Cpus_allowed_list:\t2\n"}, "CPUs", "unfit", "1 usable (2)"),
+        ({"sys/fs/cgroup/user/cpu.max": "150000 100000\n"}, "CPU quota", "unfit", "1.5 of 4 CPUs"),
+        (
+            {"sys/fs/cgroup/user/cpu.max": "300000 100000\n", "sys/fs/cgroup/user/cpu.stat": "nr_throttled 7\n"},
+            "CPU quota",
+            "noisy",
+            "3 of 4 CPUs, throttled in 7 periods so far",
+        ),
+        (
+            {
+                f"{CPU}/smt/active": "1\n",
+                f"{CPU}/cpu2/topology/core_id": "0\n",
+                f"{CPU}/cpu3/topology/core_id": "1\n",
+            },
+            "SMT",
+            "noisy",
+            "on, 2 cores",
+        ),
+        ({f"{CPU}/isolated": "2-3\n"}, "isolcpus, nohz_full", "noisy", "isolated 2-3, nohz_full none"),
+        ({f"{CPU}/nohz_full": "3\n"}, "isolcpus, nohz_full", "noisy", "isolated none, nohz_full 3"),
+        (
+            {f"{CPU}/cpufreq/policy0/scaling_governor": "powersave\n"},
+            "frequency governor",
+            "noisy",
+            "performance on 1, powersave on 1 (intel_pstate)",
+        ),
+        ({f"{CPU}/intel_pstate/no_turbo": "0\n"}, "turbo / boost", "noisy", "on"),
+        ({f"{CPU}/intel_pstate/no_turbo": None, f"{CPU}/cpufreq/boost": "1\n"}, "turbo / boost", "noisy", "on"),
+        ({f"{CPU}/cpu1/cpuidle/state2/disable": "0\n"}, "C-states", "noisy", "deepest C6, 133 µs to wake up, intel"),
+        ({"proc/meminfo": "MemAvailable: 2000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB"}, "memory", "unfit", "1.9 GiB"),
+        (
+            {"sys/fs/cgroup/user/memory.max": f"{2**30}\n"},
+            "memory",
+            "unfit",
+            "1.0 GiB available in this control group",
+        ),
+        ({"proc/meminfo": MEMINFO.format(swap=2**20)}, "swap", "noisy", "0.0 of 1.0 GiB used, swappiness 60"),
+        ({f"{THP}/enabled": "[always] madvise never"}, "huge pages", "noisy", "always, defrag madvise"),
+        ({f"{THP}/defrag": "[always] madvise never"}, "huge pages", "noisy", "madvise, defrag always"),
+        ({"proc/sys/kernel/randomize_va_space": "0\n"}, "ASLR", "noisy", "off"),
+        ({"proc/self/limits": LIMITS.replace("20000 ", "1024  ")}, "open files", "noisy", "1,024 (at most 524,288)"),
+        (
+            {"proc/self/limits": LIMITS.replace("20000 ", "1024  ").replace("524288", "1024")},
+            "open files",
+            "unfit",
+            "1,024 (at most 1,024)",
+        ),
+        ({"proc/self/limits": LIMITS.replace("524288", "4096")}, "open files", "noisy", "20,000 (at most 4,096)"),
+        ({"proc/self/limits": LIMITS.replace("96365", "512")}, "processes", "unfit", "512 (ulimit)"),
+        ({"sys/fs/cgroup/user/pids.max": "2000\n"}, "processes", "noisy", "2,000 (pids.max of the control group)"),
+        ({"proc/sys/net/ipv4/ip_local_port_range": "50000\t54999"}, "ephemeral ports", "noisy", "5,000"),
+        ({"proc/sys/net/ipv4/ip_local_port_range": "60000\t60999"}, "ephemeral ports", "unfit", "1,000"),
+        ({"proc/sys/net/core/somaxconn": "128\n"}, "somaxconn", "noisy", "128"),
+        ({"proc/sys/net/ipv4/tcp_max_syn_backlog": "512\n"}, "SYN backlog", "noisy", "512"),
+        ({"proc/loadavg": "2.00 0.10 0.20 1/85 5186\n"}, "load average", "noisy", "2.00 over the last minute"),
+        (
+            {"proc/pressure/cpu": "some avg10=9.00 avg60=0.00 total=1\n"},
+            "pressure (PSI)",
+            "noisy",
+            "cpu 9.0 %, memory 0.0 %, io 0.1 % of the last 10 s",
+        ),
+        ({"proc/cpuinfo": "flags\t: fpu hypervisor tsc\n"}, "machine", "noisy", "VM"),
+        ({"proc/cpuinfo": "flags: hypervisor\n", ".dockerenv": ""}, "machine", "noisy", "container on a VM"),
+        (
+            {"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet\n"},
+            "clock source",
+            "noisy",
+            "hpet",
+        ),
+        (
+            {"proc/77/comm": "irqbalance\n"},
+            "IRQ affinity",
+            "noisy",
+            "1 of 2 may interrupt the server (CPU 2-3), up to 0/s; irqbalance runs",
+        ),
+    ],
+)
+def test_what_disturbs_is_named_with_what_to_do(
+    tmp_path: Path, changes: dict[str, str | None], name: str, verdict: str, found: str
+) -> None:
+    checks = checks_of(tmp_path, changes)
+    disturbing = {check.name: check.verdict for check in checks.values() if check.verdict in ("noisy", "unfit")}
+    assert disturbing == {name: verdict}
+    assert overall(checks.values()) == verdict
+    assert checks[name].found.startswith(found)
+    assert checks[name].why
+    assert checks[name].advice
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "found"),
+    [
+        ({f"{CPU}/smt/active": "1\n"}, "SMT", "on, 4 cores"),
+        ({f"{CPU}/isolated": "4-7\n"}, "isolcpus, nohz_full", "isolated 4-7, nohz_full none"),
+        ({f"{CPU}/nohz_full": "0-3\n"}, "isolcpus, nohz_full", "isolated none, nohz_full 0-3"),
+        ({"proc/sys/kernel/perf_event_paranoid": "4\n"}, "perf events", "perf_event_paranoid 4"),
+        ({"sys/fs/cgroup/user/cpu.max": "400000 100000\n"}, "CPU quota", "4 CPUs"),
+        (
+            {"proc/meminfo": MEMINFO.format(swap=2**20), "proc/sys/vm/swappiness": "1\n"},
+            "swap",
+            "0.0 of 1.0 GiB used, swappiness 1",
+        ),
+        ({f"{CPU}/intel_pstate/no_turbo": None, f"{CPU}/cpufreq/boost": "0\n"}, "turbo / boost", "off"),
+        ({f"{THP}/enabled": "always madvise [never]", f"{THP}/defrag": "[always]"}, "huge pages", "never, defrag"),
+    ],
+)
+def test_what_does_not_disturb_is_ready(tmp_path: Path, changes: dict[str, str | None], name: str, found: str) -> None:
+    check = checks_of(tmp_path, changes)[name]
+    assert (check.verdict, check.changes) == ("ready", ())
+    assert check.found.startswith(found)
+
+
+def test_the_idle_states_of_a_guest_say_nothing_about_the_hardware(tmp_path: Path) -> None:
+    changes = {f"{CPU}/cpuidle/current_driver": "haltpoll\n", f"{CPU}/cpu0/cpuidle/state2/disable": "0\n"}
+    assert checks_of(tmp_path, changes)["C-states"].verdict == "not shown"
+
+
+def test_a_machine_without_cpu_flags_is_of_unknown_kind(tmp_path: Path) -> None:
+    cpuinfo = "processor: 0\nFeatures: fp asimd\n"
+    assert checks_of(tmp_path / "arm", {"proc/cpuinfo": cpuinfo})["machine"].verdict == "not shown"
+    inside = checks_of(tmp_path / "inside", {"proc/cpuinfo": cpuinfo, ".dockerenv": ""})["machine"]
+    assert (inside.verdict, inside.found) == ("not shown", "container on a machine of unknown kind")
+    guest = checks_of(tmp_path / "guest", {"proc/cpuinfo": cpuinfo, "proc/device-tree/hypervisor/compatible": "kvm"})
+    assert guest["machine"].verdict == "noisy"
+
+
+def test_control_groups_of_version_1_and_of_groups_above_count(tmp_path: Path) -> None:
+    first = {
+        "proc/self/cgroup": "4:memory:/job\n3:cpu,cpuacct:/job\n",
+        "proc/self/mountinfo": (
+            "31 23 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+            "32 23 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+        ),
+        "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us": "250000\n",
+        "sys/fs/cgroup/cpu/job/cpu.cfs_period_us": "100000\n",
+        "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{2**30}\n",
+        "sys/fs/cgroup/memory/memory.usage_in_bytes": f"{2**29}\n",
+    }
+    checks = checks_of(tmp_path / "v1", first)
+    assert checks["CPU quota"].found == "2.5 of 4 CPUs"
+    assert checks["memory"].found == "0.5 GiB available in this control group"
+    above = make_host(tmp_path / "v2", {"sys/fs/cgroup/cpu.max": "200000 100000\n"})
+    assert CpuQuota().read(above).cpus == 2  # type: ignore[union-attr]
+
+
+def test_a_full_disk_is_unfit() -> None:
+    assert Disk().judge(DiskLeft("/results", 2**31)).verdict == "ready"
+    assert Disk().judge(DiskLeft("/results", 2**31 - 1)).verdict == "unfit"
+
+
+def routing(rate_per_s: float, *, irqbalance: bool = False) -> InterruptRouting:
+    lists = {"/proc/irq/24/smp_affinity_list": (0, 1, 2, 3), "/proc/irq/25/smp_affinity_list": (0,)}
+    return InterruptRouting("0000000f", lists, irqbalance, {2: 5.0, 3: rate_per_s}, (2, 3), (0, 1))
+
+
+def test_interrupts_are_moved_only_where_they_are_many_and_nobody_moves_them_back() -> None:
+    busy = Interrupts().check(routing(5000.0))
+    assert busy.verdict == "noisy"
+    assert [(change.file, change.new) for change in busy.changes] == [
+        ("/proc/irq/default_smp_affinity", "00000003"),
+        ("/proc/irq/24/smp_affinity_list", "0-1"),
+    ]
+    assert Interrupts().check(routing(50.0)).verdict == "ready"
+    assert Interrupts().check(routing(50.0)).changes == ()
+    assert Interrupts().check(routing(5000.0, irqbalance=True)).changes == ()
+
+
+def test_foreign_load_names_who_it_is() -> None:
+    busy = Activity(1.0, 0.63, (("java (12)", 0.5), ("make (9)", 0.13)), {})
+    finding = ForeignLoad().judge(busy)
+    assert finding.verdict == "noisy"
+    assert finding.found == "0.63 CPUs over 1.0 s: java (12) 0.50, make (9) 0.13"
+    assert ForeignLoad().judge(Activity(1.0, 0.05, (), {})).verdict == "ready"
+
+
+def stalls(*, away_s: float = 0.0, longest_s: float = 0.0, stolen_s: float | None = 0.0) -> tuple[Stalls, ...]:
+    quiet = Stalls(0, 1.0, 0, 0.0, 0.0, 0.0, 0.0)
+    return (quiet, Stalls(1, 1.0, int(away_s > 0), away_s, longest_s, 0.01 if away_s else 0.0, stolen_s))
+
+
+@pytest.mark.parametrize(("stolen_s", "verdict"), [(0.0, "ready"), (0.01, "ready"), (0.05, "noisy"), (0.2, "unfit")])
+def test_steal(stolen_s: float, verdict: str) -> None:
+    assert Steal().judge(stalls(stolen_s=stolen_s)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("away_s", "longest_s", "verdict"),
+    [(0, 0, "ready"), (0.004, 0.001, "ready"), (0.004, 0.006, "noisy"), (0.02, 0.001, "noisy"), (0.2, 0.1, "unfit")],
+)
+def test_hiccups(away_s: float, longest_s: float, verdict: str) -> None:
+    finding = Hiccups().judge(stalls(away_s=away_s, longest_s=longest_s))
+    assert finding.verdict == verdict
+    assert ("other processes had 10 ms" in finding.found) == (away_s > 0)
+
+
+def test_steal_that_is_not_shown_is_not_called_none(tmp_path: Path) -> None:
+    host = make_host(tmp_path)
+    host.__dict__["stalls"] = tuple(stall for stall in stalls(away_s=0.2, stolen_s=None) if stall.cpu == 1)
+    assert Steal().read(host) is None
+    assert "told as steal: none" in Hiccups().check(Hiccups().read(host)).why
+
+
+def test_every_fix_ends_what_it_is_for(tmp_path: Path) -> None:
+    host = make_host(tmp_path, FIXABLE)
+    fixable = {known.name for known in PROPERTIES if type(known).fix is not Property.fix}
+    noisy = {check.name for check in examine(host) if check.verdict in ("noisy", "unfit")}
+    assert noisy == fixable - {"IRQ affinity"}
+    for change in proposed(host):
+        (tmp_path / change.file.lstrip("/")).write_text(change.new)
+    assert overall(examine(Host(tmp_path, tmp_path, interval_s=0, spin_s=0, processes=dict))) == "ready"
+
+
+def test_a_governor_or_clock_that_is_not_offered_is_not_written(tmp_path: Path) -> None:
+    changes = {
+        **FIXABLE,
+        f"{CPU}/cpufreq/policy1/scaling_available_governors": "schedutil\n",
+        "sys/devices/system/clocksource/clocksource0/available_clocksource": "hpet acpi_pm\n",
+    }
+    files = {change.file for change in proposed(make_host(tmp_path, changes))}
+    assert not [file for file in files if "governor" in file or "clocksource" in file]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "like", "mask"),
+    [((0, 1), "f", "3"), ((0, 1), "0000000f", "00000003"), ((0, 33), "ffffffff,ffffffff", "00000002,00000001")],
+)
+def test_a_mask_is_spelt_as_the_kernel_does(cpus: tuple[int, ...], like: str, mask: str) -> None:
+    assert cpu_mask(cpus, like=like) == mask
+
+
+def test_the_limits_are_those_that_make_windows_invalid() -> None:
+    thresholds = tomllib.loads((ROOT / "matrix.toml").read_text())["thresholds"]
+    assert thresholds["steal_share_max"] == STEAL_SHARE_MAX
+    assert thresholds["foreign_cpu_share_max"] == FOREIGN_CPUS_MAX
+
+
+def test_the_chosen_word_of_several() -> None:
+    assert chosen("always [madvise] never\n") == "madvise"
+    assert chosen("32768\t60999\n") == "32768 60999"
+    assert set(FIXABLE) <= set(CALM)

@@ -1,0 +1,191 @@
+"""When blocks are enough, and what that saves. Coverage at the stop stands in test_stats_coverage."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import Reason, Window
+from jdkmatrix.stats.intervals import student_t
+from jdkmatrix.stats.protocols import (
+    FixedLength,
+    MeasuredFork,
+    MeasuredWindow,
+    Protocols,
+    compare_protocols,
+    measured_fork,
+)
+from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block
+from tests.builders import fork, load_result, pressure, sut_usage
+
+RULES = StoppingRules(precision=0.02, min_blocks=4, max_blocks=10)
+
+
+def comparison(log_ratios: list[float]) -> Arms:
+    numerators = {block: 1000 * math.exp(log) for block, log in enumerate(log_ratios, 1)}
+    return numerators, dict.fromkeys(numerators, 1000.0)
+
+
+QUIET = [0.100, 0.101, 0.099, 0.100, 0.101]
+NOISY = [0.1, 0.3, -0.2, 0.0, 0.4]
+
+
+def test_every_comparison_must_be_precise() -> None:
+    assert after_block(5, {"a": comparison(QUIET)}, RULES).why is Why.PRECISE
+    both = after_block(5, {"a": comparison(QUIET), "b": comparison(NOISY)}, RULES)
+    assert (both.stop, both.why) == (False, Why.NOT_PRECISE)
+    narrow, wide = both.half_widths_log["a"], both.half_widths_log["b"]
+    assert narrow is not None and wide is not None
+    assert narrow < math.log(1.02) < wide
+
+
+def test_half_width_worked_by_hand() -> None:
+    decision = after_block(5, {"a": comparison(QUIET)}, RULES)
+    expected = student_t(0.97, 5) * statistics.stdev(QUIET) / math.sqrt(5)
+    assert decision.half_widths_log["a"] == pytest.approx(expected)
+
+
+def test_the_least_and_the_most() -> None:
+    early = after_block(3, {"a": comparison(QUIET[:3])}, RULES)
+    assert (early.stop, early.why) == (False, Why.TOO_FEW)
+    assert after_block(4, {"a": comparison(QUIET[:4])}, RULES).stop
+    last = after_block(10, {"a": comparison(NOISY * 2)}, RULES)
+    assert (last.stop, last.why) == (True, Why.MOST)
+    assert after_block(10, {"a": comparison(QUIET * 2)}, RULES).why is Why.PRECISE
+
+
+def test_blocks_that_were_lost_do_not_count_for_a_comparison() -> None:
+    numerators, denominators = comparison(QUIET)
+    lossy = {block: figure for block, figure in numerators.items() if block > 2}
+    decision = after_block(5, {"a": (lossy, denominators)}, RULES)
+    assert (decision.stop, decision.why) == (False, Why.NOT_PRECISE)
+
+
+def test_an_arm_that_never_ran_holds_nobody_up() -> None:
+    dead: Arms = ({}, {1: 1.0, 2: 1.0})
+    assert not after_block(3, {"a": dead}, RULES).stop
+    decision = after_block(4, {"a": dead, "b": comparison(QUIET[:4])}, RULES)
+    assert decision.stop
+    assert decision.half_widths_log["a"] is None
+    assert after_block(4, {}, RULES).stop, "nothing is compared"
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"precision": 0.0}, "precision is a share above 0"),
+        ({"precision": math.nan}, "precision is a share above 0"),
+        ({"min_blocks": 2}, "3 <= min_blocks <= max_blocks"),
+        ({"min_blocks": 9, "max_blocks": 8}, "3 <= min_blocks <= max_blocks"),
+    ],
+)
+def test_impossible_rules(rules: dict[str, float], words: str) -> None:
+    with pytest.raises(MatrixError, match=words):
+        StoppingRules(**rules)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- protocols
+
+
+def recorded(
+    *, blocks: int, between: float, inside: float, windows: int = 2, window_s: float = 10.0, seed: int = 1
+) -> tuple[dict[int, MeasuredFork], dict[int, MeasuredFork]]:
+    """`between`: standard deviation between forks; `inside`: of a window of 10 s; both of logarithms."""
+    source = random.Random(seed)
+
+    def one(level: float) -> MeasuredFork:
+        level *= math.exp(source.gauss(0, between))
+        spread = inside * math.sqrt(10 / window_s)
+        return MeasuredFork(
+            started_s=4.0,
+            warm_s=30.0,
+            windows=tuple(MeasuredWindow(window_s, level * math.exp(source.gauss(0, spread))) for _ in range(windows)),
+        )
+
+    arms = [{block: one(level) for block in range(1, blocks + 1)} for level in (33_000.0, 17_000.0)]
+    return arms[0], arms[1]
+
+
+def compared(**figures: float) -> Protocols:
+    return compare_protocols(*recorded(**figures), StoppingRules())  # type: ignore[arg-type]
+
+
+def test_where_forks_differ_long_forks_are_a_waste() -> None:
+    found = compared(blocks=200, between=0.03, inside=0.005)
+    assert found.between_forks_log == pytest.approx(0.03 * math.sqrt(2), rel=0.15)
+    assert found.fixed.block_s == pytest.approx(2 * (4 + 10 + 180))
+    assert found.adaptive.block_s == pytest.approx(2 * (30 + 20))
+    assert found.adaptive.blocks == pytest.approx(found.fixed.blocks * 1.2, rel=0.2), "the level of 97 % has a price"
+    assert found.time_share < 0.4
+
+
+def test_where_only_windows_differ_long_forks_pay() -> None:
+    found = compared(blocks=200, between=0.0, inside=0.2)
+    assert found.inside_forks_log == pytest.approx(0.2 * math.sqrt(2 / 2), rel=0.15), "two windows, two arms"
+    assert found.fixed.blocks < found.adaptive.blocks / 5
+    assert found.time_share > 0.5
+
+
+def test_blocks_needed_reach_the_precision_and_one_less_does_not() -> None:
+    found = compared(blocks=50, between=0.02, inside=0.02)
+    target = math.log(1.02)
+
+    def half(blocks: int, confidence: float, inside: float) -> float:
+        spread = math.hypot(found.between_forks_log, inside)
+        return student_t(confidence, blocks) * spread / math.sqrt(blocks)
+
+    adaptive, fixed = found.adaptive.blocks, found.fixed.blocks
+    assert half(adaptive, 0.97, found.inside_forks_log) <= target < half(adaptive - 1, 0.97, found.inside_forks_log)
+    longer = found.inside_forks_log * math.sqrt(20 / 180)
+    assert half(fixed, 0.95, longer) <= target < half(fixed - 1, 0.95, longer)
+
+
+def test_without_noise_both_run_their_least() -> None:
+    found = compared(blocks=3, between=0.0, inside=0.0)
+    assert (found.adaptive.blocks, found.fixed.blocks) == (5, 2)
+    assert found.adaptive.total_s == pytest.approx(5 * 100)
+    assert found.fixed.total_s == pytest.approx(2 * 388)
+
+
+def test_windows_of_other_lengths_tell_the_same() -> None:
+    short = compared(blocks=300, between=0.02, inside=0.05, windows=20, window_s=1.0)
+    long = compared(blocks=300, between=0.02, inside=0.05, windows=2, window_s=10.0)
+    assert short.between_forks_log == pytest.approx(long.between_forks_log, rel=0.25)
+    assert short.inside_forks_log == pytest.approx(long.inside_forks_log, rel=0.1)
+
+
+def test_other_fixed_lengths() -> None:
+    arms = recorded(blocks=10, between=0.02, inside=0.02)
+    found = compare_protocols(*arms, StoppingRules(), FixedLength(ramp_s=0, measure_s=60, min_blocks=5))
+    assert found.fixed.block_s == pytest.approx(2 * 64)
+
+
+def test_too_little_was_recorded() -> None:
+    with pytest.raises(MatrixError, match="found 1 blocks and 2 windows"):
+        compared(blocks=1, between=0.1, inside=0.1)
+    with pytest.raises(MatrixError, match="found 3 blocks and 1 windows"):
+        compared(blocks=3, between=0.1, inside=0.1, windows=1)
+    with pytest.raises(MatrixError, match="a duration and a figure above 0"):
+        MeasuredWindow(10.0, 0.0)
+
+
+def test_a_fork_as_recorded() -> None:
+    windows = tuple(
+        Window(index=i, t_s=20.0 + i, load=load_result(throughput_rps=rps), sut=sut_usage(), host=pressure())
+        for i, rps in enumerate((1000.0, 1100.0))
+    )
+    source = fork().model_copy(update={"windows": windows})
+    found = measured_fork(source)
+    assert found.started_s == source.first_response_s
+    assert found.warm_s == source.windows[0].t_s
+    assert [w.figure for w in found.windows] == [w.load.throughput_rps for w in source.windows]
+    spoilt = tuple(
+        window.model_copy(update={"reasons": (Reason(code="steal", message="stolen", figures={}),)})
+        for window in source.windows
+    )
+    with pytest.raises(MatrixError, match="no valid window"):
+        measured_fork(source.model_copy(update={"windows": spoilt}))

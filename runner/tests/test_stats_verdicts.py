@@ -1,0 +1,62 @@
+"""Many comparisons on one page."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.stats import Judged, Ratio, Verdict, holm, judge, paired_ratio
+
+P_VALUES = st.lists(st.floats(0, 1), max_size=30)
+
+
+def test_holm_worked_by_hand() -> None:
+    """Sorted: 0.01 · 4, 0.02 · 3, 0.03 · 2 (raised to the one before it), 0.5 · 1."""
+    assert holm([0.02, 0.5, 0.01, 0.03]) == pytest.approx([0.06, 0.5, 0.04, 0.06])
+    assert holm([0.4, 0.9]) == pytest.approx([0.8, 0.9])
+    assert holm([0.7, 0.6]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@given(P_VALUES)
+def test_adjusted_values_lie_between_raw_and_bonferroni_and_keep_the_order(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    for raw, found in zip(p_values, adjusted, strict=True):
+        assert raw <= found <= min(1.0, raw * len(p_values))
+    for i, one in enumerate(p_values):
+        assert all(adjusted[i] <= adjusted[j] for j, other in enumerate(p_values) if one < other)
+
+
+@given(P_VALUES)
+def test_the_order_of_comparisons_does_not_matter(p_values: list[float]) -> None:
+    backwards = holm(p_values[::-1])[::-1]
+    assert backwards == pytest.approx(holm(p_values))
+
+
+@pytest.mark.parametrize("p_value", [-0.1, 1.1, math.nan])
+def test_no_p_value(p_value: float) -> None:
+    with pytest.raises(MatrixError, match=r"a p-value is in 0\.\.1"):
+        holm([0.5, p_value])
+
+
+def test_a_ratio_alone_on_a_page_and_among_many() -> None:
+    ratio = paired_ratio({1: 1.10, 2: 1.12, 3: 1.05}, dict.fromkeys((1, 2, 3), 1.0))
+    assert ratio and ratio.p_value and 0.01 < ratio.p_value < 0.05
+    alone = judge({"x": ratio})["x"]
+    assert alone == Judged(ratio, ratio.p_value, Verdict.DIFFERENT)
+    noise = Ratio(1.01, 0.9, 1.1, 3, p_value=0.8)
+    among = judge({"x": ratio, **{f"noise {i}": noise for i in range(9)}})
+    assert among["x"].p_adjusted == pytest.approx(10 * ratio.p_value)
+    assert {judged.verdict for judged in among.values()} == {Verdict.NO_DIFFERENCE_SEEN}
+    assert among["x"].ratio is ratio, "the effect and its interval stay as they are"
+
+
+def test_single_blocks_are_shown_and_not_counted() -> None:
+    clear = Ratio(1.2, 1.1, 1.3, 5, p_value=0.04)
+    judged = judge({"clear": clear, "hint": Ratio(1.5, None, None, 1)})
+    assert judged["clear"].verdict is Verdict.DIFFERENT, "a family of one"
+    assert judged["hint"] == Judged(Ratio(1.5, None, None, 1), None, Verdict.ONE_BLOCK)
