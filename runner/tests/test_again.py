@@ -73,11 +73,6 @@ def test_what_cannot_be_checked_is_said(options: Options, message: str) -> None:
         options.apply(MATRIX)
 
 
-def test_quick_checks_one_group() -> None:
-    cells = select_cells(MATRIX, "quick")
-    assert [cell.executor for cell in cells if is_again(cell.executor)] == ["liberty-aa"]
-
-
 def test_detectable_share_worked_by_hand() -> None:
     assert detectable_share(Ratio(1.0, 0.8, 1.25, 2)) == pytest.approx(0.25)
     assert detectable_share(Ratio(1.0, None, None, 1)) is None

@@ -49,6 +49,7 @@ def contains_one(ratio: Ratio) -> bool:
 def detectable_share(ratio: Ratio) -> float | None:
     """By how much a ratio of so many blocks, scattered like this one, must exceed 1 for its interval to leave 1 out:
     the half-width of the interval on the log scale, as a share. None without an interval."""
-    if ratio.ci_low is None or ratio.ci_high is None:
+    half = ratio.half_width_log
+    if half is None:
         return None
-    return math.sqrt(ratio.ci_high / ratio.ci_low) - 1
+    return math.expm1(half)
