@@ -34,9 +34,16 @@ class PlannedFork:
 
 @dataclass(frozen=True)
 class Plan:
+    """`forks` has all that may run; those beyond the first `blocks` blocks only where a ratio is not precise enough."""
+
     cells: tuple[CellKey, ...]  # in the order of the axes
     not_testable: tuple[NotTestable, ...]
     forks: tuple[PlannedFork, ...]  # in the order of execution
+    blocks: int
+
+    @property
+    def sure(self) -> tuple[PlannedFork, ...]:
+        return tuple(fork for fork in self.forks if fork.fork <= self.blocks)
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -115,12 +122,14 @@ def order_forks(cells: Sequence[CellKey], *, blocks: int, seed: int) -> tuple[Pl
     return tuple(forks)
 
 
-def make_plan(cells: Sequence[CellKey], *, blocks: int, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
+def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
     """Order the forks of all cells that this host can measure; the others keep their reason."""
+    possible = [cell for cell in cells if cell not in impossible]
     return Plan(
         cells=tuple(cells),
         not_testable=tuple(NotTestable(key=cell, reason=impossible[cell]) for cell in cells if cell in impossible),
-        forks=order_forks([cell for cell in cells if cell not in impossible], blocks=blocks, seed=seed),
+        forks=order_forks(possible, blocks=profile.blocks_at_most, seed=seed),
+        blocks=profile.blocks,
     )
 
 

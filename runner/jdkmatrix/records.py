@@ -61,6 +61,11 @@ class CellKey(Record):
         return f"{self.workload}.{self.jdk}.{self.executor}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
 
     @property
+    def group_id(self) -> str:
+        """As cell_id, of all cells whose executors are compared."""
+        return f"{self.workload}.{self.jdk}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
+
+    @property
     def group(self) -> tuple[str, str, int, int, str]:
         """What stays equal among cells whose executors are compared."""
         return (self.workload, self.jdk, self.cpus, self.burn_us, self.load)
@@ -423,6 +428,14 @@ class Calibration(Record):
     cpu: int
 
 
+class Stopping(Record):
+    """Blocks were added until every ratio was known to ± `precision` (a share), so that intervals are at 97 %."""
+
+    precision: float
+    min_blocks: int
+    max_blocks: int
+
+
 class NotTestable(Record):
     key: CellKey
     reason: str
@@ -450,7 +463,9 @@ class RunRecord(Record):
     calibrations: tuple[Calibration, ...]
     cells: tuple[CellKey, ...]  # planned, in the order of the report
     not_testable: tuple[NotTestable, ...]
-    order: tuple[str, ...]  # "CELL_ID#FORK" in the order of execution
+    # "CELL_ID#FORK" in the order of execution. While the run is not complete: of all that may run.
+    order: tuple[str, ...]
+    stopping: Stopping | None = None  # None: the number of blocks was fixed beforehand
     notes: tuple[str, ...] = ()  # what a reader must know, e.g. SUT and driver overlap
 
 

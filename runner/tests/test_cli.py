@@ -54,6 +54,14 @@ def test_plan_shows_cells_and_estimate(home: Path) -> None:
     assert plan["estimated_s"] > 0
 
 
+def test_plan_says_how_many_blocks_may_be_added(home: Path) -> None:
+    adaptive = ("plan", "--blocks", "5", "--max-blocks", "8", "--precision", "0.1")
+    assert "until every ratio is known to ± 10.0%" in " ".join(matrix(home, *adaptive).stdout.split())
+    plan = json.loads(matrix(home, *adaptive, "--json").stdout)
+    assert (plan["blocks"], plan["max_blocks"], plan["precision"]) == (5, 8, 0.1)
+    assert plan["estimated_max_s"] == pytest.approx(plan["estimated_s"] * 8 / 5)
+
+
 def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
     plan = json.loads(matrix(home, "plan", "--profile", "full", "--jdk", "temurin-25", "--json").stdout)
     planned = {label.rsplit("#", 1)[0] for label in plan["order"]}
@@ -69,6 +77,8 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("plan", "--profile", "quik"), 'did you mean "quick"'),
         (("plan", "--executor", "virtal"), 'did you mean "virtual"'),
         (("plan", "--executor", "cached"), "matches no cell"),
+        (("plan", "--precision", "0.05"), "--max-blocks"),
+        (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
         (("report", "/no/such/run"), "/no/such/run: not a run"),
         (("run", "--resume", "--run", "/proc/no-such"), "/proc/no-such"),
         (("jdks", "fetch", "temurin-52"), "temurin-52"),

@@ -87,7 +87,15 @@ def test_orders_differ_between_blocks_and_seeds() -> None:
 
 def test_what_cannot_be_measured_keeps_its_reason_and_gets_no_fork() -> None:
     cells = [key("liberty"), key("virtual")]
-    plan = make_plan(cells, blocks=2, seed=1, impossible={key("virtual"): "no CPUs"})
+    profile = Profile.model_validate({"description": "", "blocks": 2, "windows": 1, "window_s": 1, "select": {}})
+    plan = make_plan(cells, profile, seed=1, impossible={key("virtual"): "no CPUs"})
     assert [fork.key.executor for fork in plan.forks] == ["liberty", "liberty"]
     assert [(entry.key, entry.reason) for entry in plan.not_testable] == [(key("virtual"), "no CPUs")]
     assert plan.cells == tuple(cells)
+
+
+def test_blocks_that_may_be_added_are_planned_and_not_sure() -> None:
+    protocol = {"description": "", "blocks": 5, "max_blocks": 7, "windows": 1, "window_s": 1, "select": {}}
+    plan = make_plan([key("liberty"), key("virtual")], Profile.model_validate(protocol), seed=1, impossible={})
+    assert (len(plan.sure), len(plan.forks)) == (10, 14)
+    assert plan.forks[:10] == plan.sure == order_forks(plan.cells, blocks=5, seed=1)

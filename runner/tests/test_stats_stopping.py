@@ -22,7 +22,7 @@ from jdkmatrix.stats.protocols import (
 from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block
 from tests.builders import fork, load_result, pressure, sut_usage
 
-RULES = StoppingRules(precision=0.02, min_blocks=4, max_blocks=10)
+RULES = StoppingRules(precision=0.02, min_blocks=5, max_blocks=10)
 
 
 def comparison(log_ratios: list[float]) -> Arms:
@@ -50,9 +50,9 @@ def test_half_width_worked_by_hand() -> None:
 
 
 def test_the_least_and_the_most() -> None:
-    early = after_block(3, {"a": comparison(QUIET[:3])}, RULES)
+    early = after_block(4, {"a": comparison(QUIET[:4])}, RULES)
     assert (early.stop, early.why) == (False, Why.TOO_FEW)
-    assert after_block(4, {"a": comparison(QUIET[:4])}, RULES).stop
+    assert after_block(5, {"a": comparison(QUIET)}, RULES).stop
     last = after_block(10, {"a": comparison(NOISY * 2)}, RULES)
     assert (last.stop, last.why) == (True, Why.MOST)
     assert after_block(10, {"a": comparison(QUIET * 2)}, RULES).why is Why.PRECISE
@@ -67,11 +67,11 @@ def test_blocks_that_were_lost_do_not_count_for_a_comparison() -> None:
 
 def test_an_arm_that_never_ran_holds_nobody_up() -> None:
     dead: Arms = ({}, {1: 1.0, 2: 1.0})
-    assert not after_block(3, {"a": dead}, RULES).stop
-    decision = after_block(4, {"a": dead, "b": comparison(QUIET[:4])}, RULES)
+    assert not after_block(4, {"a": dead}, RULES).stop
+    decision = after_block(5, {"a": dead, "b": comparison(QUIET)}, RULES)
     assert decision.stop
     assert decision.half_widths_log["a"] is None
-    assert after_block(4, {}, RULES).stop, "nothing is compared"
+    assert after_block(5, {}, RULES).stop, "nothing is compared"
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_an_arm_that_never_ran_holds_nobody_up() -> None:
     [
         ({"precision": 0.0}, "precision is a share above 0"),
         ({"precision": math.nan}, "precision is a share above 0"),
-        ({"min_blocks": 2}, "3 <= min_blocks <= max_blocks"),
-        ({"min_blocks": 9, "max_blocks": 8}, "3 <= min_blocks <= max_blocks"),
+        ({"min_blocks": 4}, "5 <= blocks <= max_blocks"),
+        ({"min_blocks": 9, "max_blocks": 8}, "5 <= blocks <= max_blocks"),
     ],
 )
 def test_impossible_rules(rules: dict[str, float], words: str) -> None:

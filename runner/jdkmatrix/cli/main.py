@@ -43,7 +43,15 @@ ExecutorOption = Annotated[list[str] | None, typer.Option("--executor", help="On
 CpusOption = Annotated[list[int] | None, typer.Option("--cpus", help="Only so many CPUs (repeatable).")]
 BurnOption = Annotated[list[int] | None, typer.Option("--burn-us", help="Only this task duration (repeatable).")]
 LoadOption = Annotated[list[str] | None, typer.Option("--load", help="Only this load (repeatable).")]
-BlocksOption = Annotated[int | None, typer.Option("--blocks", min=1, help="Instead of the profile's.")]
+BlocksOption = Annotated[
+    int | None, typer.Option("--blocks", min=1, help="So many, or with --max-blocks at least so many.")
+]
+MaxBlocksOption = Annotated[
+    int | None, typer.Option("--max-blocks", min=1, help="Add blocks until the ratios are precise, up to so many.")
+]
+PrecisionOption = Annotated[
+    float | None, typer.Option("--precision", min=0.0001, max=1, help="0.02: until each ratio is known to ± 2 %.")
+]
 WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Instead of the profile's.")]
 WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Instead of the profile's.")]
 AaOption = Annotated[str | None, typer.Option("--aa", help="Measure this executor against itself, and no other.")]
@@ -73,6 +81,8 @@ def _options(
     burn_us: list[int] | None,
     load: list[str] | None,
     blocks: int | None,
+    max_blocks: int | None,
+    precision: float | None,
     windows: int | None,
     window_s: float | None,
     seed: int | None,
@@ -83,7 +93,7 @@ def _options(
     named: dict[str, Sequence[str | int] | None]
     named = {"workload": workload, "jdk": jdk, "executor": executor, "cpus": cpus, "burn_us": burn_us, "load": load}
     only = {axis: tuple(values) for axis, values in named.items() if values}
-    return Options(profile, only, blocks, windows, window_s, seed, aa)
+    return Options(profile, only, blocks, max_blocks, precision, windows, window_s, seed, aa)
 
 
 @app.command()
@@ -97,6 +107,8 @@ def plan(
     burn_us: BurnOption = None,
     load: LoadOption = None,
     blocks: BlocksOption = None,
+    max_blocks: MaxBlocksOption = None,
+    precision: PrecisionOption = None,
     windows: WindowsOption = None,
     window_s: WindowSOption = None,
     seed: SeedOption = None,
@@ -106,7 +118,22 @@ def plan(
     """Show the cells, the order of their forks, and how long they will take; measures nothing."""
     from jdkmatrix.cli import planning
 
-    options = _options(profile, workload, jdk, executor, cpus, burn_us, load, blocks, windows, window_s, seed, aa)
+    options = _options(
+        profile,
+        workload,
+        jdk,
+        executor,
+        cpus,
+        burn_us,
+        load,
+        blocks,
+        max_blocks,
+        precision,
+        windows,
+        window_s,
+        seed,
+        aa,
+    )
     planning.show(options, as_json=as_json)
 
 
@@ -121,6 +148,8 @@ def run(
     burn_us: BurnOption = None,
     load: LoadOption = None,
     blocks: BlocksOption = None,
+    max_blocks: MaxBlocksOption = None,
+    precision: PrecisionOption = None,
     windows: WindowsOption = None,
     window_s: WindowSOption = None,
     seed: SeedOption = None,
@@ -136,7 +165,22 @@ def run(
     """Measure a profile, write the site, and print a summary."""
     from jdkmatrix.cli import running
 
-    options = _options(profile, workload, jdk, executor, cpus, burn_us, load, blocks, windows, window_s, seed, aa)
+    options = _options(
+        profile,
+        workload,
+        jdk,
+        executor,
+        cpus,
+        burn_us,
+        load,
+        blocks,
+        max_blocks,
+        precision,
+        windows,
+        window_s,
+        seed,
+        aa,
+    )
     raise typer.Exit(running.run(options, resume=resume, directory=directory, site=site))
 
 

@@ -25,16 +25,15 @@ def show(options: Options, *, as_json: bool) -> None:
     matrix = options.apply(load_matrix(project.matrix))
     profile = matrix.profiles[options.profile]
     cells = select_cells(matrix, options.profile, options.only)
-    plan = make_plan(
-        cells, blocks=profile.blocks, seed=matrix.seed, impossible=too_few_cpus(matrix, cells, read_topology())
-    )
+    plan = make_plan(cells, profile, seed=matrix.seed, impossible=too_few_cpus(matrix, cells, read_topology()))
     catalogue = load_catalogue(project.jdks)
     to_fetch = [
         jdk
         for jdk in dict.fromkeys(fork.key.jdk for fork in plan.forks)
         if not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
     ]
-    estimate_s = estimate_fork_s(matrix, profile) * len(plan.forks)
+    fork_s = estimate_fork_s(matrix, profile)
+    least_s, most_s = (fork_s * len(forks) for forks in (plan.sure, plan.forks))
     if as_json:
         print(
             json.dumps(
@@ -42,13 +41,16 @@ def show(options: Options, *, as_json: bool) -> None:
                     "profile": options.profile,
                     "seed": matrix.seed,
                     "blocks": profile.blocks,
+                    "max_blocks": profile.blocks_at_most,
+                    "precision": profile.stopping.precision if profile.stopping else None,
                     "windows": profile.windows,
                     "window_s": profile.window_s,
                     "cells": [{"cell_id": cell.cell_id, **cell.model_dump()} for cell in plan.cells],
                     "not_testable": [{"cell_id": n.key.cell_id, "reason": n.reason} for n in plan.not_testable],
                     "order": plan.order,
                     "jdks_to_fetch": to_fetch,
-                    "estimated_s": estimate_s,
+                    "estimated_s": least_s,
+                    "estimated_max_s": most_s,
                 },
                 indent=2,
             )
@@ -57,9 +59,14 @@ def show(options: Options, *, as_json: bool) -> None:
     console = Console()
     console.print(_table(plan, options.profile))
     console.print(
-        f"{len(plan.cells)} cells, {len(plan.forks)} forks in {profile.blocks} blocks, "
-        f"{profile.windows} windows of {profile.window_s:g} s each, seed {matrix.seed}: about {clock(estimate_s)}."
+        f"{len(plan.cells)} cells, {len(plan.sure)} forks in {profile.blocks} blocks, "
+        f"{profile.windows} windows of {profile.window_s:g} s each, seed {matrix.seed}: about {clock(least_s)}."
     )
+    if profile.stopping:
+        console.print(
+            f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "
+            f"{profile.stopping.max_blocks}: {len(plan.forks)} forks, about {clock(most_s)} at most."
+        )
     for reason in dict.fromkeys(entry.reason for entry in plan.not_testable):
         count = sum(entry.reason == reason for entry in plan.not_testable)
         console.print(f"[yellow]{count} cells are not testable here: {escape(reason)}")
@@ -73,7 +80,7 @@ def _table(plan: Plan, profile: str) -> Table:
     for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", "load", "forks"):
         table.add_column(heading, overflow="fold")
     for cell in plan.cells:
-        forks = sum(fork.key == cell for fork in plan.forks)
+        forks = sum(fork.key == cell for fork in plan.sure)
         table.add_row(
             cell.workload,
             cell.jdk,

@@ -42,8 +42,8 @@ def clock(seconds: float) -> str:
 class _Pace:
     """Time left, from the forks that are done; the estimate of the plan until one is."""
 
-    def __init__(self, forks: int, estimate_fork_s: float) -> None:
-        self.total = forks
+    def __init__(self, estimate_fork_s: float) -> None:
+        self.total = 0
         self.done = 0
         self._estimate_s = estimate_fork_s
         self._began = time.monotonic()
@@ -56,9 +56,9 @@ class _Pace:
 class Lines:
     """One line when a fork starts to be measured, one with its result."""
 
-    def __init__(self, console: Console, forks: int, estimate_fork_s: float) -> None:
+    def __init__(self, console: Console, estimate_fork_s: float) -> None:
         self._console = console
-        self._pace = _Pace(forks, estimate_fork_s)
+        self._pace = _Pace(estimate_fork_s)
 
     def __enter__(self) -> Self:
         return self
@@ -67,6 +67,9 @@ class Lines:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pass
+
+    def forks_ahead(self, forks: int) -> None:
+        self._pace.total = self._pace.done + forks
 
     def fork_started(self, planned: PlannedFork) -> None:
         self._say(f"[{self._pace.done + 1}/{self._pace.total}] {planned.label}, {clock(self._pace.left_s())} left")
@@ -79,6 +82,9 @@ class Lines:
         self._pace.done += 1
         self._say(f"    {figures(fork)}")
 
+    def decided(self, text: str) -> None:
+        self._say(text)
+
     def notice(self, text: str) -> None:
         self._say(text)
 
@@ -89,8 +95,8 @@ class Lines:
 class Live:
     """A progress bar with the current cell, its last figures and the time left; results scroll by above it."""
 
-    def __init__(self, console: Console, forks: int, estimate_fork_s: float) -> None:
-        self._pace = _Pace(forks, estimate_fork_s)
+    def __init__(self, console: Console, estimate_fork_s: float) -> None:
+        self._pace = _Pace(estimate_fork_s)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -101,7 +107,7 @@ class Live:
             console=console,
             expand=True,
         )
-        self._task = self._progress.add_task("…", total=forks, left=clock(self._pace.left_s()), step="")
+        self._task = self._progress.add_task("…", total=None, left="?", step="")
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -111,6 +117,10 @@ class Live:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._progress.stop()
+
+    def forks_ahead(self, forks: int) -> None:
+        self._pace.total = self._pace.done + forks
+        self._progress.update(self._task, total=self._pace.total, left=clock(self._pace.left_s()))
 
     def fork_started(self, planned: PlannedFork) -> None:
         key = planned.key
@@ -126,10 +136,13 @@ class Live:
         style = "" if fork.status is Status.OK else "[yellow]"
         self._progress.console.print(f"{style}{escape(f'{cell.key.cell_id}#{fork.fork}: {figures(fork)}')}")
 
+    def decided(self, text: str) -> None:
+        self._progress.console.print(escape(text))
+
     def notice(self, text: str) -> None:
         self._progress.console.print(f"[yellow]{escape(text)}")
 
 
-def display(console: Console, forks: int, estimate_fork_s: float) -> Display:
+def display(console: Console, estimate_fork_s: float) -> Display:
     kind = Live if console.is_terminal else Lines
-    return kind(console, forks, estimate_fork_s)
+    return kind(console, estimate_fork_s)

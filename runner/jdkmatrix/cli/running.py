@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -21,7 +22,7 @@ from jdkmatrix.cli.reporting import write_site
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import summary_table
 from jdkmatrix.config.load import load_matrix, parse_matrix
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.fork import now_utc
@@ -29,7 +30,7 @@ from jdkmatrix.measure.prepare import Prepared, catalogue_records, prepare, set_
 from jdkmatrix.plan import estimate_fork_s, select_cells
 from jdkmatrix.project import Project, find_project
 from jdkmatrix.provision.cache import cache_dir
-from jdkmatrix.records import RunRecord, Status
+from jdkmatrix.records import RunRecord, Status, Stopping
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore, latest_run
 
@@ -77,8 +78,8 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         )
         status = "interrupted"
         try:
-            with display(console, len(prepared.plan.forks), estimate_fork_s(matrix, campaign.profile)) as shown:
-                campaign.measure(shown)
+            with display(console, estimate_fork_s(matrix, campaign.profile)) as shown:
+                record = record.model_copy(update={"order": campaign.measure(shown)})
             status = "complete"
         except StoppedError as stopped:
             console.print(f"stopped; what is finished is kept in {store.directory} (matrix run --resume goes on)")
@@ -94,7 +95,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
 def _conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
     loaded = store.load()
     index = write_site(project, [store.directory], site)
-    console.print(summary_table(loaded.cells))
+    console.print(summary_table(loaded.cells, sequential=loaded.run.stopping is not None))
     for entry in loaded.run.not_testable:
         console.print(f"[yellow]not testable here: {entry.key.cell_id}: {escape(entry.reason)}", soft_wrap=True)
     for problem in _problems(loaded):
@@ -134,7 +135,7 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Matrix
     matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
     only = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)
-    options = Options(record.profile, only, blocks=None, windows=None, window_s=None, seed=None, aa=aa)
+    options = Options(record.profile, only, aa=aa)
     return store, matrix, options, record
 
 
@@ -162,8 +163,14 @@ def _record(run_id: str, options: Options, matrix: Matrix, prepared: Prepared, e
         cells=prepared.plan.cells,
         not_testable=prepared.plan.not_testable,
         order=prepared.plan.order,
+        stopping=_stopping_record(matrix.profiles[options.profile]),
         notes=prepared.notes,
     )
+
+
+def _stopping_record(profile: Profile) -> Stopping | None:
+    rules = profile.stopping
+    return Stopping.model_validate(asdict(rules)) if rules else None
 
 
 def _git(root: Path) -> tuple[str | None, bool | None]:

@@ -7,21 +7,23 @@ from dataclasses import dataclass
 
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.executors import again, is_again
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
 
 
 @dataclass(frozen=True)
 class Options:
     """`only` narrows axes; `aa` replaces the profile's executors by one, twice; what is None stays as the profile
-    says."""
+    says. `blocks` alone fixes their number."""
 
     profile: str
     only: Mapping[str, Sequence[str | int]]
-    blocks: int | None
-    windows: int | None
-    window_s: float | None
-    seed: int | None
+    blocks: int | None = None
+    max_blocks: int | None = None
+    precision: float | None = None
+    windows: int | None = None
+    window_s: float | None = None
+    seed: int | None = None
     aa: str | None = None
 
     def apply(self, matrix: Matrix) -> Matrix:
@@ -44,11 +46,19 @@ class Options:
             axes = axes.model_copy(update={"executor": tuple(dict.fromkeys((*axes.executor, *arms)))})
             select = profile.select.model_copy(update={"executor": arms})
             profile = profile.model_copy(update={"select": select, "include": ()})
-        protocol = {"blocks": self.blocks, "windows": self.windows, "window_s": self.window_s}
-        changed = {name: value for name, value in protocol.items() if value is not None}
-        profiles = {**matrix.profiles, self.profile: profile.model_copy(update=changed)}
+        profiles = {**matrix.profiles, self.profile: self._protocol(profile)}
         seed = matrix.seed if self.seed is None else self.seed
         return matrix.model_copy(update={"axes": axes, "profiles": profiles, "seed": seed})
+
+    def _protocol(self, profile: Profile) -> Profile:
+        asked = {name: getattr(self, name) for name in ("blocks", "max_blocks", "precision", "windows", "window_s")}
+        changed = {name: value for name, value in asked.items() if value is not None}
+        fixed = {"max_blocks": None, "precision": None} if "blocks" in changed and "max_blocks" not in changed else {}
+        profile = profile.model_copy(update=fixed | changed)
+        if profile.max_blocks is None and self.precision is not None:
+            raise MatrixError("--precision says when blocks are enough; --max-blocks must say how many may be added")
+        _ = profile.stopping
+        return profile
 
     def _arms(self, matrix: Matrix) -> tuple[str, str]:
         allowed = [executor for executor in matrix.axes.executor if not is_again(executor)]

@@ -14,7 +14,7 @@ from jdkmatrix.records import CellKey, CellRecord, Fork, Window
 from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
 
 
-def summary_table(cells: Sequence[CellRecord]) -> Table:
+def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> Table:
     """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
     block by block. Figures are geometric means over forks, as on the page. Fits on a terminal of 80 columns."""
     table = Table(
@@ -31,7 +31,7 @@ def summary_table(cells: Sequence[CellRecord]) -> Table:
         cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
         table.add_row(f"[bold]{escape(key.jdk)}[/]", "", escape(key.workload), cpus, f"{key.burn_us} µs", key.load)
         for cell in members:
-            table.add_row(*_row(cell, by_key))
+            table.add_row(*_row(cell, by_key, sequential=sequential))
     return table
 
 
@@ -41,7 +41,7 @@ def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
     return sorted(cells, key=lambda cell: first[cell.key.group])
 
 
-def _row(cell: CellRecord, by_key: Mapping[CellKey, CellRecord]) -> tuple[str, ...]:
+def _row(cell: CellRecord, by_key: Mapping[CellKey, CellRecord], *, sequential: bool) -> tuple[str, ...]:
     usable = [fork for fork in cell.forks if fork.usable]
     name = f"  {escape(cell.key.executor)}"
     forks = f"{len(usable)}/{len(cell.forks)}"
@@ -54,16 +54,18 @@ def _row(cell: CellRecord, by_key: Mapping[CellKey, CellRecord]) -> tuple[str, .
         f"{summarise([fork_throughput(fork) for fork in usable]).geomean:,.0f}",
         f"{summarise([fork_cpu_us_per_request(fork) for fork in usable]).geomean:.1f}",
         p99_ms(usable),
-        escape(ratio_text(ratio_to_baseline(cell, by_key))),
+        escape(ratio_text(ratio_to_baseline(cell, by_key, sequential=sequential))),
     )
 
 
-def ratio_to_baseline(cell: CellRecord, cells: Mapping[CellKey, CellRecord]) -> Ratio | None:
+def ratio_to_baseline(
+    cell: CellRecord, cells: Mapping[CellKey, CellRecord], *, sequential: bool = False
+) -> Ratio | None:
     """Throughput of `cell` over that of what it is compared with; None for the baseline itself or without pairs."""
     if cell.key.executor == BASELINE:
         return None
     other = cells.get(cell.key.model_copy(update={"executor": reference(cell.key.executor)}))
-    return paired_ratio(_by_block(cell.forks), _by_block(other.forks)) if other else None
+    return paired_ratio(_by_block(cell.forks), _by_block(other.forks), sequential=sequential) if other else None
 
 
 def ratio_text(ratio: Ratio | None) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 
-from jdkmatrix.config.model import Matrix, Selection
+from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.errors import MatrixError
 
 AXES = ("workload", "jdk", "executor", "cpus", "burn_us", "load")
 
@@ -46,11 +47,23 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
 
 def _profiles(matrix: Matrix) -> Iterator[str]:
     for name, profile in matrix.profiles.items():
+        yield from (f"profiles.{name}.{text}" for text in _blocks(profile))
         rules: list[tuple[str, Selection]] = [("select", profile.select)]
         rules += [(f"exclude[{i}]", rule) for i, rule in enumerate(profile.exclude)]
         rules += [(f"include[{i}]", rule) for i, rule in enumerate(profile.include)]
         for where, rule in rules:
             yield from (f"profiles.{name}.{where}.{text}" for text in _selection(matrix, rule))
+
+
+def _blocks(profile: Profile) -> Iterator[str]:
+    if profile.max_blocks is None:
+        if profile.precision is not None:
+            yield "precision: has no effect without max_blocks"
+        return
+    try:
+        profile.stopping  # noqa: B018 - its rules are checked where they are defined
+    except MatrixError as error:
+        yield f"max_blocks: {error}"
 
 
 def _selection(matrix: Matrix, rule: Selection) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from jdkmatrix.config.executors import check_executor
 from jdkmatrix.records import Load
+from jdkmatrix.stats.stopping import StoppingRules
 
 Executor = Annotated[str, AfterValidator(check_executor)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -53,15 +54,32 @@ class Selection(Table):
 
 class Profile(Table):
     """`select` is a product of axis values (an axis left out means all of it); `exclude` takes cells out that match
-    every axis it names; `include` adds a product, its unnamed axes as in `select`."""
+    every axis it names; `include` adds a product, its unnamed axes as in `select`.
+
+    Without `max_blocks` exactly `blocks` are run; with it, blocks are added to those until every ratio is known to
+    ± `precision` (a share), or `max_blocks` have been run."""
 
     description: str
     blocks: Annotated[int, Field(ge=1, le=1000)]
+    max_blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
+    precision: Annotated[float, Field(gt=0, lt=1)] | None = None  # 0.02 where only max_blocks is given
     windows: Annotated[int, Field(ge=1, le=1000)]
     window_s: Seconds
     select: Selection
     exclude: tuple[Selection, ...] = ()
     include: tuple[Selection, ...] = ()
+
+    @property
+    def blocks_at_most(self) -> int:
+        return self.max_blocks or self.blocks
+
+    @property
+    def stopping(self) -> StoppingRules | None:
+        """When to add no more blocks; None where their number is fixed."""
+        if self.max_blocks is None:
+            return None
+        precision = StoppingRules.precision if self.precision is None else self.precision
+        return StoppingRules(precision=precision, min_blocks=self.blocks, max_blocks=self.max_blocks)
 
 
 class Server(Table):

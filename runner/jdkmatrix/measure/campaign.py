@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.measure.blocks import decide, words
 from jdkmatrix.measure.fork import ForkSetup, Listener, measure_fork
 from jdkmatrix.measure.identity import identity_of
-from jdkmatrix.plan import Plan, PlannedFork
+from jdkmatrix.plan import Group, Plan, PlannedFork
 from jdkmatrix.records import CellKey, CellRecord, Fork, HostFacts, Identity, Load
 from jdkmatrix.store.runs import RunStore, UnreadableError
 from jdkmatrix.sut.instance import Instance
@@ -33,9 +34,15 @@ class CellParts:
 class CampaignListener(Listener, Protocol):
     """Hears how a run goes on."""
 
+    def forks_ahead(self, forks: int) -> None:
+        """So many are left to measure, as far as is known; told at the start and when it changes."""
+
     def fork_started(self, planned: PlannedFork) -> None: ...
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
+
+    def decided(self, text: str) -> None:
+        """Whether a group of cells gets another block, and why."""
 
     def notice(self, text: str) -> None: ...
 
@@ -49,21 +56,46 @@ class Campaign:
     host: HostFacts
     store: RunStore
 
-    def measure(self, listener: CampaignListener) -> None:
-        """Measure every fork that the store does not have yet."""
+    def measure(self, listener: CampaignListener) -> tuple[str, ...]:
+        """Measure every fork that is needed and that the store does not have yet; returns the order of all that are
+        recorded then."""
         cells = {key: self._open_cell(key, listener) for key in self.parts}
-        for planned in self.remaining(cells):
-            listener.fork_started(planned)
-            fork = measure_fork(self._setup(planned, cells[planned.key].load), listener)
-            cell = with_fork(cells[planned.key], fork)
-            self.store.save_cell(cell)
-            cells[planned.key] = cell
-            listener.fork_finished(fork, cell)
+        listener.forks_ahead(sum(planned.fork not in recorded(cells[planned.key]) for planned in self.plan.sure))
+        stopped: set[Group] = set()
+        order: list[str] = []
+        for planned in self.plan.forks:
+            group = planned.key.group
+            if group not in stopped and planned.position == 1 and self._has_enough(planned, cells, listener):
+                stopped.add(group)
+            if group in stopped:
+                continue
+            order.append(planned.label)
+            if planned.fork in recorded(cells[planned.key]):
+                continue
+            cells[planned.key] = self._measured(replace(planned, sequence=len(order)), cells[planned.key], listener)
+        return tuple(order)
 
-    def remaining(self, cells: Mapping[CellKey, CellRecord]) -> tuple[PlannedFork, ...]:
-        """The planned forks that are not recorded, in order."""
-        done = {(key, fork.fork) for key, cell in cells.items() for fork in cell.forks}
-        return tuple(planned for planned in self.plan.forks if (planned.key, planned.fork) not in done)
+    def _measured(self, planned: PlannedFork, cell: CellRecord, listener: CampaignListener) -> CellRecord:
+        """`cell` with this fork, on disk."""
+        listener.fork_started(planned)
+        fork = measure_fork(self._setup(planned, cell.load), listener)
+        cell = with_fork(cell, fork)
+        self.store.save_cell(cell)
+        listener.fork_finished(fork, cell)
+        return cell
+
+    def _has_enough(self, first: PlannedFork, cells: Mapping[CellKey, CellRecord], listener: CampaignListener) -> bool:
+        """Is the block that `first` begins not needed?"""
+        rules = self.profile.stopping
+        done = first.fork - 1
+        if rules is None or done < rules.min_blocks:
+            return False
+        group = [cell for key, cell in cells.items() if key.group == first.key.group]
+        decision = decide(group, done, rules)
+        if any(first.fork not in recorded(cell) for cell in group):
+            listener.decided(f"{first.key.group_id}: {words(decision, done, rules)}")
+            listener.forks_ahead(0 if decision.stop else len(group))
+        return decision.stop
 
     def identity(self, key: CellKey) -> Identity:
         parts = self.parts[key]
@@ -136,6 +168,11 @@ class Campaign:
             log_dir=log_dir,
             log_prefix=f"../{log_dir.relative_to(self.store.directory)}",
         )
+
+
+def recorded(cell: CellRecord) -> frozenset[int]:
+    """The numbers of its forks."""
+    return frozenset(fork.fork for fork in cell.forks)
 
 
 def with_fork(cell: CellRecord, fork: Fork) -> CellRecord:

@@ -124,7 +124,7 @@ def prepare(
     measurable = [cell for cell in cells if cell not in impossible]
     parts = set_up_parts(project, matrix, measurable, say=say)
     impossible |= {cell: reason for cell in measurable if (reason := _missing(parts, cell))}
-    plan = make_plan(cells, blocks=matrix.profiles[profile].blocks, seed=matrix.seed, impossible=impossible)
+    plan = make_plan(cells, matrix.profiles[profile], seed=matrix.seed, impossible=impossible)
     if not plan.forks:
         reasons = "\n  ".join(dict.fromkeys(impossible.values()))
         raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")

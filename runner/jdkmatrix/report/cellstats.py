@@ -98,13 +98,14 @@ P99 = Metric("p99", "p99 latency", False, lambda cell: cell.p99_us)
 METRICS = (THROUGHPUT, CPU, P99)
 
 
-def compare(metric: Metric, cell: CellStats, base: CellStats) -> Ratio | None:
-    """`cell` over `base`, paired by block; figures of 0 have no ratio and are left out."""
+def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: bool = False) -> Ratio | None:
+    """`cell` over `base`, paired by block; figures of 0 have no ratio and are left out. `sequential`: as in
+    paired_ratio."""
 
     def positive(by_block: Mapping[int, float]) -> dict[int, float]:
         return {block: figure for block, figure in by_block.items() if figure > 0}
 
-    return stats.paired_ratio(positive(metric.by_block(cell)), positive(metric.by_block(base)))
+    return stats.paired_ratio(positive(metric.by_block(cell)), positive(metric.by_block(base)), sequential=sequential)
 
 
 class Cells:
@@ -112,6 +113,7 @@ class Cells:
 
     def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
         self._by_key = {record.key: CellStats(record) for record in records}
+        self._sequential = run.stopping is not None
         planned = dict.fromkeys(run.cells)
         self.keys = (*planned, *(key for key in self._by_key if key not in planned))
 
@@ -125,4 +127,4 @@ class Cells:
         """`key` over the same cell on another executor; None when one of them has no usable fork."""
         cell = self.get(key)
         base = self.get(key.model_copy(update={"executor": base_executor}))
-        return compare(metric, cell, base) if cell and base else None
+        return compare(metric, cell, base, sequential=self._sequential) if cell and base else None

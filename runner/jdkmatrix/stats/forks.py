@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Fork, Window
+from jdkmatrix.records import Fork, Load, RateLoad, Window
 from jdkmatrix.stats.intervals import mean_interval
 
 
@@ -75,6 +75,11 @@ def fork_cpu_us_per_request(fork: Fork) -> float:
     if completed == 0:
         raise MatrixError(f"fork {fork.fork} answered no request, so it has no CPU time per request")
     return sum(window.sut.cpu_us_per_request * window.load.completed for window in windows) / completed
+
+
+def leading_figure(load: Load) -> Callable[[Fork], float]:
+    """What executors under this load are compared by first: a constant rate fixes the throughput."""
+    return fork_cpu_us_per_request if isinstance(load, RateLoad) else fork_throughput
 
 
 def _valid(fork: Fork) -> tuple[Window, ...]:

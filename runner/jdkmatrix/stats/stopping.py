@@ -24,7 +24,7 @@ from enum import Enum
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.ratios import paired_ratio
 
-FEWEST_BLOCKS = 3  # with two, Student's t has one degree of freedom, and chance decides
+FEWEST_BLOCKS = 5
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class StoppingRules:
     """`precision` is relative: 0.02 means ± 2 %.
 
     Raises:
-        MatrixError: precision is not above 0, or not 3 ≤ min_blocks ≤ max_blocks.
+        MatrixError: precision is not above 0, or not 5 ≤ min_blocks ≤ max_blocks.
     """
 
     precision: float = 0.02
@@ -44,8 +44,8 @@ class StoppingRules:
             raise MatrixError(f"precision is a share above 0, such as 0.02; found {self.precision}")
         if not FEWEST_BLOCKS <= self.min_blocks <= self.max_blocks:
             raise MatrixError(
-                f"blocks: {FEWEST_BLOCKS} <= min_blocks <= max_blocks is needed, found min_blocks = {self.min_blocks},"
-                f" max_blocks = {self.max_blocks}"
+                f"{FEWEST_BLOCKS} <= blocks <= max_blocks is needed where blocks are added until figures are precise;"
+                f" found blocks = {self.min_blocks}, max_blocks = {self.max_blocks}"
             )
 
     @property

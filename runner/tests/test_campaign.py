@@ -1,0 +1,183 @@
+"""How a run adds blocks, stops, and goes on after it was cut off; the forks are made up, their files are real."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from jdkmatrix.config.executors import base_of
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Profile
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.measure import campaign as module
+from jdkmatrix.measure.blocks import comparisons, decide
+from jdkmatrix.measure.campaign import Campaign, CellParts, recorded
+from jdkmatrix.measure.fork import ForkSetup, Listener
+from jdkmatrix.plan import make_plan
+from jdkmatrix.records import CellKey, CellRecord, DriverFacts, Fork, RateLoad, Status, Window
+from jdkmatrix.stats.stopping import StoppingRules, Why
+from jdkmatrix.store.runs import RunStore
+from tests.builders import cell, fork, key, load_result, pressure, sut_usage
+
+MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
+QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
+CELLS = tuple(one.model_copy(update={"executor": e}) for one in (QUIET, NOISY) for e in ("liberty", "virtual"))
+
+
+def measured(number: int, throughput_rps: float, status: Status = Status.OK) -> Fork:
+    window = Window(
+        index=1, t_s=10.0, load=load_result(throughput_rps=throughput_rps), sut=sut_usage(), host=pressure()
+    )
+    return fork(number, status).model_copy(update={"windows": (window,) if status is Status.OK else ()})
+
+
+def made_up(cell_key: CellKey, block: int) -> Fork:
+    """Two CPUs scatter by 30 %, one by 0.1 %; the same fork every time it is asked for."""
+    source = random.Random(f"{cell_key.cell_id}#{block}")
+    level = 1000.0 if base_of(cell_key.executor) == "liberty" else 800.0
+    return measured(block, level * source.lognormvariate(0, 0.3 if cell_key.cpus == 2 else 0.001))
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.decisions: list[str] = []
+        self.ahead: list[int] = []
+
+    def step(self, text: str) -> None: ...
+
+    def forks_ahead(self, forks: int) -> None:
+        self.ahead.append(forks)
+
+    def fork_started(self, planned: object) -> None: ...
+
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
+
+    def decided(self, text: str) -> None:
+        self.decisions.append(text)
+
+    def notice(self, text: str) -> None: ...
+
+
+def campaign(store: RunStore, **protocol: Any) -> Campaign:
+    profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
+    facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
+    parts = CellParts(
+        driver=cast(Any, SimpleNamespace(facts=facts)),
+        cpu_sets=CpuSets(sut=(1,), driver=(0,), overlapped=False, shares_cores=False),
+        burn_rounds=0, jvm_flags={}, instance=cast(Any, None), inputs={},
+    )  # fmt: skip
+    host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k")
+    return Campaign(
+        matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
+        parts=dict.fromkeys(CELLS, parts), host=cast(Any, host), store=store,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The labels of the forks that are measured from now on."""
+    run: list[str] = []
+
+    def one(setup: ForkSetup, listener: Listener) -> Fork:
+        run.append(setup.planned.label)
+        made = made_up(setup.planned.key, setup.planned.fork)
+        return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
+
+    monkeypatch.setattr(module, "measure_fork", one)
+    return run
+
+
+def blocks_of(store: RunStore, cell_key: CellKey) -> int:
+    found = store.read_cell(cell_key)
+    assert found is not None
+    return len(found.forks)
+
+
+def test_blocks_are_added_where_figures_scatter_and_only_there(tmp_path: Path, forks: list[str]) -> None:
+    store = RunStore.create(tmp_path / "run")
+    heard = Heard()
+    order = campaign(store, blocks=5, max_blocks=8, precision=0.02).measure(heard)
+    assert (blocks_of(store, QUIET), blocks_of(store, NOISY)) == (5, 8)
+    assert list(order) == forks
+    cells = [found for one in CELLS if (found := store.read_cell(one))]
+    sequences = {f"{c.key.cell_id}#{f.fork}": f.sequence for c in cells for f in c.forks}
+    assert [sequences[label] for label in order] == list(range(1, 5 * 4 + 3 * 2 + 1))
+    assert heard.ahead[0] == 5 * 4
+    assert sum("one more" in text for text in heard.decisions) == 3
+    enough = [text for text in heard.decisions if text.endswith("enough")]
+    assert len(enough) == 1
+    assert "cpus-1" in enough[0]
+
+
+def test_a_fixed_number_is_a_fixed_number(tmp_path: Path, forks: list[str]) -> None:
+    store = RunStore.create(tmp_path / "run")
+    heard = Heard()
+    campaign(store, blocks=3).measure(heard)
+    assert len(forks) == 3 * 4
+    assert (heard.ahead, heard.decisions) == ([12], [])
+
+
+@pytest.mark.parametrize("cut_after", [1, 7, 20, 21, 23])
+def test_a_run_that_was_cut_off_ends_as_if_it_had_not_been(
+    tmp_path: Path, forks: list[str], monkeypatch: pytest.MonkeyPatch, cut_after: int
+) -> None:
+    whole = campaign(RunStore.create(tmp_path / "whole"), blocks=5, max_blocks=8).measure(Heard())
+    forks.clear()
+    store = RunStore.create(tmp_path / "cut")
+    made: Callable[[ForkSetup, Listener], Fork] = module.measure_fork
+
+    def cut(setup: ForkSetup, listener: Listener) -> Fork:
+        if len(forks) == cut_after:
+            raise KeyboardInterrupt
+        return made(setup, listener)
+
+    monkeypatch.setattr(module, "measure_fork", cut)
+    with pytest.raises(KeyboardInterrupt):
+        campaign(store, blocks=5, max_blocks=8).measure(Heard())
+    monkeypatch.setattr(module, "measure_fork", made)
+    assert campaign(store, blocks=5, max_blocks=8).measure(Heard()) == whole
+    assert forks == list(whole), "nothing is measured twice"
+    forks.clear()
+    heard = Heard()
+    campaign(store, blocks=5, max_blocks=8).measure(heard)
+    assert forks == []
+    assert set(heard.ahead) == {0}
+
+
+def cells_of(*executors: str, blocks: int = 6) -> list[CellRecord]:
+    keys = [key(executor) for executor in executors]
+    return [cell(one, tuple(made_up(one, block) for block in range(1, blocks + 1))) for one in keys]
+
+
+def test_later_blocks_do_not_change_what_was_decided() -> None:
+    rules = StoppingRules(precision=0.02, min_blocks=5, max_blocks=8)
+    assert decide(cells_of("liberty", "virtual", blocks=8), 5, rules) == decide(
+        cells_of("liberty", "virtual", blocks=5), 5, rules
+    )
+
+
+def test_each_is_compared_with_its_reference() -> None:
+    found = comparisons(cells_of("liberty", "virtual", "liberty-aa"), 6)
+    assert set(found) == {"virtual", "liberty-aa"}
+    assert found["liberty-aa"][1] == found["virtual"][1]
+
+
+def test_without_a_reference_each_must_be_known_by_itself() -> None:
+    found = comparisons(cells_of("virtual", "platform"), 6)
+    assert set(found) == {"virtual", "platform"}
+    assert set(found["virtual"][1].values()) == {1.0}
+    rules = StoppingRules(precision=0.02, min_blocks=5, max_blocks=8)
+    assert decide(cells_of("virtual"), 5, rules).why is Why.PRECISE
+
+
+def test_a_constant_rate_is_compared_by_cpu_time() -> None:
+    load = RateLoad(rate_rps=1000, connections=10)
+    forks = (measured(1, 1000.0), measured(2, 1000.0, Status.FAILED))
+    cells = [cell(key(e), forks).model_copy(update={"load": load}) for e in ("liberty", "virtual")]
+    assert comparisons(cells, 2) == {"virtual": ({1: 1000.0}, {1: 1000.0})}
+    assert recorded(cells[0]) == {1, 2}
