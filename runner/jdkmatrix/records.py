@@ -253,8 +253,24 @@ class WarmupWindow(Record):
     p99_us: float | None
 
 
+class SeriesSteadiness(Record):
+    """What a test for the steady state says of the windows under the measured load. `figure`: "cpu_us_per_request" or
+    "p99_us"; `from_window`: index of the first window of the steady rest, whose geometric mean is `level`; `change`:
+    the trend over that rest, as a share. None: too few windows."""
+
+    figure: Literal["cpu_us_per_request", "p99_us"]
+    finding: str
+    warm: bool  # waiting brings nothing more
+    from_window: int | None
+    level: float | None
+    change: float | None
+    trend_p: float | None
+
+
 class Warmup(Record):
     windows: tuple[WarmupWindow, ...]
+    series: tuple[SeriesSteadiness, ...] = ()
+    time_to_steady_s: float | None = None  # from the process's start to 95 % of the steady performance; None: not seen
     steady: bool  # the gate opened under the measured load, before its cap
     jit_cpus: tuple[int, ...]  # where the JIT compiler ran meanwhile; during the windows it runs on the SUT's CPUs
     duration_s: float

@@ -51,7 +51,7 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("profiles/article/blocks", 4), ["profiles.article.max_blocks", "5 <= blocks"]),
         (change("profiles/article/max_blocks", None), ["profiles.article.precision", "no effect without max_blocks"]),
         (change("warmup/windw_s", 3), ["warmup.windw_s", 'did you mean "window_s"']),
-        (change("warmup/max_s", 3), ["warmup.max_s", "flat_windows"]),
+        (change("warmup/max_s", 3), ["warmup.max_s", "tail_windows"]),
         (change("loads/rate-2000/kind", "rat"), ["loads.rate-2000", 'did you mean "rate"']),
         (change("loads/rate-2000/kind", None), ["loads.rate-2000", "kind"]),
         (change("loads/rate-2000/rate_rps", -1), ["loads.rate-2000.rate_rps", "-1"]),

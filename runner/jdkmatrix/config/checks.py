@@ -81,6 +81,6 @@ def _selection(matrix: Matrix, rule: Selection) -> Iterator[str]:
 
 def _warmup(matrix: Matrix) -> Iterator[str]:
     rules = matrix.warmup
-    needed_s = rules.moderate_s + (rules.flat_windows + 1) * rules.window_s
+    needed_s = rules.moderate_s + (rules.tail_windows + 1) * rules.window_s
     if rules.max_s < needed_s:
-        yield f"warmup.max_s: {rules.max_s:g} is shorter than moderate_s + (flat_windows + 1) × window_s = {needed_s:g}"
+        yield f"warmup.max_s: {rules.max_s:g} is shorter than moderate_s + (tail_windows + 1) × window_s = {needed_s:g}"

@@ -114,8 +114,9 @@ class WarmupRules(Table):
     first_request_us: Annotated[float, Field(gt=0)]
     moderate_s: Seconds
     jit_on_driver_cpus: bool
-    flat_windows: Annotated[int, Field(ge=2, le=100)]
-    improvement_max: Annotated[float, Field(gt=0, lt=1)]
+    tail_windows: Annotated[int, Field(ge=4, le=1000)]
+    trend_alpha: Annotated[float, Field(gt=0, lt=1)]
+    change_max: Annotated[float, Field(gt=0)]
     jit_share_max: Annotated[float, Field(gt=0)]
     max_s: Seconds
 

@@ -13,6 +13,7 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.blocks import decide, words
 from jdkmatrix.measure.fork import ForkSetup, Listener, measure_fork
 from jdkmatrix.measure.identity import identity_of
+from jdkmatrix.measure.warmup import load_statistics
 from jdkmatrix.plan import Group, Plan, PlannedFork
 from jdkmatrix.records import CellKey, CellRecord, Fork, HostFacts, Identity, Load
 from jdkmatrix.store.runs import RunStore, UnreadableError
@@ -59,6 +60,7 @@ class Campaign:
     def measure(self, listener: CampaignListener) -> tuple[str, ...]:
         """Measure every fork that is needed and that the store does not have yet; returns the order of all that are
         recorded then."""
+        load_statistics()
         cells = {key: self._open_cell(key, listener) for key in self.parts}
         listener.forks_ahead(sum(planned.fork not in recorded(cells[planned.key]) for planned in self.plan.sure))
         stopped: set[Group] = set()

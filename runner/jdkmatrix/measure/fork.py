@@ -19,7 +19,16 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.gates import window_reasons
 from jdkmatrix.measure.observe import Bench
-from jdkmatrix.measure.warmup import duration_s, is_moderate_over, is_over, is_steady, next_rate_rps
+from jdkmatrix.measure.warmup import (
+    duration_s,
+    is_moderate_over,
+    is_over,
+    is_steady,
+    next_rate_rps,
+    series_steadiness,
+    time_to_steady,
+    why_not_steady,
+)
 from jdkmatrix.measure.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.plan import PlannedFork
 from jdkmatrix.probes.process import SutGoneError
@@ -220,6 +229,8 @@ def _warm(setup: ForkSetup, bench: Bench, listener: Listener) -> Warmup:
     return Warmup(
         windows=tuple(windows),
         steady=is_steady(windows, rules),
+        series=series_steadiness(windows, rules),
+        time_to_steady_s=time_to_steady(windows, rules),
         jit_cpus=_jit_cpus(setup),
         duration_s=duration_s(windows, rules),
     )
@@ -263,7 +274,7 @@ def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
         draft.reasons.append(
             Reason(
                 code="not-steady",
-                message=f"requests still got cheaper, or the JIT still compiled, after {setup.matrix.warmup.max_s:g} s",
+                message=why_not_steady(draft.warmup, setup.matrix.warmup) if draft.warmup else "no warm-up",
             )
         )
     if status is Status.INVALID:

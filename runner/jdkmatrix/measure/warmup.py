@@ -1,21 +1,29 @@
 """When is a server warm? Pure.
 
-The gate looks at what the measurement will be: CPU time per request under the measured load. It is open when that has
-stopped falling and the JIT compiler has calmed down. Seconds alone say nothing: on one CPU, a server that is loaded
-flat out from the start starves its compiler and stays slow for minutes.
-
-The best windows are compared, not all of them. What else happens on a host can only make a request dearer, so the
-minimum tells how good the code is, and the spread how quiet the host: a gate that asked for a small spread would wait
-for a lucky moment on a busy host. Code that got worse is not missed, since the JIT is seen at work replacing it.
+The gate looks at what the measurement will be: CPU time per request and latency under the measured load. It is open
+when neither gets better any more (stats/steady.py) and the JIT compiler has calmed down. Seconds alone say nothing: on
+one CPU, a server that is loaded flat out from the start starves its compiler and stays slow for minutes.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from statistics import fmean
+from typing import Literal
 
 from jdkmatrix.config.model import WarmupRules
-from jdkmatrix.records import WarmupWindow
+from jdkmatrix.records import SeriesSteadiness, Warmup, WarmupWindow
+from jdkmatrix.stats.steady import SteadyRules, steadiness, time_to_steady_s
+
+Figure = Literal["cpu_us_per_request", "p99_us"]
+_NAMES: dict[Figure, str] = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}
+
+
+def load_statistics() -> None:
+    """Import what the gate computes with: a second of CPU, to be spent before there is a server to disturb."""
+    for module in ("scipy.stats", "scipy.optimize"):
+        importlib.import_module(module)
 
 
 def next_rate_rps(windows: Sequence[WarmupWindow], rules: WarmupRules, *, cpus: int, burn_us: int) -> float:
@@ -34,19 +42,64 @@ def is_moderate_over(windows: Sequence[WarmupWindow], rules: WarmupRules) -> boo
     return duration_s(windows, rules) >= rules.moderate_s
 
 
+def series_steadiness(windows: Sequence[WarmupWindow], rules: WarmupRules) -> tuple[SeriesSteadiness, ...]:
+    """What the windows under the measured load say: CPU time per request, then latency. A window without any answer
+    counts with its own length as latency, which is the least that its requests took."""
+    loaded = _loaded(windows)
+    figures: dict[Figure, list[float]] = {
+        "cpu_us_per_request": [window.cpu_us_per_request for window in loaded],
+        "p99_us": [rules.window_s * 1e6 if window.p99_us is None else window.p99_us for window in loaded],
+    }
+    found = {name: steadiness(values, _steady_rules(rules)) for name, values in figures.items()}
+    return tuple(
+        SeriesSteadiness(
+            figure=name,
+            finding=one.finding.value,
+            warm=one.warm,
+            from_window=one.from_window,
+            level=one.level,
+            change=one.change,
+            trend_p=one.trend_p,
+        )
+        for name, one in found.items()
+    )
+
+
 def is_steady(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
-    """Have the last `flat_windows` windows under the measured load brought nothing better, and little compilation?"""
-    loaded = [window for window in windows if window.stage == "load"]
-    before, last = loaded[: -rules.flat_windows], loaded[-rules.flat_windows :]
-    if not before:
-        return False
-    improvement = 1 - _best(last) / _best(before)
-    calm = fmean(window.jit_share for window in last) <= rules.jit_share_max
-    return improvement <= rules.improvement_max and calm
+    """Does waiting bring nothing more, under the measured load and with little compilation in the last windows?"""
+    return _is_calm(windows, rules) and all(series.warm for series in series_steadiness(windows, rules))
 
 
-def _best(windows: Sequence[WarmupWindow]) -> float:
-    return min(window.cpu_us_per_request for window in windows)
+def why_not_steady(warmup: Warmup, rules: WarmupRules) -> str:
+    """What kept the gate shut until the cap."""
+    found = [f"{_NAMES[series.figure]}: {series.finding}" for series in warmup.series if not series.warm]
+    if not _is_calm(warmup.windows, rules):
+        found.append("the JIT compiler was at work")
+    return f"not steady after {warmup.duration_s:.0f} s of warm-up: {'; '.join(found)}"
+
+
+def time_to_steady(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float | None:
+    """Seconds from the start of the process until 95 % of the steady performance, by CPU time per request under the
+    measured load; None where the steady state was not seen."""
+    loaded = _loaded(windows)
+    return time_to_steady_s(
+        [window.t_s for window in loaded],
+        [window.cpu_us_per_request for window in loaded],
+        rules=_steady_rules(rules),
+    )
+
+
+def _is_calm(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
+    last = _loaded(windows)[-rules.tail_windows :]
+    return bool(last) and fmean(window.jit_share for window in last) <= rules.jit_share_max
+
+
+def _loaded(windows: Sequence[WarmupWindow]) -> list[WarmupWindow]:
+    return [window for window in windows if window.stage == "load"]
+
+
+def _steady_rules(rules: WarmupRules) -> SteadyRules:
+    return SteadyRules(rules.tail_windows, rules.trend_alpha, rules.change_max)
 
 
 def is_over(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
