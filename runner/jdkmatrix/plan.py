@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from jdkmatrix.config.checks import AXES
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CellKey, NotTestable
+from jdkmatrix.records import CapacityLoad, CellKey, NotTestable
 
 Group = tuple[str, str, int, int, str]
 
@@ -133,7 +133,14 @@ def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossib
     )
 
 
-def estimate_fork_s(matrix: Matrix, profile: Profile) -> float:
-    """Seconds that one fork is expected to take; the start and stop of a server are taken as 10 s, and the gate of the
-    warm-up as opening at a third of its cap (20 s of 60 were usual on two CPUs)."""
-    return 10 + matrix.warmup.max_s / 3 + profile.windows * profile.window_s
+# Of one search: the floor, eight halvings and three repeats were usual.
+_SEARCH_STEPS = 12
+
+
+def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
+    """Seconds that these forks are expected to take; the start and stop of a server are taken as 10 s, and the gate of
+    the warm-up as opening at a third of its cap (20 s of 60 were usual on two CPUs)."""
+    every_s = 10 + matrix.warmup.max_s / 3 + profile.windows * profile.window_s
+    loads = [matrix.loads[fork.key.load] for fork in forks]
+    searches_s = sum(_SEARCH_STEPS * load.step_s for load in loads if isinstance(load, CapacityLoad))
+    return every_s * len(loads) + searches_s

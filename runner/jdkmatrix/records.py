@@ -33,6 +33,10 @@ class SaturateLoad(Record):
     kind: Literal["saturate"] = "saturate"
     connections: Annotated[int, Field(ge=1, le=100_000)]
 
+    @property
+    def in_windows(self) -> SaturateLoad:
+        return self
+
 
 class RateLoad(Record):
     """Open loop: `rate_rps` requests per second over all connections, on a fixed schedule."""
@@ -41,8 +45,32 @@ class RateLoad(Record):
     rate_rps: Annotated[float, Field(gt=0)]
     connections: Annotated[int, Field(ge=1, le=100_000)]
 
+    @property
+    def in_windows(self) -> RateLoad:
+        return self
 
-Load = Annotated[SaturateLoad | RateLoad, Field(discriminator="kind")]
+
+class CapacityLoad(Record):
+    """A closed loop, then constant rates: the highest that keeps p99 within `p99_max_us` without a failed request.
+
+    The search goes from `floor_share` of the closed loop's throughput up to that throughput, until it has the rate to
+    within `resolution` (a share), in windows of `step_s`.
+    """
+
+    kind: Literal["capacity"] = "capacity"
+    connections: Annotated[int, Field(ge=1, le=100_000)]
+    p99_max_us: Annotated[float, Field(gt=0)]
+    floor_share: Annotated[float, Field(gt=0, lt=1)]
+    resolution: Annotated[float, Field(gt=0, lt=1)]
+    step_s: Annotated[float, Field(gt=0, le=86_400)]
+
+    @property
+    def in_windows(self) -> SaturateLoad:
+        return SaturateLoad(connections=self.connections)
+
+
+Load = Annotated[SaturateLoad | RateLoad, Field(discriminator="kind")]  # what a driver runs
+CellLoad = Annotated[SaturateLoad | RateLoad | CapacityLoad, Field(discriminator="kind")]  # `in_windows`: its windows
 
 
 class CellKey(Record):
@@ -289,6 +317,31 @@ class Window(Record):
         return not self.reasons
 
 
+class CapacityStep(Record):
+    """One window of the search; `held`: within the objective and without a failed request, None where it is invalid."""
+
+    rate_rps: float
+    purpose: str
+    held: bool | None
+    window: Window
+
+
+class Capacity(Record):
+    """The highest rate that held lies in [held_rps, failed_rps]; None: no rate held, or none failed above those.
+
+    `not_monotonic_rps`: higher rates that held nevertheless.
+    """
+
+    outcome: str
+    p99_max_us: float
+    floor_rps: float
+    ceiling_rps: float  # throughput of the closed loop
+    held_rps: float | None
+    failed_rps: float | None
+    not_monotonic_rps: tuple[float, ...]
+    steps: tuple[CapacityStep, ...]
+
+
 class Pinning(Record):
     sut_cpus: tuple[int, ...]
     driver_cpus: tuple[int, ...]
@@ -333,6 +386,7 @@ class Fork(Record):
     burn_check: BurnCheck | None
     warmup: Warmup | None
     windows: tuple[Window, ...]
+    capacity: Capacity | None = None
     samples: tuple[Sample, ...]
     logs: dict[str, str]  # title -> path beside the cell file
 
@@ -356,7 +410,7 @@ class Identity(Record):
 class CellRecord(Record):
     schema_version: Literal[1] = 1
     key: CellKey
-    load: Load
+    load: CellLoad
     identity: Identity
     burn_rounds: int  # the fixed work of one request; 0 for burn_us = 0
     jvm_flags: dict[str, str] = {}  # flags of the JVM on this cell's CPUs that are not at their default (HotSpot)

@@ -17,7 +17,8 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure import campaign as module
 from jdkmatrix.measure.blocks import comparisons, decide
 from jdkmatrix.measure.campaign import Campaign, CellParts, recorded
-from jdkmatrix.measure.fork import ForkSetup, Listener
+from jdkmatrix.measure.fork import ForkSetup
+from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import make_plan
 from jdkmatrix.records import CellKey, CellRecord, DriverFacts, Fork, RateLoad, Status, Window
 from jdkmatrix.stats.stopping import StoppingRules, Why

@@ -12,7 +12,7 @@ from jdkmatrix.config.executors import is_virtual
 from jdkmatrix.measure.fork import ForkSetup, measure_fork
 from jdkmatrix.measure.prepare import Parts
 from jdkmatrix.project import Project
-from jdkmatrix.records import Fork, Gauges, RateLoad, Status
+from jdkmatrix.records import CapacityLoad, Fork, Gauges, RateLoad, Status
 from jdkmatrix.sut.instance import Instance
 from tests.project import make_project
 from tests.real_parts import ROUNDS_PER_US, Silent, key, parts_of, setup_of
@@ -77,6 +77,23 @@ def test_microprofile_burn_and_a_constant_rate(project: Project, parts: Parts, t
     assert fork.burn_check is not None
     assert fork.burn_check.rounds == 100 * ROUNDS_PER_US
     assert fork.burn_check.best_us > 0
+
+
+def test_a_search_for_the_capacity(project: Project, parts: Parts, tmp_path: Path) -> None:
+    """Any request may take so long, and the server is cold: what is found means nothing, its bounds do."""
+    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
+    load = CapacityLoad(connections=5, p99_max_us=1e9, floor_share=0.01, resolution=0.9, step_s=0.5)
+    fork = measure_fork(ForkSetup(**{**vars(setup), "load": load}), Silent())
+    assert_measured(fork)
+    assert fork.windows[0].load.load == load.in_windows
+    found = fork.capacity
+    assert found is not None
+    assert found.ceiling_rps == pytest.approx(fork.windows[0].load.throughput_rps)
+    assert found.steps[0].rate_rps == pytest.approx(found.ceiling_rps / 100)
+    assert found.steps[0].held, found.steps[0].window
+    assert all(step.window.load.load.kind == "rate" and step.window.load.corrected for step in found.steps)
+    assert found.held_rps is not None and found.floor_rps <= found.held_rps <= found.ceiling_rps
+    assert (tmp_path / "logs" / "search-1.hlog").exists()
 
 
 def test_an_executor_that_is_not_the_cells_fails_the_fork(project: Project, parts: Parts, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from io import StringIO
 from rich.console import Console
 
 from jdkmatrix.cli.summary import summary_table
-from jdkmatrix.records import CellRecord, Fork, Status, Window
+from jdkmatrix.records import Capacity, CapacityLoad, CellRecord, Fork, RateLoad, Status, Window
 from tests.builders import cell, fork, key, latency, load_result, pressure, sut_usage
 
 
@@ -39,6 +39,32 @@ def test_figures_and_ratio() -> None:
     assert "3.50" in one, "p99 is the median of 1, 2, 5, 9 ms"
     assert "1,414" in other
     assert "0.50 [0.50, 0.50]" in other
+
+
+def test_a_constant_rate_is_compared_by_cpu_time() -> None:
+    load = RateLoad(rate_rps=1000, connections=10)
+    cells = [cell(key(executor), (measured(1, 1000, (1000,)),)) for executor in ("liberty", "virtual")]
+    text = printed([one.model_copy(update={"load": load}) for one in cells])
+    assert "1.00 (1 block)" in "\n".join(text)
+    assert "of CPU per request where the rate is constant" in " ".join("".join(text).split())
+
+
+def test_the_rate_that_held_has_a_column_and_makes_the_ratio() -> None:
+    load = CapacityLoad(connections=10, p99_max_us=1e4, floor_share=0.1, resolution=0.05, step_s=1)
+    cells = []
+    for executor, held in (("liberty", 9_000.0), ("virtual", 4_500.0)):
+        found = Capacity(
+            outcome="found", p99_max_us=1e4, floor_rps=1e3, ceiling_rps=1e4, held_rps=held, failed_rps=held * 1.04,
+            not_monotonic_rps=(), steps=(),
+        )  # fmt: skip
+        forks = (measured(1, 10_000, (1000,)).model_copy(update={"capacity": found}), measured(2, 10_000, (1000,)))
+        cells.append(cell(key(executor), forks).model_copy(update={"load": load}))
+    lines = printed(cells)
+    assert all(len(line) <= 80 for line in lines)
+    assert any("holds" in line for line in lines)
+    line = next(line for line in lines if "virtual" in line)
+    assert "10,000" in line and "4,500" in line
+    assert "0.50 (1 block)" in line, "the other fork's search came to no end"
 
 
 def test_cells_without_a_figure_say_why() -> None:

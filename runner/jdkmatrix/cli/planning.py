@@ -13,7 +13,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.prepare import too_few_cpus
-from jdkmatrix.plan import Plan, estimate_fork_s, make_plan, select_cells
+from jdkmatrix.plan import Plan, estimate_s, make_plan, select_cells
 from jdkmatrix.project import find_project
 from jdkmatrix.provision.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.jdks.resolve import Available, resolve
@@ -32,8 +32,7 @@ def show(options: Options, *, as_json: bool) -> None:
         for jdk in dict.fromkeys(fork.key.jdk for fork in plan.forks)
         if not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
     ]
-    fork_s = estimate_fork_s(matrix, profile)
-    least_s, most_s = (fork_s * len(forks) for forks in (plan.sure, plan.forks))
+    least_s, most_s = (estimate_s(matrix, profile, forks) for forks in (plan.sure, plan.forks))
     if as_json:
         print(
             json.dumps(

@@ -75,7 +75,7 @@ class Lines:
         self._say(f"[{self._pace.done + 1}/{self._pace.total}] {planned.label}, {clock(self._pace.left_s())} left")
 
     def step(self, text: str) -> None:
-        if text.startswith("window"):
+        if text.startswith(("window", "search")):
             self._say(f"    {text}")
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:

@@ -27,7 +27,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.fork import now_utc
 from jdkmatrix.measure.prepare import Prepared, catalogue_records, prepare, set_up_parts
-from jdkmatrix.plan import estimate_fork_s, select_cells
+from jdkmatrix.plan import estimate_s, select_cells
 from jdkmatrix.project import Project, find_project
 from jdkmatrix.provision.cache import cache_dir
 from jdkmatrix.records import RunRecord, Status, Stopping
@@ -78,7 +78,9 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         )
         status = "interrupted"
         try:
-            with display(console, estimate_fork_s(matrix, campaign.profile)) as shown:
+            with display(
+                console, estimate_s(matrix, campaign.profile, prepared.plan.sure) / len(prepared.plan.sure)
+            ) as shown:
                 record = record.model_copy(update={"order": campaign.measure(shown)})
             status = "complete"
         except StoppedError as stopped:

@@ -10,18 +10,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.config.executors import BASELINE, reference
-from jdkmatrix.records import CellKey, CellRecord, Fork, Window
+from jdkmatrix.records import CapacityLoad, CellKey, CellRecord, Fork, RateLoad, Window
 from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
+from jdkmatrix.stats.forks import fork_capacity_rps, leading_by_block
 
 
 def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> Table:
     """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
     block by block. Figures are geometric means over forks, as on the page. Fits on a terminal of 80 columns."""
-    table = Table(
-        caption="ratio: paired in blocks, with its 95 % interval; p99: median over windows", caption_justify="left"
-    )
+    searched = any(isinstance(cell.load, CapacityLoad) for cell in cells)
+    table = Table(caption=_caption(cells, searched=searched), caption_justify="left")
     table.add_column("executor", no_wrap=True)
-    for name in ("forks", "req/s", "CPU µs/req", "p99 ms", f"× {BASELINE}"):
+    for name in ("forks", "req/s", "CPU µs/req", "p99 ms", *(("holds req/s",) if searched else ()), f"× {BASELINE}"):
         table.add_column(name, justify="right")
     by_key = {cell.key: cell for cell in cells}
     for _, group in groupby(cells_by_condition(cells), key=lambda cell: cell.key.group):
@@ -29,10 +29,23 @@ def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> T
         key = members[0].key
         table.add_section()
         cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
-        table.add_row(f"[bold]{escape(key.jdk)}[/]", "", escape(key.workload), cpus, f"{key.burn_us} µs", key.load)
+        heading = ("", escape(key.workload), cpus, f"{key.burn_us} µs", *(("",) if searched else ()), key.load)
+        table.add_row(f"[bold]{escape(key.jdk)}[/]", *heading)
         for cell in members:
-            table.add_row(*_row(cell, by_key, sequential=sequential))
+            name, forks, *figures = _row(cell)
+            held = (_held(cell),) if searched else ()
+            ratio = escape(ratio_text(ratio_to_baseline(cell, by_key, sequential=sequential)))
+            table.add_row(name, forks, *figures, *held, ratio)
     return table
+
+
+def _caption(cells: Sequence[CellRecord], *, searched: bool) -> str:
+    kinds = ["of req/s"]
+    if any(isinstance(cell.load, RateLoad) for cell in cells):
+        kinds.append("of CPU per request where the rate is constant")
+    if searched:
+        kinds.append("of the rate that is held where it was searched for")
+    return f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval; p99: median over windows"
 
 
 def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
@@ -41,31 +54,38 @@ def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
     return sorted(cells, key=lambda cell: first[cell.key.group])
 
 
-def _row(cell: CellRecord, by_key: Mapping[CellKey, CellRecord], *, sequential: bool) -> tuple[str, ...]:
+def _row(cell: CellRecord) -> tuple[str, ...]:
+    """Executor, forks, throughput, CPU per request, p99."""
     usable = [fork for fork in cell.forks if fork.usable]
     name = f"  {escape(cell.key.executor)}"
     forks = f"{len(usable)}/{len(cell.forks)}"
     if not usable:
         statuses = sorted({fork.status.value for fork in cell.forks}) or ["not measured"]
-        return (f"[yellow]{name}", forks, f"[yellow]{', '.join(statuses)}", "", "", "")
+        return (f"[yellow]{name}", forks, f"[yellow]{', '.join(statuses)}", "", "")
     return (
         name,
         forks,
         f"{summarise([fork_throughput(fork) for fork in usable]).geomean:,.0f}",
         f"{summarise([fork_cpu_us_per_request(fork) for fork in usable]).geomean:.1f}",
         p99_ms(usable),
-        escape(ratio_text(ratio_to_baseline(cell, by_key, sequential=sequential))),
     )
+
+
+def _held(cell: CellRecord) -> str:
+    """The highest rate that held, over the forks whose search came to its end."""
+    found = [held for fork in cell.forks if fork.usable and (held := fork_capacity_rps(fork))]
+    return f"{summarise(found).geomean:,.0f}" if found else "–"
 
 
 def ratio_to_baseline(
     cell: CellRecord, cells: Mapping[CellKey, CellRecord], *, sequential: bool = False
 ) -> Ratio | None:
-    """Throughput of `cell` over that of what it is compared with; None for the baseline itself or without pairs."""
+    """The leading figure of `cell` over that of what it is compared with; None for the baseline itself or without
+    pairs."""
     if cell.key.executor == BASELINE:
         return None
     other = cells.get(cell.key.model_copy(update={"executor": reference(cell.key.executor)}))
-    return paired_ratio(_by_block(cell.forks), _by_block(other.forks), sequential=sequential) if other else None
+    return paired_ratio(leading_by_block(cell), leading_by_block(other), sequential=sequential) if other else None
 
 
 def ratio_text(ratio: Ratio | None) -> str:
@@ -85,7 +105,3 @@ def p99_ms(forks: Iterable[Fork]) -> str:
 def _p99_us(window: Window) -> tuple[float, ...]:
     latency = window.load.corrected or window.load.uncorrected
     return (latency.percentiles_us["99"],) if latency else ()
-
-
-def _by_block(forks: Iterable[Fork]) -> dict[int, float]:
-    return {fork.fork: fork_throughput(fork) for fork in forks if fork.usable}

@@ -89,7 +89,7 @@ def _explain(error: ErrorDetails) -> str:
         shown = found.get("kind") if isinstance(found, Mapping) else found
         return f"{key}: {checks.unknown(shown, choices)}"
     if kind == "union_tag_not_found":
-        return f'{key}: has no `kind` (allowed: "saturate", "rate")'
+        return f'{key}: has no `kind` (allowed: "saturate", "rate", "capacity")'
     message = error["msg"].replace("tuple", "list")
     return f"{key}: found {_shown(found)}; {message[0].lower()}{message[1:]}"
 
@@ -100,7 +100,7 @@ def _key(location: Sequence[int | str]) -> str:
     for part in location:
         if isinstance(part, int):
             key += f"[{part}]"
-        elif part in ("saturate", "rate") or part.startswith(("tuple[", "literal[")):
+        elif part in ("saturate", "rate", "capacity") or part.startswith(("tuple[", "literal[")):
             continue
         else:
             key += f".{part}" if key else part

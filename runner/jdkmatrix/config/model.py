@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from jdkmatrix.config.executors import check_executor
-from jdkmatrix.records import Load
+from jdkmatrix.records import CellLoad
 from jdkmatrix.stats.stopping import StoppingRules
 
 Executor = Annotated[str, AfterValidator(check_executor)]
@@ -146,7 +146,7 @@ class Matrix(Table):
     seed: Annotated[int, Field(ge=0)]
     axes: Axes
     workloads: dict[Name, Workload]
-    loads: dict[Name, Load]
+    loads: dict[Name, CellLoad]
     profiles: dict[Name, Profile]
     server: Server
     jvm: Jvm

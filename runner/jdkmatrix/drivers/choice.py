@@ -7,11 +7,11 @@ from typing import Literal
 
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Load
+from jdkmatrix.records import CapacityLoad, CellLoad, Load, RateLoad
 
 
 def choose(
-    choice: Literal["auto", "wrk2", "loadgen"], load: Load, *, loadgen: Driver, wrk2: Driver | str
+    choice: Literal["auto", "wrk2", "loadgen"], load: CellLoad, *, loadgen: Driver, wrk2: Driver | str
 ) -> Driver | str:
     """The driver for `load`, or why there is none.
 
@@ -24,11 +24,12 @@ def choose(
         return wrk2 if choice == "wrk2" else _able(loadgen, load)
     if choice == "wrk2":
         return _able(wrk2, load)
-    return wrk2 if wrk2.cannot(load) is None else _able(loadgen, load)
+    able = _able(wrk2, load)
+    return _able(loadgen, load) if isinstance(able, str) else able
 
 
 def choose_all(
-    choice: Literal["auto", "wrk2", "loadgen"], loads: Mapping[str, Load], *, loadgen: Driver, wrk2: Driver | str
+    choice: Literal["auto", "wrk2", "loadgen"], loads: Mapping[str, CellLoad], *, loadgen: Driver, wrk2: Driver | str
 ) -> dict[str, Driver | str]:
     """By name of load. Raises: MatrixError when a driver is asked for by name and cannot be had at all."""
     if choice == "wrk2" and isinstance(wrk2, str):
@@ -36,5 +37,9 @@ def choose_all(
     return {name: choose(choice, load, loadgen=loadgen, wrk2=wrk2) for name, load in loads.items()}
 
 
-def _able(driver: Driver, load: Load) -> Driver | str:
-    return driver.cannot(load) or driver
+def _able(driver: Driver, load: CellLoad) -> Driver | str:
+    """The driver, or what of `load` it cannot do. One driver makes all of a load, so that figures are of one kind."""
+    kinds: list[Load] = [load.in_windows]
+    if isinstance(load, CapacityLoad):
+        kinds.append(RateLoad(rate_rps=1, connections=load.connections))
+    return next((reason for kind in kinds if (reason := driver.cannot(kind))), driver)

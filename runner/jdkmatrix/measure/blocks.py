@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from jdkmatrix.config.executors import reference
 from jdkmatrix.records import CellRecord
-from jdkmatrix.stats.forks import leading_figure
+from jdkmatrix.stats.forks import leading_by_block
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block
 
 
@@ -22,7 +22,10 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
     Where nothing is compared (a single executor, say), every executor's own figure must be precise instead: it is
     paired with 1.
     """
-    by_block = {cell.key.executor: _figures(cell, blocks) for cell in group}
+    by_block: dict[str, Mapping[int, float]] = {
+        cell.key.executor: {block: value for block, value in leading_by_block(cell).items() if block <= blocks}
+        for cell in group
+    }
     found: dict[Hashable, Arms] = {
         executor: (figures, by_block[reference(executor)])
         for executor, figures in by_block.items()
@@ -38,9 +41,3 @@ def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:
     asked = f"± {rules.precision:.1%} asked for"
     end = {Why.PRECISE: "enough", Why.MOST: "the most that the profile allows"}.get(decision.why, "one more")
     return f"{known} after {blocks} blocks, {asked}: {end}"
-
-
-def _figures(cell: CellRecord, blocks: int) -> Mapping[int, float]:
-    figure = leading_figure(cell.load)
-    found = {fork.fork: figure(fork) for fork in cell.forks if fork.usable and fork.fork <= blocks}
-    return {block: value for block, value in found.items() if value > 0}

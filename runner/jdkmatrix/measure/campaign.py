@@ -11,11 +11,12 @@ from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.blocks import decide, words
-from jdkmatrix.measure.fork import ForkSetup, Listener, measure_fork
+from jdkmatrix.measure.fork import ForkSetup, measure_fork
 from jdkmatrix.measure.identity import identity_of
 from jdkmatrix.measure.warmup import load_statistics
+from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import Group, Plan, PlannedFork
-from jdkmatrix.records import CellKey, CellRecord, Fork, HostFacts, Identity, Load
+from jdkmatrix.records import CellKey, CellLoad, CellRecord, Fork, HostFacts, Identity
 from jdkmatrix.store.runs import RunStore, UnreadableError
 from jdkmatrix.sut.instance import Instance
 
@@ -150,7 +151,7 @@ class Campaign:
             return fresh
         return found
 
-    def _setup(self, planned: PlannedFork, load: Load) -> ForkSetup:
+    def _setup(self, planned: PlannedFork, load: CellLoad) -> ForkSetup:
         parts = self.parts[planned.key]
         log_dir = self.store.log_dir(planned.key, planned.fork)
         scratch = self.store.directory / "scratch"

@@ -10,15 +10,16 @@ import traceback
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from statistics import fmean
+from typing import Literal
 
 from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.drivers.base import Driver, DriverError, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.gates import window_reasons
 from jdkmatrix.measure.observe import Bench
+from jdkmatrix.measure.search import search_capacity
 from jdkmatrix.measure.warmup import (
     duration_s,
     is_moderate_over,
@@ -30,14 +31,17 @@ from jdkmatrix.measure.warmup import (
     why_not_steady,
 )
 from jdkmatrix.measure.watchdog import FloodError, Watchdog, shorten_logs
+from jdkmatrix.measure.windows import Listener, Windows
 from jdkmatrix.plan import PlannedFork
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.records import (
     BurnCheck,
+    Capacity,
+    CapacityLoad,
+    CellLoad,
     Fork,
     Load,
-    LoadResult,
     Pinning,
     Proof,
     RateLoad,
@@ -47,6 +51,7 @@ from jdkmatrix.records import (
     WarmupWindow,
     Window,
 )
+from jdkmatrix.stats.capacity import is_known
 from jdkmatrix.sut.affinity import allow_jit, confine
 from jdkmatrix.sut.http import Connection, NoAnswerError
 from jdkmatrix.sut.instance import Instance
@@ -71,18 +76,12 @@ def now_utc() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-class Listener(Protocol):
-    """Hears how a fork goes on; a progress bar, a log, or nobody."""
-
-    def step(self, text: str) -> None: ...
-
-
 @dataclass(frozen=True)
 class ForkSetup:
     """Everything that one fork needs. `scratch` is its own and gone afterwards; `log_dir` stays."""
 
     planned: PlannedFork
-    load: Load
+    load: CellLoad
     matrix: Matrix
     windows: int
     window_s: float
@@ -109,6 +108,7 @@ class _Draft:
     burn_check: BurnCheck | None = None
     warmup: Warmup | None = None
     windows: list[Window] = field(default_factory=list)
+    capacity: Capacity | None = None
     sampler: Sampler | None = None
 
     def fail(self, code: str, message: str) -> None:
@@ -191,8 +191,7 @@ def _load(setup: ForkSetup, launch: Launch, server: ServerProcess, draft: _Draft
             draft.warmup = _warm(setup, bench, listener)
             if setup.burn_rounds:
                 draft.burn_check = _check_burn(setup, connection)
-            for index in range(1, setup.windows + 1):
-                draft.windows.append(_measure_window(setup, bench, index, listener))
+            _measure_windows(setup, Windows(bench, rules.thresholds, setup.log_prefix, listener), draft)
             # Each window begins with a question; a server that hangs in the last one is found by this one.
             connection.get("/gauges")
         finally:
@@ -204,7 +203,7 @@ def _warm(setup: ForkSetup, bench: Bench, listener: Listener) -> Warmup:
     key = setup.planned.key
     windows: list[WarmupWindow] = []
     while not is_steady(windows, rules) and not is_over(windows, rules):
-        load: Load = setup.load
+        load: Load = setup.load.in_windows
         stage: Literal["moderate", "load"] = "load" if is_moderate_over(windows, rules) else "moderate"
         if stage == "moderate":
             rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
@@ -247,25 +246,19 @@ def _check_burn(setup: ForkSetup, connection: Connection) -> BurnCheck:
     return BurnCheck(rounds=setup.burn_rounds, asked_us=setup.planned.key.burn_us, best_us=float(answer["best_us"]))
 
 
-def _measure_window(setup: ForkSetup, bench: Bench, index: int, listener: Listener) -> Window:
-    seen = bench.observe(setup.load, setup.window_s, label=f"window-{index}")
-    reasons = window_reasons(seen.load, seen.sut, seen.host, setup.matrix.thresholds)
-    verdict = f" (invalid: {', '.join(reason.code for reason in reasons)})" if reasons else ""
-    listener.step(_figures(index, setup.windows, seen.load, seen.sut.cpu_us_per_request) + verdict)
-    return Window(
-        index=index,
-        t_s=seen.t_s,
-        load=_with_log_path(seen.load, setup.log_prefix),
-        sut=seen.sut,
-        host=seen.host,
-        reasons=reasons,
-    )
-
-
-def _figures(index: int, windows: int, result: LoadResult, cpu_us: float) -> str:
-    latency = result.corrected or result.uncorrected
-    p99 = f", p99 {latency.percentiles_us['99'] / 1000:.2f} ms" if latency else ""
-    return f"window {index}/{windows}: {result.throughput_rps:,.0f} req/s, {cpu_us:.1f} µs CPU/request{p99}"
+def _measure_windows(setup: ForkSetup, windows: Windows, draft: _Draft) -> None:
+    for index in range(1, setup.windows + 1):
+        window = windows.measure(
+            setup.load.in_windows,
+            setup.window_s,
+            index=index,
+            label=f"window-{index}",
+            title=f"window {index}/{setup.windows}",
+        )
+        draft.windows.append(window)
+    valid = [window.load.throughput_rps for window in draft.windows if window.valid]
+    if isinstance(setup.load, CapacityLoad) and valid:
+        draft.capacity = search_capacity(setup.load, windows, ceiling_rps=fmean(valid))
 
 
 def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
@@ -280,6 +273,9 @@ def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
     if status is Status.INVALID:
         codes = sorted({reason.code for window in draft.windows for reason in window.reasons})
         draft.reasons.append(Reason(code="no-valid-window", message=f"every window is invalid: {', '.join(codes)}"))
+    if draft.capacity and not is_known(draft.capacity):
+        message = f"the search for the capacity came to no end: {draft.capacity.outcome}"
+        draft.reasons.append(Reason(code="no-capacity", message=message))
     return Fork(
         fork=setup.planned.fork,
         position=setup.planned.position,
@@ -302,13 +298,10 @@ def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
         burn_check=draft.burn_check,
         warmup=draft.warmup,
         windows=tuple(draft.windows),
+        capacity=draft.capacity,
         samples=draft.sampler.samples if draft.sampler else (),
         logs=_logs(setup),
     )
-
-
-def _with_log_path(load: LoadResult, log_prefix: str) -> LoadResult:
-    return load.model_copy(update={"hlog": f"{log_prefix}/{load.hlog}"}) if load.hlog else load
 
 
 def _logs(setup: ForkSetup) -> dict[str, str]:

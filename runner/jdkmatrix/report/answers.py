@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from jdkmatrix.records import CellKey, Load
+from jdkmatrix.records import CellKey, CellLoad
 from jdkmatrix.report.cellstats import CPU, METRICS, THROUGHPUT, Cells, Metric
 from jdkmatrix.report.heat import DENOMINATOR, NUMERATOR
 from jdkmatrix.report.numbers import ratio_interval, ratio_value
@@ -15,7 +15,7 @@ from jdkmatrix.report.wording import Finding, condition, finding, ratio_sentence
 from jdkmatrix.stats import Ratio
 
 
-def answers(cells: Cells, part: Slice, kind: Load | None) -> tuple[Answer, ...]:
+def answers(cells: Cells, part: Slice, kind: CellLoad | None) -> tuple[Answer, ...]:
     """One per JDK. A rate load fixes throughput, so that CPU per request leads there."""
     rate = kind is not None and kind.kind == "rate"
     metrics = sorted(METRICS, key=lambda metric: (metric is not CPU) if rate else (metric is not THROUGHPUT))

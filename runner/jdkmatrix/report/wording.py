@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from jdkmatrix.records import Load, SaturateLoad, Status
+from jdkmatrix.records import CapacityLoad, CellLoad, SaturateLoad, Status
 from jdkmatrix.report.cellstats import Metric
 from jdkmatrix.report.numbers import digits, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Ratio
@@ -37,8 +37,13 @@ def change(ratio: Ratio, numerator: str, denominator: str) -> str:
     return f"{amount} {'higher' if ratio.value > 1 else 'lower'} with {numerator} than with {denominator}"
 
 
-def load_words(load: Load) -> str:
+def load_words(load: CellLoad) -> str:
     connections = plural(load.connections, "connection")
+    if isinstance(load, CapacityLoad):
+        return (
+            f"closed loop: {connections}; then constant rates over them, to find the highest that keeps p99 within "
+            f"{digits(load.p99_max_us / 1000, 3)} ms without a failed request"
+        )
     if isinstance(load, SaturateLoad):
         return f"closed loop: {connections}, each sends its next request as soon as it has the answer"
     return f"open loop: {digits(load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Latency, Window
+from jdkmatrix.records import Capacity, Latency, Window
 
 # What a server beyond its capacity looks like: grounds to call a window invalid everywhere else, an answer here.
 OVERLOAD = frozenset({"rate-missed", "errors", "no-answers"})
@@ -99,6 +99,11 @@ class Done:
     held_rps: float | None
     failed_rps: float | None
     not_monotonic_rps: tuple[float, ...]
+
+
+def is_known(capacity: Capacity) -> bool:
+    """Did the search come to its end? Then the highest rate that held is the fork's capacity."""
+    return Outcome(capacity.outcome) in (Outcome.FOUND, Outcome.CEILING_HELD)
 
 
 def tried(window: Window, rate_rps: float) -> Tried:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Fork, Load, RateLoad, Window
+from jdkmatrix.records import CapacityLoad, CellRecord, Fork, RateLoad, Window
+from jdkmatrix.stats.capacity import is_known
 from jdkmatrix.stats.intervals import mean_interval
 
 
@@ -77,9 +78,21 @@ def fork_cpu_us_per_request(fork: Fork) -> float:
     return sum(window.sut.cpu_us_per_request * window.load.completed for window in windows) / completed
 
 
-def leading_figure(load: Load) -> Callable[[Fork], float]:
-    """What executors under this load are compared by first: a constant rate fixes the throughput."""
-    return fork_cpu_us_per_request if isinstance(load, RateLoad) else fork_throughput
+def fork_capacity_rps(fork: Fork) -> float | None:
+    """The highest rate that held in one fork; None where its search came to no end."""
+    return fork.capacity.held_rps if fork.capacity and is_known(fork.capacity) else None
+
+
+def leading_by_block(cell: CellRecord) -> dict[int, float]:
+    """What executors under the load of this cell are compared by first, of every usable fork that has it: the rate
+    that held where it was searched for, CPU time per request where a constant rate fixes the throughput, throughput
+    elsewhere."""
+    figure: Callable[[Fork], float | None] = fork_throughput
+    if isinstance(cell.load, CapacityLoad):
+        figure = fork_capacity_rps
+    elif isinstance(cell.load, RateLoad):
+        figure = fork_cpu_us_per_request
+    return {fork.fork: value for fork in cell.forks if fork.usable and (value := figure(fork))}
 
 
 def _valid(fork: Fork) -> tuple[Window, ...]:

@@ -1,0 +1,52 @@
+"""Measure one window, and judge whether it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from jdkmatrix.config.model import Thresholds
+from jdkmatrix.measure.gates import window_reasons
+from jdkmatrix.measure.observe import Bench
+from jdkmatrix.records import Load, LoadResult, Window
+
+
+class Listener(Protocol):
+    """Hears how a fork goes on; a progress bar, a log, or nobody."""
+
+    def step(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Windows:
+    """What all windows of a fork have in common. `log_prefix`: from the cell file to the folder of the fork's logs."""
+
+    bench: Bench
+    thresholds: Thresholds
+    log_prefix: str
+    listener: Listener
+
+    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+        """`label` names its files, `title` stands before its figures."""
+        seen = self.bench.observe(load, duration_s, label=label)
+        reasons = window_reasons(seen.load, seen.sut, seen.host, self.thresholds)
+        verdict = f" (invalid: {', '.join(reason.code for reason in reasons)})" if reasons else ""
+        self.listener.step(f"{title}: {_figures(seen.load, seen.sut.cpu_us_per_request)}{verdict}")
+        return Window(
+            index=index,
+            t_s=seen.t_s,
+            load=_with_log_path(seen.load, self.log_prefix),
+            sut=seen.sut,
+            host=seen.host,
+            reasons=reasons,
+        )
+
+
+def _figures(result: LoadResult, cpu_us: float) -> str:
+    latency = result.corrected or result.uncorrected
+    p99 = f", p99 {latency.percentiles_us['99'] / 1000:.2f} ms" if latency else ""
+    return f"{result.throughput_rps:,.0f} req/s, {cpu_us:.1f} µs CPU/request{p99}"
+
+
+def _with_log_path(load: LoadResult, log_prefix: str) -> LoadResult:
+    return load.model_copy(update={"hlog": f"{log_prefix}/{load.hlog}"}) if load.hlog else load

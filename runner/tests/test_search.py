@@ -1,0 +1,79 @@
+"""The search for the capacity as a fork runs it: windows in, a record out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+
+from jdkmatrix.measure.search import search_capacity
+from jdkmatrix.measure.windows import Windows
+from jdkmatrix.records import Capacity, CapacityLoad, Load, RateLoad, Reason, Window
+from jdkmatrix.stats.capacity import Outcome, is_known
+from jdkmatrix.stats.forks import fork_capacity_rps
+from tests.builders import fork, latency, load_result, pressure, sut_usage
+
+LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
+
+
+@dataclass
+class Server:
+    """Serves in time up to `capacity_rps`; other processes disturb the windows of `spoilt`."""
+
+    capacity_rps: float
+    spoilt: frozenset[int] = frozenset()
+    seen: list[tuple[Load, float, str]] = field(default_factory=list)
+
+    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+        assert isinstance(load, RateLoad)
+        self.seen.append((load, duration_s, label))
+        late = load.rate_rps > self.capacity_rps
+        codes = (["rate-missed"] if late else []) + (["foreign-cpu"] if index in self.spoilt else [])
+        return Window(
+            index=index, t_s=1.0, sut=sut_usage(), host=pressure(),
+            load=load_result(load, corrected=latency(500_000.0 if late else 900.0)),
+            reasons=tuple(Reason(code=code, message=code) for code in codes),
+        )  # fmt: skip
+
+
+def search(server: Server) -> Capacity:
+    return search_capacity(LOAD, cast(Windows, cast(Any, server)), ceiling_rps=20_000)
+
+
+def test_the_rate_is_found_and_every_window_is_kept() -> None:
+    server = Server(12_345)
+    found = search(server)
+    assert Outcome(found.outcome) is Outcome.FOUND
+    assert found.held_rps is not None and found.failed_rps is not None
+    assert found.held_rps <= 12_345 < found.failed_rps <= found.held_rps * 1.05
+    assert (found.floor_rps, found.ceiling_rps) == (2_000, 20_000)
+    assert len(found.steps) == len(server.seen)
+    assert [step.held for step in found.steps] == [step.rate_rps <= 12_345 for step in found.steps]
+    assert {(load.connections, duration_s) for load, duration_s, _ in server.seen} == {(50, 3.0)}
+    assert len({label for _, _, label in server.seen}) == len(server.seen), "each has files of its own"
+
+
+def test_a_window_that_the_host_spoilt_is_kept_and_says_nothing() -> None:
+    found = search(Server(12_345, spoilt=frozenset({2, 5})))
+    assert [step.held for step in found.steps if step.window.index in (2, 5)] == [None, None]
+    assert found.steps[1].rate_rps == found.steps[2].rate_rps
+    assert is_known(found)
+
+
+@pytest.mark.parametrize(
+    ("server", "outcome", "figure"),
+    [
+        (Server(1_000), Outcome.FLOOR_FAILED, None),
+        (Server(30_000), Outcome.CEILING_HELD, 20_000),
+        (Server(12_345, spoilt=frozenset(range(1, 9))), Outcome.INVALID_WINDOWS, None),
+    ],
+)
+def test_ends_without_a_bracket(server: Server, outcome: Outcome, figure: float | None) -> None:
+    found = search(server)
+    assert Outcome(found.outcome) is outcome
+    assert fork_capacity_rps(fork().model_copy(update={"capacity": found})) == figure
+
+
+def test_a_fork_without_a_search_has_no_capacity() -> None:
+    assert fork_capacity_rps(fork()) is None
