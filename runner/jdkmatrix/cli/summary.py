@@ -17,11 +17,12 @@ from jdkmatrix.stats.forks import fork_capacity_rps, leading_by_block
 
 def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> Table:
     """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
-    block by block. Figures are geometric means over forks, as on the page. Fits on a terminal of 80 columns."""
+    block by block. Figures are geometric means over forks, as on the page. Fits on a terminal of 80 columns, so that
+    the rate that is held stands in the place of p99 where it was searched for."""
     searched = any(isinstance(cell.load, CapacityLoad) for cell in cells)
     table = Table(caption=_caption(cells, searched=searched), caption_justify="left")
     table.add_column("executor", no_wrap=True)
-    for name in ("forks", "req/s", "CPU µs/req", "p99 ms", *(("holds req/s",) if searched else ()), f"× {BASELINE}"):
+    for name in ("forks", "req/s", "CPU µs/req", "holds req/s" if searched else "p99 ms", f"× {BASELINE}"):
         table.add_column(name, justify="right")
     by_key = {cell.key: cell for cell in cells}
     for _, group in groupby(cells_by_condition(cells), key=lambda cell: cell.key.group):
@@ -29,13 +30,11 @@ def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> T
         key = members[0].key
         table.add_section()
         cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
-        heading = ("", escape(key.workload), cpus, f"{key.burn_us} µs", *(("",) if searched else ()), key.load)
+        heading = ("", escape(key.workload), cpus, f"{key.burn_us} µs", key.load)
         table.add_row(f"[bold]{escape(key.jdk)}[/]", *heading)
         for cell in members:
-            name, forks, *figures = _row(cell)
-            held = (_held(cell),) if searched else ()
             ratio = escape(ratio_text(ratio_to_baseline(cell, by_key, sequential=sequential)))
-            table.add_row(name, forks, *figures, *held, ratio)
+            table.add_row(*_row(cell), _held(cell) if searched else p99_ms(cell.forks), ratio)
     return table
 
 
@@ -45,7 +44,8 @@ def _caption(cells: Sequence[CellRecord], *, searched: bool) -> str:
         kinds.append("of CPU per request where the rate is constant")
     if searched:
         kinds.append("of the rate that is held where it was searched for")
-    return f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval; p99: median over windows"
+    p99 = "" if searched else "; p99: median over windows"
+    return f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval{p99}"
 
 
 def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
@@ -55,19 +55,18 @@ def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
 
 
 def _row(cell: CellRecord) -> tuple[str, ...]:
-    """Executor, forks, throughput, CPU per request, p99."""
+    """Executor, forks, throughput, CPU per request."""
     usable = [fork for fork in cell.forks if fork.usable]
     name = f"  {escape(cell.key.executor)}"
     forks = f"{len(usable)}/{len(cell.forks)}"
     if not usable:
         statuses = sorted({fork.status.value for fork in cell.forks}) or ["not measured"]
-        return (f"[yellow]{name}", forks, f"[yellow]{', '.join(statuses)}", "", "")
+        return (f"[yellow]{name}", forks, f"[yellow]{', '.join(statuses)}", "")
     return (
         name,
         forks,
         f"{summarise([fork_throughput(fork) for fork in usable]).geomean:,.0f}",
         f"{summarise([fork_cpu_us_per_request(fork) for fork in usable]).geomean:.1f}",
-        p99_ms(usable),
     )
 
 
