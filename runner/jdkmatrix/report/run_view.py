@@ -10,13 +10,13 @@ from jdkmatrix.report import facts
 from jdkmatrix.report.cellstats import THROUGHPUT, Cells, CellStats, summary_of
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.heat import DENOMINATOR
+from jdkmatrix.report.latency import percentile_figure
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import (
     Figure,
     count,
     half_width,
     mebibytes,
-    milliseconds,
     missing,
     plural,
     quantity,
@@ -111,14 +111,11 @@ def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
     usable = cell.usable if cell else ()
     throughput = summary_of(cell.throughput_rps) if cell else None
     cpu = summary_of(cell.cpu_us_per_request) if cell else None
-    latency = cell.latency if cell else None
-    versus, versus_interval = _versus(key, cells)
 
     def percentile(name: str) -> Figure:
-        if latency is None:
-            return missing(why if not usable else "the driver recorded no such latency")
-        value = latency.percentiles_us[name]
-        return milliseconds(value, why=f"fewer than ten of {latency.count:,} requests were slower: too few to say")
+        return percentile_figure(
+            cell.latency if cell else None, name, why="the driver recorded no such latency" if usable else why
+        )
 
     def peak(by_block: dict[int, float] | None) -> float | None:
         return max(by_block.values(), default=None) if by_block else None
@@ -140,8 +137,7 @@ def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
         href=cell_page(key) if cell else None,
         throughput=quantity(throughput.geomean if throughput else None, 4, why=why),
         throughput_half=half_width(throughput) if throughput else missing(why),
-        versus=versus,
-        versus_interval=versus_interval,
+        versus=_versus(key, cells),
         cpu=quantity(cpu.geomean if cpu else None, 3, why=why),
         p50=percentile("50"),
         p99=percentile("99"),
@@ -151,22 +147,22 @@ def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
     )
 
 
-def _versus(key: CellKey, cells: Cells) -> tuple[Figure, str | None]:
+def _versus(key: CellKey, cells: Cells) -> Figure:
     """Throughput over that of what it is compared with, with its interval."""
     cell = cells.get(key)
     base = reference(key.executor)
     if key.executor == DENOMINATOR and cell and cell.usable:
-        return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with"), None
+        return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with")
     ratio = cells.ratio(THROUGHPUT, key, base)
     if ratio is None:
-        return missing(f"no block has this cell and {base} both usable"), None
+        return missing(f"no block has this cell and {base} both usable")
     words = {
         Finding.BETTER: f"more than {base}",
         Finding.WORSE: f"less than {base}",
         Finding.NO_DIFFERENCE_SEEN: "no difference seen: the interval contains 1",
         Finding.ONE_BLOCK: "one block only: no interval",
     }
-    return Figure(ratio_value(ratio), ratio.value, words[finding(ratio, THROUGHPUT)]), ratio_interval(ratio)
+    return Figure(ratio_value(ratio), ratio.value, words[finding(ratio, THROUGHPUT)], ratio_interval(ratio))
 
 
 def _statuses(rows: Sequence[CellRow]) -> tuple[tuple[str, str, int], ...]:

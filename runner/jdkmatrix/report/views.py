@@ -96,7 +96,6 @@ class CellRow:
     throughput: Figure
     throughput_half: Figure
     versus: Figure
-    versus_interval: str | None
     cpu: Figure
     p50: Figure
     p99: Figure
@@ -212,7 +211,7 @@ class CellView:
     status: str
     status_class: str
     status_title: str
-    tiles: tuple[tuple[str, str, Figure, str | None], ...]  # name, unit, figure, remark
+    tiles: tuple[tuple[str, str, Figure], ...]  # name, unit, figure
     latency_kind: str | None
     siblings: tuple[Sibling, ...]
     forks: tuple[ForkView, ...]
