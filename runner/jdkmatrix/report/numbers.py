@@ -104,5 +104,10 @@ def _bound(value: float, places: int) -> str:
     return digits(value, 2) if value >= 10 or value < 0.01 else f"{value:.{places}f}"
 
 
+def p_value(value: float) -> str:
+    """ "p 0.012", "p < 0.001"."""
+    return "p < 0.001" if value < 0.001 else f"p {value:.3g}"
+
+
 def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

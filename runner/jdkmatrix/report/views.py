@@ -138,6 +138,7 @@ class RunView:
     facts: tuple[Fact, ...]
     host: tuple[Fact, ...]
     notices: tuple[Notice, ...]
+    family: str | None  # how many comparisons the page makes and how it comes to its verdicts
     sections: tuple[Section, ...]
     varying: frozenset[str]  # axes with more than one value: the columns of the table
     constant: str  # the others, in words
