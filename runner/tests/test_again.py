@@ -16,10 +16,12 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.plan import order_forks, select_cells
 from jdkmatrix.records import CellKey, CellRecord, Window
 from jdkmatrix.report import facts
-from jdkmatrix.report.again import contains_one, detectable_share
+from jdkmatrix.report.again import detectable_share
 from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.views import Notice
 from jdkmatrix.stats import Ratio, paired_ratio
+from jdkmatrix.stats.verdicts import leaves_one_out
 from tests.report_fixtures import QUICK, synthetic_run
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
@@ -88,7 +90,7 @@ def test_a_ratio_that_is_farther_from_one_than_detectable_leaves_one_out(ratios:
     factor = (1 + share) * beyond / plain.value
     moved = paired_ratio({i: ratio * factor for i, ratio in enumerate(ratios)}, dict.fromkeys(range(len(ratios)), 1.0))
     assert moved is not None
-    assert not contains_one(moved)
+    assert leaves_one_out(moved)
 
 
 def page_of(tmp_path: Path, factor: float) -> dict[str, Notice]:
@@ -116,7 +118,8 @@ def page_of(tmp_path: Path, factor: float) -> dict[str, Notice]:
 
     run = loaded.run.model_copy(update={"cells": tuple(map(rename, loaded.run.cells))})
     renamed = replace(loaded, run=run, cells=tuple(map(slowed, loaded.cells)))
-    return {notice.title: notice for notice in facts.notices(renamed, Cells(run, renamed.cells))}
+    cells = Cells(run, renamed.cells)
+    return {notice.title: notice for notice in facts.notices(renamed, cells, judge_run(cells))}
 
 
 def test_the_page_says_what_this_host_can_tell(tmp_path: Path) -> None:
@@ -124,7 +127,7 @@ def test_the_page_says_what_this_host_can_tell(tmp_path: Path) -> None:
     assert notice.weight == "info"
     assert "liberty against itself on" in notice.text
     assert "throughput ratio 1.000" in notice.text
-    assert "can tell differences above 0 %" in notice.text
+    assert "a single comparison on this host can tell differences above 0 %" in notice.text
 
 
 def test_the_page_warns_where_there_is_a_difference_and_should_be_none(tmp_path: Path) -> None:

@@ -1,96 +1,112 @@
-"""Merging latency distributions."""
+"""The latency of a cell: all its forks as one distribution, with what the forks say of each percentile."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from jdkmatrix.records import Latency, SpectrumPoint
-from jdkmatrix.report.latency import MAX_CURVE_POINTS, pool_forks, pool_spectra, pool_windows
-from tests.report_fixtures import QUICK, Shape, latency, synthetic_run
+from jdkmatrix.records import Fork, Latency
+from jdkmatrix.report.cellstats import CellStats
+from jdkmatrix.report.latency import MAX_CURVE_POINTS, Pooled, fork_latency, percentile_figure, pool
+from jdkmatrix.report.numbers import Figure, missing
+from jdkmatrix.stats import Summary
+from jdkmatrix.stats.percentiles import Percentile
+from tests.report_fixtures import QUICK, Shape, synthetic_run
 
-
-@st.composite
-def spectra(draw: st.DrawFn) -> Latency:
-    """A printed spectrum: rising values, rising counts up to all."""
-    values = sorted(draw(st.sets(st.integers(min_value=1, max_value=100_000), min_size=1, max_size=12)))
-    steps = draw(st.lists(st.integers(min_value=1, max_value=500), min_size=len(values), max_size=len(values)))
-    counts = [sum(steps[: i + 1]) for i in range(len(steps))]
-    return Latency(
-        count=counts[-1],
-        min_us=values[0],
-        mean_us=values[0],
-        max_us=values[-1],
-        percentiles_us={},
-        spectrum=tuple(
-            SpectrumPoint(quantile=count / counts[-1], value_us=value, count=count)
-            for value, count in zip(values, counts, strict=True)
-        ),
-    )
+RATE = Shape(loads=("rate-2000",), jdks=("temurin-25",), executors=("liberty",))
 
 
-@given(st.lists(spectra(), min_size=1, max_size=4))
-def test_pooled_spectra_count_every_request_and_rise(parts: list[Latency]) -> None:
-    pooled = pool_spectra(parts)
-    assert pooled.count == sum(part.count for part in parts)
-    assert pooled.spectrum[-1].count == pooled.count
-    assert pooled.max_us == max(part.max_us for part in parts)
-    for before, after in pairwise(pooled.spectrum):
-        assert before.value_us < after.value_us and before.count <= after.count
-    ranked = [pooled.percentiles_us[p] for p in ("50", "90", "99", "99.9", "99.99")]
-    assert ranked == sorted(ranked)
+def forks_of(folder: Path, shape: Shape) -> tuple[Fork, ...]:
+    return synthetic_run(folder, shape).cells[0].forks
 
 
-@given(spectra(), st.integers(min_value=2, max_value=5))
-def test_copies_of_a_spectrum_pool_to_its_percentiles(part: Latency, copies: int) -> None:
-    alone, together = pool_spectra([part]), pool_spectra([part] * copies)
-    assert together.percentiles_us == alone.percentiles_us
-    assert [p.count for p in together.spectrum] == [p.count * copies for p in alone.spectrum]
+def pooled(forks: tuple[Fork, ...]) -> Pooled:
+    own = [latency for fork in forks if (latency := fork_latency(fork))]
+    assert len(own) == len(forks)
+    return pool("corrected", own)
 
 
-def test_spectra_of_two_speeds_do_not_average_their_percentiles() -> None:
-    fast, slow = latency(500, 0.1, 9900, encoded=False), latency(90_000, 0.1, 100, encoded=False)
-    pooled = pool_spectra([fast, slow])
-    assert pooled.percentiles_us["90"] < 1000
-    assert pooled.percentiles_us["99.9"] > 50_000
-
-
-def test_windows_with_histograms_merge_exactly(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    fork = loaded.cells[0].forks[0]
-    pooled = pool_windows(fork.valid_windows)
-    assert pooled is not None and pooled.exact and pooled.kind == "uncorrected"
-    assert pooled.count == sum(w.load.uncorrected.count for w in fork.windows if w.load.uncorrected)
-    single = pool_windows(fork.windows[:1])
-    assert single is not None
-    own = fork.windows[0].load.uncorrected
-    assert own is not None
-    assert single.percentiles_us["99"] == pytest.approx(own.percentiles_us["99"], rel=0.01)
-    assert len(pooled.spectrum) <= MAX_CURVE_POINTS
+def test_the_windows_of_a_fork_are_merged_exactly(tmp_path: Path) -> None:
+    fork = forks_of(tmp_path, QUICK)[0]
+    merged = fork_latency(fork)
+    assert merged is not None and merged.histogram is not None
+    assert merged.count == sum(w.load.uncorrected.count for w in fork.windows if w.load.uncorrected)
+    single = fork.model_copy(update={"windows": fork.windows[:1]})
+    assert fork_latency(single) == fork.windows[0].load.uncorrected
 
 
 def test_a_rate_load_stands_by_its_corrected_latency(tmp_path: Path) -> None:
     for driver in ("loadgen", "wrk2"):
-        shape = Shape(loads=("rate-2000",), jdks=("temurin-25",), executors=("liberty",), driver=driver)
-        loaded = synthetic_run(tmp_path, shape)
-        pooled = pool_forks(loaded.cells[0].forks)
-        assert pooled is not None
-        assert pooled.kind == "corrected"
-        assert pooled.exact is (driver == "loadgen")
+        cell = CellStats(synthetic_run(tmp_path, replace(RATE, driver=driver)).cells[0])
+        assert cell.latency is not None
+        assert cell.latency.kind == "corrected"
+        assert cell.latency.exact is (driver == "loadgen")
+        assert cell.latency.count == sum(
+            w.load.corrected.count for fork in cell.usable for w in fork.windows if w.load.corrected
+        )
+        assert len(cell.latency.spectrum) <= MAX_CURVE_POINTS
 
 
 def test_a_percentile_with_few_slower_requests_is_not_told(tmp_path: Path) -> None:
-    shape = Shape(loads=("rate-2000",), jdks=("temurin-25",), executors=("liberty",), blocks=1, windows=1)
-    loaded = synthetic_run(tmp_path, shape)
-    pooled = pool_forks(loaded.cells[0].forks)
-    assert pooled is not None and 7_000 < pooled.count < 9_000
-    assert pooled.percentiles_us["99"] is not None
-    assert pooled.percentiles_us["99.9"] is None and pooled.percentiles_us["99.99"] is None
+    found = pooled(forks_of(tmp_path, replace(RATE, blocks=1, windows=1)))
+    assert 7_000 < found.count < 9_000
+    assert set(found.percentiles) == {"50", "90", "99"}
+    assert percentile_figure(found, "99.9", why="") == missing(
+        f"fewer than 10 of {found.count:,} requests were slower: too few to say"
+    )
 
 
-def test_nothing_measured_is_no_distribution() -> None:
-    assert pool_windows([]) is None
+def test_the_interval_is_told_where_every_fork_has_the_percentile(tmp_path: Path) -> None:
+    """16,000 requests a fork: 16 of them beyond p99.9, and 1.6 beyond p99.99, which three forks together have."""
+    found = pooled(forks_of(tmp_path, replace(RATE, blocks=3, windows=2)))
+    figure = percentile_figure(found, "99.9", why="")
+    summary = found.percentiles["99.9"].forks
+    assert summary and summary.n == 3 and figure.under and "over 3 forks" in (figure.title or "")
+    assert percentile_figure(found, "99.99", why="").text == "–"
+
+
+def test_why_there_is_no_interval(tmp_path: Path) -> None:
+    few = pooled(forks_of(tmp_path / "few", replace(RATE, blocks=3, windows=1)))
+    assert few.percentiles["99.9"].forks is None
+    assert percentile_figure(few, "99.9", why="").title == "no interval: a fork has too few slower requests"
+    wrk2 = pooled(forks_of(tmp_path / "wrk2", replace(RATE, driver="wrk2")))
+    figure = percentile_figure(wrk2, "50", why="")
+    assert (figure.under, figure.title) == (None, "no interval: this driver writes no histograms")
+    alone = pooled(forks_of(tmp_path / "alone", replace(RATE, blocks=1)))
+    assert percentile_figure(alone, "50", why="").title == "1 fork: no interval"
+    assert percentile_figure(None, "50", why="no usable fork") == missing("no usable fork")
+
+
+def one(percentile: Percentile) -> Pooled:
+    return Pooled("corrected", 1000, {"50": percentile}, max_us=9e9, spectrum=(), exact=True)
+
+
+@pytest.mark.parametrize(
+    ("low_us", "high_us", "under"),
+    [(1234.0, 1345.6, "1.23–1.35"), (1234.0, 13_456.0, "1.2–13"), (12.0, float("inf"), "0.012–∞")],
+)
+def test_an_interval_has_the_digits_that_it_carries(low_us: float, high_us: float, under: str) -> None:
+    percentile = Percentile(merged_us=1300.0, forks=Summary(2, 1290.0, 1290.0, low_us, high_us))
+    assert percentile_figure(one(percentile), "50", why="") == Figure(
+        "1.30",
+        1300.0,
+        "all requests together; beneath: the 95 % interval over 2 forks, of the geometric mean of their own p50 "
+        "(1.29 ms)",
+        under,
+    )
+
+
+def test_nothing_answered_is_no_distribution(tmp_path: Path) -> None:
+    fork = forks_of(tmp_path, QUICK)[0]
+    assert fork_latency(fork.model_copy(update={"windows": ()})) is None
+
+    def silent(latency: Latency | None) -> Latency | None:
+        return latency and latency.model_copy(update={"count": 0})
+
+    windows = tuple(
+        w.model_copy(update={"load": w.load.model_copy(update={"uncorrected": silent(w.load.uncorrected)})})
+        for w in fork.windows
+    )
+    assert fork_latency(fork.model_copy(update={"windows": windows})) is None

@@ -67,7 +67,7 @@ def plain(page: RunView | CellView) -> Any:
 
 def _deep(value: Any) -> Any:
     if isinstance(value, Figure):
-        return f"{value.text} ({value.title})" if value.title else value.text
+        return f"{value.text}{f' [{value.under}]' if value.under else ''}{f' ({value.title})' if value.title else ''}"
     if isinstance(value, HeatCell):
         return f"{value.value}, {value.interval}, {value.basis}, {value.tone}, {value.title}"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -211,6 +211,17 @@ def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path) -> N
     figures = {name: row for _, rows in closed.groups for name, _, row in rows}
     assert figures["Due"][0].title == "a closed loop has no schedule"
     assert figures["p99"][0].text != "–"
+
+
+def test_a_tile_says_how_sure_a_percentile_is_and_else_why_not(tmp_path: Path) -> None:
+    def p99(shape: Shape) -> Figure:
+        page = cell_page(synthetic_run(tmp_path, shape), 0)
+        return next(figure for name, _, figure in page.tiles if name == "p99")
+
+    rate = replace(QUICK, loads=("rate-2000",), blocks=3)
+    assert (p99(rate).under or "").endswith(" over forks")
+    assert p99(replace(rate, driver="wrk2")).under == "no interval: this driver writes no histograms"
+    assert p99(replace(rate, blocks=1)).under == "1 fork: no interval"
 
 
 def _rows(fork: Fork, ident: str) -> list[dict[str, Any]]:

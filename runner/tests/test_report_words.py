@@ -15,17 +15,29 @@ from jdkmatrix.report.cellstats import CPU, P99, THROUGHPUT
 from jdkmatrix.report.charts import executor_order, log_domain, log_ticks
 from jdkmatrix.report.heat import EDGES, legend, tone
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import digits, half_width, milliseconds, missing, ratio_interval, ratio_value, share
+from jdkmatrix.report.numbers import (
+    digits,
+    half_width,
+    milliseconds,
+    missing,
+    p_value,
+    ratio_interval,
+    ratio_value,
+    share,
+)
 from jdkmatrix.report.wording import (
     STATUS_CLASS,
     STATUS_MEANING,
     STATUS_WORDS,
     Finding,
+    because,
     change,
+    family_words,
     finding,
+    marked_interval,
     ratio_sentence,
 )
-from jdkmatrix.stats import Ratio, Summary
+from jdkmatrix.stats import Judged, Ratio, Summary, Verdict, judge
 
 POSITIVE = st.floats(min_value=1e-6, max_value=1e9)
 RATIOS = st.floats(min_value=0.01, max_value=100)
@@ -41,6 +53,7 @@ RATIOS = st.floats(min_value=0.01, max_value=100)
         (136_449.2, 4, "136,400"),
         (0, 3, "0"),
         (-1234.5, 3, "\u22121,230"),
+        (math.inf, 2, "∞"),
     ],
 )
 def test_digits(value: float, significant: int, text: str) -> None:
@@ -83,42 +96,88 @@ def test_ratios_have_the_digits_that_their_interval_carries(ratio: Ratio, value:
     assert (ratio_value(ratio), ratio_interval(ratio)) == (value, interval)
 
 
+def alone(ratio: Ratio) -> Judged:
+    """On a page that compares nothing else."""
+    return judge({"alone": ratio})["alone"]
+
+
+def clear(value: float, width: float) -> Judged:
+    """Scattered so little that any family would call it different."""
+    return Judged(Ratio(value, value / width, value * width, 5, p_value=0.0001), 0.01, 100, Verdict.DIFFERENT)
+
+
 def test_an_interval_with_1_says_no_difference_seen_and_never_same() -> None:
-    ratio = Ratio(0.97, 0.93, 1.01, 5)
-    assert finding(ratio, THROUGHPUT) is Finding.NO_DIFFERENCE_SEEN
-    sentence = ratio_sentence(THROUGHPUT, ratio, "virtual", "liberty")
+    judged = alone(Ratio(0.97, 0.93, 1.01, 5, p_value=0.12))
+    assert finding(judged, THROUGHPUT) is Finding.NO_DIFFERENCE_SEEN
+    sentence = ratio_sentence(THROUGHPUT, judged, "virtual", "liberty")
     assert sentence == (
-        "no difference seen between virtual and liberty (ratio 0.970, 95 % interval 0.930–1.010, 5 blocks)."
+        "no difference seen between virtual and liberty "
+        "(ratio 0.970, 95 % interval 0.930–1.010, 5 blocks, adjusted p 0.12)."
     )
+    assert because(judged) == "no difference seen, the interval contains 1, adjusted p 0.12"
+    assert marked_interval(judged) == "0.930–1.010"
+
+
+def test_an_interval_without_1_that_is_no_evidence_says_so_with_its_reason() -> None:
+    judged = Judged(Ratio(0.93, 0.88, 0.99, 5, p_value=0.03), 0.36, 12, Verdict.NO_EVIDENCE_YET)
+    assert finding(judged, CPU) is Finding.NO_EVIDENCE_YET
+    assert ratio_sentence(CPU, judged, "virtual", "liberty") == (
+        "no evidence yet of a difference between virtual and liberty, although its own interval leaves 1 out: the page "
+        "makes 12 comparisons (ratio 0.93, 95 % interval 0.88–0.99, 5 blocks, adjusted p 0.36)."
+    )
+    assert because(judged, "A/A check") == (
+        "no evidence yet, although its own interval leaves 1 out: the page makes 12 A/A checks, adjusted p 0.36"
+    )
+    assert marked_interval(judged) == "0.88–0.99 *"
+    only = alone(Ratio(0.93, 0.88, 0.99, 9, p_value=0.06))
+    assert because(only) == "no evidence yet, although its own interval leaves 1 out, adjusted p 0.06"
+
+
+def test_how_a_page_judges_is_said_with_the_number_of_comparisons() -> None:
+    assert family_words(0, 0) is None
+    words = family_words(6, 1)
+    assert words is not None
+    assert words.startswith("6 comparisons on this page: ") and "(Holm) is below 0.05" in words
+    assert words.endswith("1 A/A check, adjusted apart from these in the same way.")
+
+
+@given(st.floats(0, 1))
+def test_a_p_value_is_shown_on_its_side_of_the_error(value: float) -> None:
+    shown = p_value(value)
+    if shown == "p < 0.001":
+        assert value < 0.001
+    else:
+        assert float(shown.removeprefix("p ")) == pytest.approx(value, rel=0.0051)
+        if not math.isclose(value, 0.05, rel_tol=0.001):
+            assert (float(shown.removeprefix("p ")) < 0.05) == (value < 0.05)
 
 
 @given(RATIOS, st.one_of(st.none(), st.floats(min_value=1.0, max_value=3.0)))
 def test_no_sentence_ever_says_same_or_equal(value: float, width: float | None) -> None:
-    ratio = Ratio(value, value / width if width else None, value * width if width else None, 3 if width else 1)
+    judged = alone(Ratio(value, value / width, value * width, 3, 0.01) if width else Ratio(value, None, None, 1))
     for metric in (THROUGHPUT, CPU, P99):
-        sentence = ratio_sentence(metric, ratio, "virtual", "liberty").lower()
+        sentence = ratio_sentence(metric, judged, "virtual", "liberty").lower()
         assert not re.search(r"\b(same|equal|identical)\b", sentence)
         if width is None:
             assert "hint" in sentence
 
 
 def test_less_cpu_is_better_and_more_throughput_is() -> None:
-    fewer = Ratio(0.8, 0.75, 0.85, 5)
+    fewer = clear(0.8, 1.05)
     assert finding(fewer, THROUGHPUT) is Finding.WORSE
     assert finding(fewer, CPU) is Finding.BETTER
-    assert change(fewer, "a", "b") == "20 % lower with a than with b"
+    assert change(fewer.ratio, "a", "b") == "20 % lower with a than with b"
     assert change(Ratio(3.73, 3.6, 3.9, 5), "a", "b") == "3.7 times as high with a as with b"
 
 
 @given(RATIOS, st.floats(min_value=1.0001, max_value=1.5))
 def test_the_colour_scale_is_symmetric_on_a_logarithm(value: float, width: float) -> None:
-    ratio = Ratio(value, value / width, value * width, 5)
-    inverse = Ratio(1 / value, 1 / value / width, 1 / value * width, 5)
+    inverse = clear(1 / value, width)
     mirror = {"n": "d", "d": "n"}
-    here = tone(ratio, THROUGHPUT)
+    here = tone(clear(value, width), THROUGHPUT)
     swapped = tone(inverse, THROUGHPUT)
     # On an edge itself, binary rounding may fall to either side.
-    if not any(math.isclose(max(value, 1 / value), edge, rel_tol=1e-6) for edge in (1, *EDGES, width)):
+    if not any(math.isclose(max(value, 1 / value), edge, rel_tol=1e-6) for edge in (1, *EDGES)):
         assert swapped == (here if here == "even" else mirror[here[0]] + here[1])
         assert tone(inverse, CPU) == here
 
@@ -131,7 +190,12 @@ def test_the_legend_has_every_tone_once_with_1_in_the_middle() -> None:
         *(f"n{level}" for level in range(1, len(EDGES) + 1)),
     ]
     for step in steps[:6]:
-        assert tone(Ratio(1 / float(step.text), 0.001, 0.999, 5), THROUGHPUT) == step.tone
+        assert tone(clear(1 / float(step.text), 1.001), THROUGHPUT) == step.tone
+
+
+@given(RATIOS, st.sampled_from([verdict for verdict in Verdict if verdict is not Verdict.DIFFERENT]))
+def test_without_a_verdict_there_is_no_colour(value: float, verdict: Verdict) -> None:
+    assert tone(Judged(Ratio(value, 0.5, 2, 5, 0.5), 0.5, 3, verdict), THROUGHPUT) == "even"
 
 
 def test_every_status_has_words_a_meaning_and_a_class() -> None:

@@ -1,35 +1,50 @@
-"""Percentiles over forks."""
+"""Distributions merged, and their percentiles over forks."""
 
 from __future__ import annotations
 
 import random
+from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hdrh.histogram import HdrHistogram
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.histograms import latency_from_histogram, merge
+from jdkmatrix.histograms import PERCENTILES, latency_from_histogram, merge
+from jdkmatrix.records import Latency, SpectrumPoint
 from jdkmatrix.stats import summarise
-from jdkmatrix.stats.percentiles import percentiles_over_forks
+from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
+from tests.report_fixtures import latency
 
 
-def encoded(values_us: list[float]) -> str:
+def recorded(values_us: list[float]) -> Latency:
     histogram = HdrHistogram(1, 3600 * 10**9, 3)
     for value in values_us:
         histogram.record_value(round(value * 1000))
-    return str(histogram.encode().decode())
+    return latency_from_histogram(str(histogram.encode().decode()))
 
 
-def fork(level_us: float, seed: int, *, requests: int = 2000) -> list[str]:
+def windows(level_us: float, seed: int, *, requests: int = 2000) -> list[Latency]:
     source = random.Random(seed)
-    return [encoded([level_us * source.lognormvariate(0, 0.5) for _ in range(requests)]) for _ in range(2)]
+    return [recorded([level_us * source.lognormvariate(0, 0.5) for _ in range(requests)]) for _ in range(2)]
+
+
+def over(forks: list[list[Latency]]) -> dict[str, Percentile]:
+    own = [merge_latencies(fork) for fork in forks]
+    return percentiles_over_forks(own, merge_latencies(own))
+
+
+def encoded(parts: list[Latency]) -> list[str]:
+    return [part.histogram for part in parts if part.histogram is not None]
 
 
 def test_merged_exactly_with_the_interval_of_the_forks() -> None:
-    forks = [fork(level, seed) for seed, level in enumerate((900, 1000, 1100, 1000))]
-    found = percentiles_over_forks(forks)
-    together = latency_from_histogram(merge([window for windows in forks for window in windows]))
-    alone = [latency_from_histogram(merge(windows)).percentiles_us["99"] for windows in forks]
+    forks = [windows(level, seed) for seed, level in enumerate((900, 1000, 1100, 1000))]
+    found = over(forks)
+    together = latency_from_histogram(merge([histogram for fork in forks for histogram in encoded(fork)]))
+    alone = [latency_from_histogram(merge(encoded(fork))).percentiles_us["99"] for fork in forks]
     assert found["99"].merged_us == together.percentiles_us["99"]
     assert found["99"].forks == summarise(alone)
     interval = found["99"].forks
@@ -39,20 +54,93 @@ def test_merged_exactly_with_the_interval_of_the_forks() -> None:
 
 
 def test_a_single_fork_has_no_interval_however_many_windows() -> None:
-    found = percentiles_over_forks([fork(1000, 1)])
+    found = over([windows(1000, 1)])
     summary = found["50"].forks
     assert summary and (summary.n, summary.ci_low) == (1, None)
 
 
 def test_percentiles_that_too_few_requests_lie_beyond() -> None:
     """Of 2 × 300 requests 6 lie beyond p99 of a fork, 12 beyond that of both forks, and 1 beyond p99.9."""
-    found = percentiles_over_forks([fork(1000, seed, requests=300) for seed in (1, 2)])
+    found = over([windows(1000, seed, requests=300) for seed in (1, 2)])
     assert set(found) == {"50", "90", "99"}
     assert found["90"].forks is not None
     assert found["99"].forks is None, "no fork has a p99 of its own"
 
 
-@pytest.mark.parametrize("forks", [[], [["x"], []]])
-def test_a_fork_without_histograms(forks: list[list[str]]) -> None:
-    with pytest.raises(MatrixError, match="at least one histogram of every fork"):
-        percentiles_over_forks(forks)
+def test_a_fork_without_a_histogram_has_no_percentile_of_its_own() -> None:
+    printed = windows(1000, 1)[0].model_copy(update={"histogram": None})
+    found = over([windows(1000, 2), [printed]])
+    assert found["50"].merged_us == pytest.approx(1000, rel=0.1)
+    assert found["50"].forks is None
+
+
+@given(st.lists(st.lists(st.floats(1, 1e6), min_size=1, max_size=30), min_size=1, max_size=6), st.randoms())
+def test_in_which_order_and_in_what_groups_parts_are_merged_does_not_matter(
+    parts: list[list[float]], order: random.Random
+) -> None:
+    """So that windows may be merged to forks, and forks to the cell."""
+    latencies = [recorded(values) for values in parts]
+    at_once = merge_latencies(latencies)
+    order.shuffle(latencies)
+    cut = order.randint(0, len(latencies))
+    groups = [group for group in (latencies[:cut], latencies[cut:]) if group]
+    assert merge_latencies([merge_latencies(group) for group in groups]) == at_once
+
+
+def test_nothing_to_merge() -> None:
+    with pytest.raises(MatrixError, match="no latency distribution to merge"):
+        merge_latencies([])
+    with pytest.raises(MatrixError, match="at least one fork"):
+        percentiles_over_forks([], recorded([1.0]))
+
+
+@st.composite
+def spectra(draw: st.DrawFn) -> Latency:
+    """A printed spectrum: rising values, rising counts up to all; its percentiles are nearest-rank."""
+    values = sorted(draw(st.sets(st.integers(min_value=1, max_value=100_000), min_size=1, max_size=12)))
+    steps = draw(st.lists(st.integers(min_value=1, max_value=500), min_size=len(values), max_size=len(values)))
+    counts = [sum(steps[: i + 1]) for i in range(len(steps))]
+    return Latency(
+        count=counts[-1],
+        min_us=values[0],
+        mean_us=values[0],
+        max_us=values[-1],
+        percentiles_us={
+            percent: next(
+                value
+                for count, value in zip(counts, values, strict=True)
+                if count >= Fraction(percent) / 100 * counts[-1]
+            )
+            for percent in PERCENTILES
+        },
+        spectrum=tuple(
+            SpectrumPoint(quantile=count / counts[-1], value_us=value, count=count)
+            for value, count in zip(values, counts, strict=True)
+        ),
+    )
+
+
+@given(st.lists(spectra(), min_size=1, max_size=4))
+def test_pooled_spectra_count_every_request_and_rise(parts: list[Latency]) -> None:
+    pooled = merge_latencies(parts)
+    assert pooled.count == sum(part.count for part in parts)
+    assert pooled.spectrum[-1].count == pooled.count
+    assert pooled.max_us == max(part.max_us for part in parts)
+    for before, after in pairwise(pooled.spectrum):
+        assert before.value_us < after.value_us and before.count <= after.count
+    ranked = [pooled.percentiles_us[p] for p in ("50", "90", "99", "99.9", "99.99")]
+    assert ranked == sorted(ranked)
+
+
+@given(spectra(), st.integers(min_value=2, max_value=5))
+def test_copies_of_a_spectrum_pool_to_its_percentiles(part: Latency, copies: int) -> None:
+    alone, together = merge_latencies([part]), merge_latencies([part] * copies)
+    assert together.percentiles_us == alone.percentiles_us
+    assert [p.count for p in together.spectrum] == [p.count * copies for p in alone.spectrum]
+
+
+def test_spectra_of_two_speeds_do_not_average_their_percentiles() -> None:
+    fast, slow = latency(500, 0.1, 9900, encoded=False), latency(90_000, 0.1, 100, encoded=False)
+    pooled = merge_latencies([fast, slow])
+    assert pooled.percentiles_us["90"] < 1000
+    assert pooled.percentiles_us["99.9"] > 50_000

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats import Judged, Ratio, Verdict, holm, judge, paired_ratio
+from jdkmatrix.stats.verdicts import leaves_one_out
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 
@@ -47,11 +48,12 @@ def test_a_ratio_alone_on_a_page_and_among_many() -> None:
     ratio = paired_ratio({1: 1.10, 2: 1.12, 3: 1.05}, dict.fromkeys((1, 2, 3), 1.0))
     assert ratio and ratio.p_value and 0.01 < ratio.p_value < 0.05
     alone = judge({"x": ratio})["x"]
-    assert alone == Judged(ratio, ratio.p_value, Verdict.DIFFERENT)
+    assert alone == Judged(ratio, ratio.p_value, 1, Verdict.DIFFERENT)
     noise = Ratio(1.01, 0.9, 1.1, 3, p_value=0.8)
     among = judge({"x": ratio, **{f"noise {i}": noise for i in range(9)}})
     assert among["x"].p_adjusted == pytest.approx(10 * ratio.p_value)
-    assert {judged.verdict for judged in among.values()} == {Verdict.NO_DIFFERENCE_SEEN}
+    assert (among["x"].family, among["x"].verdict) == (10, Verdict.NO_EVIDENCE_YET), "its own interval leaves 1 out"
+    assert {among[key].verdict for key in among if key != "x"} == {Verdict.NO_DIFFERENCE_SEEN}
     assert among["x"].ratio is ratio, "the effect and its interval stay as they are"
 
 
@@ -59,4 +61,15 @@ def test_single_blocks_are_shown_and_not_counted() -> None:
     clear = Ratio(1.2, 1.1, 1.3, 5, p_value=0.04)
     judged = judge({"clear": clear, "hint": Ratio(1.5, None, None, 1)})
     assert judged["clear"].verdict is Verdict.DIFFERENT, "a family of one"
-    assert judged["hint"] == Judged(Ratio(1.5, None, None, 1), None, Verdict.ONE_BLOCK)
+    assert judged["hint"] == Judged(Ratio(1.5, None, None, 1), None, 1, Verdict.ONE_BLOCK)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.5, 2), st.floats(1, 2)), min_size=1, max_size=20))
+def test_no_verdict_contradicts_the_interval_beside_it(found: list[tuple[float, float, float]]) -> None:
+    """Whatever the p-values: from eight blocks on interval and p-value come from different methods."""
+    ratios = {i: Ratio(value, value / width, value * width, 9, p) for i, (p, value, width) in enumerate(found)}
+    for judged in judge(ratios).values():
+        assert judged.p_adjusted is not None
+        different = judged.p_adjusted < 0.05 and leaves_one_out(judged.ratio)
+        assert (judged.verdict is Verdict.DIFFERENT) == different
+        assert (judged.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not leaves_one_out(judged.ratio))

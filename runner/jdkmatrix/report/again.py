@@ -7,43 +7,45 @@ from collections.abc import Iterable
 
 from jdkmatrix.config.executors import base_of, is_again
 from jdkmatrix.report.cellstats import THROUGHPUT, Cells
+from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import ratio_interval, ratio_value
 from jdkmatrix.report.views import Notice
-from jdkmatrix.report.wording import condition
-from jdkmatrix.stats import Ratio
+from jdkmatrix.report.wording import because, condition
+from jdkmatrix.stats import Ratio, Verdict
 
 
-def aa_notices(cells: Cells) -> Iterable[Notice]:
-    """One for each cell that was measured again."""
+def aa_notices(cells: Cells, judgements: Judgements) -> Iterable[Notice]:
+    """One for each cell that was measured again. The checks of a page are judged among themselves."""
     for key in cells.keys:
         if not is_again(key.executor):
             continue
         base = base_of(key.executor)
         arms = f"{base} against itself on {key.jdk}, {key.workload}, {condition(key.cpus, key.burn_us)}, {key.load}"
-        ratio = cells.ratio(THROUGHPUT, key, base)
-        if ratio is None:
+        judged = judgements.of(THROUGHPUT, key)
+        if judged is None:
             yield Notice("warn", "No A/A check", f"{arms}: no block has both arms usable.")
             continue
+        ratio = judged.ratio
         found = f"{arms}: throughput ratio {ratio_value(ratio)}"
         detectable = detectable_share(ratio)
         if detectable is None:
             yield Notice("info", "A/A check", f"{found} in one block: no interval.")
             continue
         found += f", 95 % interval {ratio_interval(ratio)}"
-        if contains_one(ratio):
-            able = f"In {ratio.blocks} blocks this host can tell differences above {detectable * 100:.0f} %."
-            yield Notice("info", "A/A check", f"{found}. {able}")
-        else:
+        reason = because(judged, "A/A check")
+        if judged.verdict is Verdict.DIFFERENT:
             yield Notice(
                 "warn",
                 "A/A check failed",
-                f"{found}: a difference where there is none. One check in twenty does so by chance; otherwise "
+                f"{found}, {reason}: a difference where there is none. One page in twenty says so by chance; otherwise "
                 "something on this host favours one arm, and no difference here is to be trusted.",
             )
-
-
-def contains_one(ratio: Ratio) -> bool:
-    return ratio.ci_low is not None and ratio.ci_high is not None and ratio.ci_low <= 1 <= ratio.ci_high
+        else:
+            able = (
+                f"In {ratio.blocks} blocks a single comparison on this host can tell differences above "
+                f"{detectable * 100:.0f} %, one among many only larger ones."
+            )
+            yield Notice("info", "A/A check", f"{found}; {reason}. {able}")
 
 
 def detectable_share(ratio: Ratio) -> float | None:

@@ -6,43 +6,42 @@ import math
 from collections.abc import Sequence
 
 from jdkmatrix.records import CellKey, CellLoad
-from jdkmatrix.report.cellstats import CPU, METRICS, THROUGHPUT, Cells, Metric
-from jdkmatrix.report.heat import DENOMINATOR, NUMERATOR
-from jdkmatrix.report.numbers import ratio_interval, ratio_value
+from jdkmatrix.report.cellstats import CPU, METRICS, THROUGHPUT, Metric
+from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
+from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Answer
-from jdkmatrix.report.wording import Finding, condition, finding, ratio_sentence
-from jdkmatrix.stats import Ratio
+from jdkmatrix.report.wording import Finding, condition, finding, marked_interval, ratio_sentence
+from jdkmatrix.stats import Judged
 
 
-def answers(cells: Cells, part: Slice, kind: CellLoad | None) -> tuple[Answer, ...]:
+def answers(judgements: Judgements, part: Slice, kind: CellLoad | None) -> tuple[Answer, ...]:
     """One per JDK. A rate load fixes throughput, so that CPU per request leads there."""
     rate = kind is not None and kind.kind == "rate"
     metrics = sorted(METRICS, key=lambda metric: (metric is not CPU) if rate else (metric is not THROUGHPUT))
     found = []
     for jdk in part.jdks:
         keys = [key for key in part.keys if (key.jdk, key.executor) == (jdk, NUMERATOR)]
-        ratios = {
-            metric.id: {key: ratio for key in keys if (ratio := cells.ratio(metric, key, DENOMINATOR))}
-            for metric in METRICS
-        }
-        found.append(_answer(jdk, keys, [(metric, ratios[metric.id]) for metric in metrics]))
+        judged = [(metric, {key: one for key in keys if (one := judgements.of(metric, key))}) for metric in metrics]
+        found.append(_answer(jdk, keys, judged))
     return tuple(found)
 
 
-def _answer(jdk: str, keys: Sequence[CellKey], ratios: Sequence[tuple[Metric, dict[CellKey, Ratio]]]) -> Answer:
-    told = [(metric, by_key) for metric, by_key in ratios if by_key]
+def _answer(jdk: str, keys: Sequence[CellKey], judged: Sequence[tuple[Metric, dict[CellKey, Judged]]]) -> Answer:
+    told = [(metric, by_key) for metric, by_key in judged if by_key]
     if not told:
         return Answer(f"{jdk}: no answer", (("", f"No block has both {NUMERATOR} and {DENOMINATOR} usable."),))
     if len(keys) > 1:
         return Answer(jdk, tuple((metric.title, _tally(by_key, metric, len(keys))) for metric, by_key in told))
     single = [(metric, next(iter(by_key.values()))) for metric, by_key in told]
-    sentences = tuple((metric.title, ratio_sentence(metric, ratio, NUMERATOR, DENOMINATOR)) for metric, ratio in single)
+    sentences = tuple((metric.title, ratio_sentence(metric, one, NUMERATOR, DENOMINATOR)) for metric, one in single)
     return Answer(f"{jdk}: {_verdict(*single[0])}", sentences)
 
 
-def _verdict(metric: Metric, ratio: Ratio) -> str:
-    found = finding(ratio, metric)
+def _verdict(metric: Metric, judged: Judged) -> str:
+    found = finding(judged, metric)
+    if found is Finding.NO_EVIDENCE_YET:
+        return f"no evidence yet of a difference in {_lower(metric)}"
     if found is Finding.NO_DIFFERENCE_SEEN:
         return f"no difference seen in {_lower(metric)}"
     if found is Finding.ONE_BLOCK:
@@ -55,20 +54,22 @@ def _lower(metric: Metric) -> str:
     return metric.title if metric.title[:3] in ("CPU", "p99") else metric.title.lower()
 
 
-def _tally(by_key: dict[CellKey, Ratio], metric: Metric, conditions: int) -> str:
+_TALLY = {
+    Finding.BETTER: f"{NUMERATOR} better",
+    Finding.WORSE: f"{DENOMINATOR} better",
+    Finding.NO_EVIDENCE_YET: "no evidence yet",
+    Finding.NO_DIFFERENCE_SEEN: "no difference seen",
+    Finding.ONE_BLOCK: "one block only",
+}
+
+
+def _tally(by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> str:
     """How often each finding came up, and where the ratio was farthest from 1."""
-    findings = [finding(ratio, metric) for ratio in by_key.values()]
-    words = {
-        Finding.BETTER: f"{NUMERATOR} better in",
-        Finding.WORSE: f"{DENOMINATOR} better in",
-        Finding.NO_DIFFERENCE_SEEN: "no difference seen in",
-        Finding.ONE_BLOCK: "one block only in",
-    }
-    counts = [f"{text} {findings.count(found)}" for found, text in words.items() if found in findings]
+    findings = [finding(judged, metric) for judged in by_key.values()]
+    counts = [f"{text} in {findings.count(found)}" for found, text in _TALLY.items() if found in findings]
     if len(findings) < conditions:
         counts.append(f"no pair in {conditions - len(findings)}")
-    key, ratio = max(by_key.items(), key=lambda item: abs(math.log(item[1].value)))
-    interval = ratio_interval(ratio)
-    shown = f"{ratio_value(ratio)} ({interval})" if interval else ratio_value(ratio)
-    where = condition(key.cpus, key.burn_us)
-    return f"of {conditions} conditions {', '.join(counts)}. Farthest from 1: {shown} at {where}."
+    key, judged = max(by_key.items(), key=lambda item: abs(math.log(item[1].ratio.value)))
+    said = ", ".join(filter(None, (marked_interval(judged), _TALLY[finding(judged, metric)])))
+    farthest = f"{ratio_value(judged.ratio)} ({said}) at {condition(key.cpus, key.burn_us)}"
+    return f"of {conditions} conditions: {', '.join(counts)}. Farthest from 1: {farthest}."

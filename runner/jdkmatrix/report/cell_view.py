@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from jdkmatrix.records import CellKey, Fork, Reason, RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.cellstats import Cells, CellStats, summary_of
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
-from jdkmatrix.report.latency import KIND_WORDS
+from jdkmatrix.report.latency import KIND_WORDS, percentile_figure
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import Figure, count, half_width, mebibytes, milliseconds, missing, plural, quantity
+from jdkmatrix.report.numbers import Figure, count, half_width, mebibytes, missing, plural, quantity
 from jdkmatrix.report.views import CellView, Fact, ForkView, LogView, Sibling
 from jdkmatrix.report.wording import (
     STATUS_CLASS,
@@ -23,6 +24,7 @@ from jdkmatrix.report.wording import (
 )
 
 Logs = Mapping[int, Sequence[LogView]]
+_NO_FORK = "no usable fork"
 
 
 def view_cell(cell: CellStats, cells: Cells, run: RunRecord, order: Sequence[str], logs: Logs) -> CellView:
@@ -51,42 +53,51 @@ def view_cell(cell: CellStats, cells: Cells, run: RunRecord, order: Sequence[str
     )
 
 
-def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure, str | None], ...]:
-    why = "no usable fork"
-    throughput = summary_of(cell.throughput_rps)
-    cpu = summary_of(cell.cpu_us_per_request)
-    latency = cell.latency
+def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
+    """A tile says beneath its figure how sure it is, and in so many words where there is no interval."""
+    why = _NO_FORK
 
     def percentile(name: str) -> Figure:
-        if latency is None:
-            return missing(why if not cell.usable else "the driver recorded no such latency")
-        return milliseconds(latency.percentiles_us[name], why=f"too few of {latency.count:,} requests were slower")
+        figure = _percentile(cell, name)
+        if figure.sort is None:
+            return figure
+        return replace(figure, under=f"{figure.under} over forks" if figure.under else figure.title)
 
     threads = max(cell.threads_peak.values(), default=None)
-    forks = plural(len(cell.usable), "fork")
+    throughput = _mean(cell.throughput_rps, 4)
     return (
-        (
-            "Throughput",
-            "requests/s",
-            quantity(throughput.geomean if throughput else None, 4, why=why),
-            f"{half_width(throughput).text}, {forks}"
-            if throughput and throughput.n > 1
-            else f"{forks}: no interval"
-            if throughput
-            else None,
-        ),
-        (
-            "CPU per request",
-            "µs",
-            quantity(cpu.geomean if cpu else None, 3, why=why),
-            half_width(cpu).text if cpu and cpu.n > 1 else None,
-        ),
-        ("p50", "ms", percentile("50"), None),
-        ("p99", "ms", percentile("99"), None),
-        ("p99.9", "ms", percentile("99.9"), None),
-        ("RSS, peak", "MiB", mebibytes(max(cell.rss_peak_bytes.values(), default=None), why=why), None),
-        ("Threads, peak", "", count(None if threads is None else int(threads), why=why), None),
+        ("Throughput", "requests/s", replace(throughput, under=_over_forks(cell, throughput))),
+        ("CPU per request", "µs", _mean(cell.cpu_us_per_request, 3)),
+        ("p50", "ms", percentile("50")),
+        ("p99", "ms", percentile("99")),
+        ("p99.9", "ms", percentile("99.9")),
+        ("RSS, peak", "MiB", mebibytes(max(cell.rss_peak_bytes.values(), default=None), why=why)),
+        ("Threads, peak", "", count(None if threads is None else int(threads), why=why)),
     )
+
+
+def _over_forks(cell: CellStats, figure: Figure) -> str | None:
+    if figure.sort is None:
+        return None
+    forks = plural(len(cell.usable), "fork")
+    return f"{figure.under}, {forks}" if figure.under else f"{forks}: no interval"
+
+
+def _mean(by_block: Mapping[int, float], significant: int) -> Figure:
+    """The geometric mean over forks, with its interval beneath."""
+    summary = summary_of(by_block)
+    if summary is None:
+        return missing(_NO_FORK)
+    half = half_width(summary)
+    return replace(
+        quantity(summary.geomean, significant, why=_NO_FORK),
+        title=half.title,
+        under=None if half.sort is None else half.text,
+    )
+
+
+def _percentile(cell: CellStats, name: str) -> Figure:
+    return percentile_figure(cell.latency, name, why="the driver recorded no such latency" if cell.usable else _NO_FORK)
 
 
 def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling, ...]:
@@ -94,18 +105,14 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
     found = []
     for other in (k for k in cells.keys if k.group == key.group):
         cell = cells.get(other)
-        why = "no usable fork"
-        throughput = summary_of(cell.throughput_rps) if cell else None
-        cpu = summary_of(cell.cpu_us_per_request) if cell else None
-        p99 = cell.latency.percentiles_us["99"] if cell and cell.latency else None
         found.append(
             Sibling(
                 executor=other.executor,
                 slot=order.index(other.executor),
                 href=f"{file_stem(other.cell_id)}.html" if cell and other != key else None,
-                throughput=quantity(throughput.geomean if throughput else None, 4, why=why),
-                cpu=quantity(cpu.geomean if cpu else None, 3, why=why),
-                p99=milliseconds(p99, why=why),
+                throughput=_mean(cell.throughput_rps if cell else {}, 4),
+                cpu=_mean(cell.cpu_us_per_request if cell else {}, 3),
+                p99=_percentile(cell, "99") if cell else missing(_NO_FORK),
                 current=other == key,
             )
         )

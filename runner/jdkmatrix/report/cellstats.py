@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from jdkmatrix import stats
-from jdkmatrix.records import CellKey, CellRecord, Fork, Reason, RunRecord, Status
-from jdkmatrix.report.latency import Pooled, pool_forks, pool_windows
+from jdkmatrix.records import CellKey, CellRecord, Fork, Latency, Reason, RunRecord, Status
+from jdkmatrix.report.latency import Pooled, fork_latency, kind_of, pool
 from jdkmatrix.stats import Ratio, Summary
+from jdkmatrix.stats.percentiles import tail_checked
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,20 @@ class CellStats:
         return {block: figure for block, figure in figures.items() if figure is not None}
 
     @cached_property
+    def _fork_latencies(self) -> dict[int, Latency]:
+        return {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
+
+    @cached_property
     def p99_us(self) -> dict[int, float]:
-        pools = {fork.fork: pool_windows(fork.valid_windows) for fork in self.usable}
-        figures = {block: pool.percentiles_us["99"] for block, pool in pools.items() if pool}
+        figures = {block: tail_checked(latency, "99") for block, latency in self._fork_latencies.items()}
         return {block: figure for block, figure in figures.items() if figure is not None}
 
     @cached_property
     def latency(self) -> Pooled | None:
-        return pool_forks(self.usable)
+        """None when no usable fork has the distribution that the load asks for."""
+        if not self._fork_latencies:
+            return None
+        return pool(kind_of(self.usable[0].valid_windows[0]), list(self._fork_latencies.values()))
 
     @cached_property
     def rss_peak_bytes(self) -> dict[int, float]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from jdkmatrix.records import HostFacts, JdkRecord, RunRecord, Status
 from jdkmatrix.report.again import aa_notices
 from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import Fact, JdkRow, Notice
 from jdkmatrix.store.loaded import LoadedRun
@@ -117,10 +118,10 @@ def _narrowed(run: RunRecord) -> str:
     return f" narrowed to {'; '.join(parts)}" if parts else ""
 
 
-def notices(loaded: LoadedRun, cells: Cells) -> tuple[Notice, ...]:
+def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[Notice, ...]:
     """What changes how the figures must be read comes first."""
     run = loaded.run
-    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells)]
+    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells, judgements)]
     found += [Notice("info", "Note of the run", note) for note in run.notes]
     return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
 

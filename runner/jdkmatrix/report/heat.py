@@ -10,17 +10,15 @@ so that "less CPU" and "more throughput" have one colour.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.config.executors import BASELINE
 from jdkmatrix.records import CellKey
 from jdkmatrix.report.cellstats import METRICS, Cells, Metric
-from jdkmatrix.report.numbers import ratio_interval, ratio_value
-from jdkmatrix.report.wording import Finding, finding, work_words
-from jdkmatrix.stats import Ratio
-
-NUMERATOR, DENOMINATOR = "virtual", BASELINE
+from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
+from jdkmatrix.report.numbers import ratio_value
+from jdkmatrix.report.slices import Slice
+from jdkmatrix.report.wording import Finding, because, finding, marked_interval, work_words
+from jdkmatrix.stats import Judged, Verdict
 
 # A factor of so much away from 1 reaches the next colour.
 EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)
@@ -28,7 +26,10 @@ EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)
 
 @dataclass(frozen=True)
 class HeatCell:
-    """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" nobody, "none"."""
+    """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" nobody, "none".
+
+    `decided`: the verdict names one of the two.
+    """
 
     value: str
     interval: str | None
@@ -47,71 +48,73 @@ class HeatTable:
     rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
 
 
-def tone(ratio: Ratio, metric: Metric) -> str:
-    """The colour of a ratio; an interval that contains 1 takes the neutral one whatever its middle."""
-    if finding(ratio, metric) is Finding.NO_DIFFERENCE_SEEN:
+def tone(judged: Judged, metric: Metric) -> str:
+    """The colour of a ratio; without a verdict it is the neutral one, however far from 1 the ratio is."""
+    if judged.verdict is not Verdict.DIFFERENT:
         return "even"
-    favour = ratio.value if metric.more_is_better else 1 / ratio.value
+    favour = judged.ratio.value if metric.more_is_better else 1 / judged.ratio.value
     distance = math.exp(abs(math.log(favour)))
     # A hair of tolerance, so that 1 / (1 / 1.05) is as far from 1 as 1.05 is.
     level = sum(distance >= edge * (1 - 1e-9) for edge in EDGES)
     return "even" if level == 0 else f"{'n' if favour > 1 else 'd'}{level}"
 
 
-def heat_cell(ratio: Ratio | None, metric: Metric, key: CellKey, why_missing: str) -> HeatCell:
-    if ratio is None:
+def heat_cell(judged: Judged | None, metric: Metric, key: CellKey, why_missing: str) -> HeatCell:
+    if judged is None:
         return HeatCell("–", None, "no pair", "none", False, why_missing, None)
-    found = finding(ratio, metric)
-    interval = ratio_interval(ratio)
-    verdict = {
-        Finding.BETTER: f"{NUMERATOR} better",
-        Finding.WORSE: f"{DENOMINATOR} better",
-        Finding.NO_DIFFERENCE_SEEN: Finding.NO_DIFFERENCE_SEEN.value,
-        Finding.ONE_BLOCK: "one block only: no interval, a hint and no more",
-    }[found]
+    better = {Finding.BETTER: NUMERATOR, Finding.WORSE: DENOMINATOR}.get(finding(judged, metric))
     return HeatCell(
-        value=ratio_value(ratio),
-        interval=interval,
-        basis=f"n {ratio.blocks}",
-        tone=tone(ratio, metric),
-        decided=found in (Finding.BETTER, Finding.WORSE),
-        title=f"{metric.title}, {NUMERATOR} / {DENOMINATOR}: {verdict}",
+        value=ratio_value(judged.ratio),
+        interval=marked_interval(judged),
+        basis=f"n {judged.ratio.blocks}",
+        tone=tone(judged, metric),
+        decided=better is not None,
+        title=f"{metric.title}, {NUMERATOR} / {DENOMINATOR}: {f'{better} better, ' if better else ''}{because(judged)}",
         key=key,
     )
 
 
-def _cell(cells: Cells, metric: Metric, workload: str, jdk: str, cpus: int, burn_us: int, load: str) -> HeatCell:
-    key = CellKey(workload=workload, jdk=jdk, executor=NUMERATOR, cpus=cpus, burn_us=burn_us, load=load)
+def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey) -> HeatCell:
+    """`key`: the numerator's, of a condition that the run need not have."""
     base = key.model_copy(update={"executor": DENOMINATOR})
     if key not in cells.keys or base not in cells.keys:
         return HeatCell("", None, "", "none", False, "not a condition of this run", None)
     absent = [k.executor for k in (key, base) if not ((c := cells.get(k)) and c.usable)]
     why = f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both executors"
-    return heat_cell(cells.ratio(metric, key, DENOMINATOR), metric, key, why)
+    return heat_cell(judgements.of(metric, key), metric, key, why)
 
 
-def scorecard(cells: Cells, workload: str, load: str, jdks: Sequence[str], cpus: int, burn_us: int) -> HeatTable:
-    """For a single condition: JDKs down, figures across."""
+def scorecard(cells: Cells, judgements: Judgements, part: Slice) -> HeatTable:
+    """For a single condition, the first of `part`: JDKs down, figures across."""
+
+    def row(jdk: str) -> tuple[HeatCell, ...]:
+        key = _key(part, jdk, part.cpus[0], part.burns[0])
+        return tuple(_cell(cells, judgements, metric, key) for metric in METRICS)
+
     return HeatTable(
         title=f"{NUMERATOR} / {DENOMINATOR}",
         corner="JDK",
         columns=tuple(metric.title for metric in METRICS),
-        rows=tuple(
-            (jdk, tuple(_cell(cells, metric, workload, jdk, cpus, burn_us, load) for metric in METRICS)) for jdk in jdks
-        ),
+        rows=tuple((jdk, row(jdk)) for jdk in part.jdks),
     )
 
 
-def heat_map(
-    cells: Cells, metric: Metric, workload: str, load: str, jdk: str, cpus: Sequence[int], burns: Sequence[int]
-) -> HeatTable:
+def heat_map(cells: Cells, judgements: Judgements, metric: Metric, part: Slice, jdk: str) -> HeatTable:
     """For one JDK: CPUs down, work per request across."""
+
+    def row(cpus: int) -> tuple[HeatCell, ...]:
+        return tuple(_cell(cells, judgements, metric, _key(part, jdk, cpus, burn_us)) for burn_us in part.burns)
+
     return HeatTable(
         title=metric.title,
         corner="CPUs",
-        columns=tuple(work_words(burn) for burn in burns),
-        rows=tuple((str(c), tuple(_cell(cells, metric, workload, jdk, c, burn, load) for burn in burns)) for c in cpus),
+        columns=tuple(work_words(burn) for burn in part.burns),
+        rows=tuple((str(cpus), row(cpus)) for cpus in part.cpus),
     )
+
+
+def _key(part: Slice, jdk: str, cpus: int, burn_us: int) -> CellKey:
+    return CellKey(workload=part.workload, jdk=jdk, executor=NUMERATOR, cpus=cpus, burn_us=burn_us, load=part.load)
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,15 @@
-"""One latency distribution out of many windows. Pure.
-
-Percentiles are never averaged. Windows with an HdrHistogram are merged exactly; of windows with only a printed
-spectrum (wrk2) the cumulative counts are added at every printed value, with straight lines between those.
-"""
+"""The latency of a fork and of a cell, as the report shows it. Pure."""
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from jdkmatrix.histograms import latency_from_histogram, merge
-from jdkmatrix.records import Fork, Latency, LoadResult, SpectrumPoint, Window
-from jdkmatrix.stats.percentiles import has_tail
+from jdkmatrix.records import Fork, Latency, SpectrumPoint, Window
+from jdkmatrix.report.numbers import Figure, digits, milliseconds, missing, plural
+from jdkmatrix.stats.percentiles import MIN_BEYOND, Percentile, merge_latencies, percentiles_over_forks
 
-PERCENTILES = ("50", "90", "99", "99.9", "99.99")
 MAX_CURVE_POINTS = 80
 
 Kind = Literal["corrected", "uncorrected"]
@@ -27,62 +21,43 @@ KIND_WORDS: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class Pooled:
-    """One distribution; `percentiles_us` has None where too few requests lie beyond. `exact`: from histograms."""
+    """All requests of a cell. `percentiles`: those with enough slower requests. `exact`: from histograms."""
 
     kind: Kind
     count: int
-    percentiles_us: dict[str, float | None]
+    percentiles: Mapping[str, Percentile]
     max_us: float
     spectrum: tuple[SpectrumPoint, ...]
     exact: bool
 
 
-def kind_of(load: LoadResult) -> Kind | None:
+def kind_of(window: Window) -> Kind:
     """Which of its distributions stands for this window: the corrected one wherever there is a schedule."""
-    if load.load.kind == "rate":
-        return "corrected" if load.corrected else None
-    return "uncorrected" if load.uncorrected else None
+    return "corrected" if window.load.load.kind == "rate" else "uncorrected"
 
 
 def chosen(window: Window) -> Latency | None:
-    kind = kind_of(window.load)
-    if kind is None:
-        return None
-    return window.load.corrected if kind == "corrected" else window.load.uncorrected
+    return window.load.corrected if kind_of(window) == "corrected" else window.load.uncorrected
 
 
-def pool_windows(windows: Sequence[Window]) -> Pooled | None:
-    """None when no window has the distribution that its load asks for, or nothing was answered."""
-    found = [(kind_of(w.load), latency) for w in windows if (latency := chosen(w)) is not None and latency.count]
-    if not found:
-        return None
-    kind = found[0][0]
-    assert kind is not None  # chosen() gave a latency
-    latencies = [latency for _, latency in found]
-    merged, exact = _merged(latencies)
+def fork_latency(fork: Fork) -> Latency | None:
+    """Of its valid windows together; None when none of them has the distribution that its load asks for, or nothing
+    was answered."""
+    found = [latency for window in fork.valid_windows if (latency := chosen(window)) is not None and latency.count]
+    return merge_latencies(found) if found else None
+
+
+def pool(kind: Kind, forks: Sequence[Latency]) -> Pooled:
+    """`forks`: what `fork_latency` gave for each, at least one."""
+    merged = merge_latencies(forks)
     return Pooled(
         kind=kind,
         count=merged.count,
-        percentiles_us={p: _tail_checked(merged, p) for p in PERCENTILES},
+        percentiles=percentiles_over_forks(forks, merged),
         max_us=merged.max_us,
         spectrum=_thin(merged.spectrum),
-        exact=exact,
+        exact=merged.histogram is not None,
     )
-
-
-def pool_forks(forks: Sequence[Fork]) -> Pooled | None:
-    return pool_windows([window for fork in forks for window in fork.valid_windows])
-
-
-def _merged(latencies: Sequence[Latency]) -> tuple[Latency, bool]:
-    encoded = [latency.histogram for latency in latencies if latency.histogram is not None]
-    if len(encoded) == len(latencies):
-        return latency_from_histogram(merge(encoded)), True
-    return (latencies[0] if len(latencies) == 1 else pool_spectra(latencies)), False
-
-
-def _tail_checked(latency: Latency, percentile: str) -> float | None:
-    return latency.percentiles_us.get(percentile) if has_tail(latency, percentile) else None
 
 
 def _thin(points: Sequence[SpectrumPoint]) -> tuple[SpectrumPoint, ...]:
@@ -93,39 +68,30 @@ def _thin(points: Sequence[SpectrumPoint]) -> tuple[SpectrumPoint, ...]:
     return tuple(points[round(i * step)] for i in range(MAX_CURVE_POINTS))
 
 
-def pool_spectra(latencies: Sequence[Latency]) -> Latency:
-    """Add the cumulative counts of several spectra; exact at printed values of one spectrum, interpolated elsewhere."""
-    values = sorted({point.value_us for latency in latencies for point in latency.spectrum})
-    total = sum(latency.count for latency in latencies)
-    cumulative = [sum(_count_at(latency, value) for latency in latencies) for value in values]
-    spectrum = tuple(
-        SpectrumPoint(quantile=min(1.0, count / total), value_us=value, count=round(count))
-        for value, count in zip(values, cumulative, strict=True)
+def percentile_figure(pooled: Pooled | None, percent: str, *, why: str) -> Figure:
+    """In ms, of all requests; beneath it the interval over forks, and why there is none in the tooltip.
+
+    `why`: the reason where there is no distribution at all.
+    """
+    if pooled is None:
+        return missing(why)
+    found = pooled.percentiles.get(percent)
+    if found is None:
+        return missing(f"fewer than {MIN_BEYOND} of {pooled.count:,} requests were slower: too few to say")
+    figure = milliseconds(found.merged_us, why=why)
+    forks = found.forks
+    if forks is None:
+        none = "a fork has too few slower requests" if pooled.exact else "this driver writes no histograms"
+        return replace(figure, title=f"no interval: {none}")
+    if forks.ci_low is None or forks.ci_high is None:
+        return replace(figure, title=f"{plural(forks.n, 'fork')}: no interval")
+    # A wide interval carries fewer digits.
+    low, high = (
+        digits(end / 1000, 3 if forks.ci_high < 2 * forks.ci_low else 2) for end in (forks.ci_low, forks.ci_high)
     )
-
-    def value_at(quantile: float) -> float:
-        position = bisect.bisect_left(cumulative, quantile * total * (1 - 1e-12))
-        return values[min(position, len(values) - 1)]
-
-    return Latency(
-        count=total,
-        min_us=min(latency.min_us for latency in latencies),
-        mean_us=sum(latency.mean_us * latency.count for latency in latencies) / total,
-        max_us=max(latency.max_us for latency in latencies),
-        percentiles_us={p: value_at(float(p) / 100) for p in PERCENTILES},
-        spectrum=spectrum,
+    return replace(
+        figure,
+        title=f"all requests together; beneath: the 95 % interval over {forks.n} forks, of the geometric mean of their "
+        f"own p{percent} ({digits(forks.geomean / 1000, 3)} ms)",
+        under=f"{low}–{high}",
     )
-
-
-def _count_at(latency: Latency, value_us: float) -> float:
-    """How many of its requests took at most `value_us`."""
-    points = latency.spectrum
-    position = bisect.bisect_right([point.value_us for point in points], value_us)
-    if position == 0:
-        return 0.0
-    below = points[position - 1]
-    if position == len(points):
-        return float(below.count)
-    above = points[position]
-    part = (value_us - below.value_us) / (above.value_us - below.value_us)
-    return below.count + part * (above.count - below.count)

@@ -14,11 +14,12 @@ _MINUS = "\u2212"
 
 @dataclass(frozen=True)
 class Figure:
-    """`text` as shown, `sort` for ordering (None sorts last), `title` as the tooltip."""
+    """`text` as shown, `sort` for ordering (None sorts last), `title` as the tooltip, `under` as a second line."""
 
     text: str
     sort: float | None
     title: str | None = None
+    under: str | None = None
 
 
 def missing(why: str) -> Figure:
@@ -29,6 +30,8 @@ def digits(value: float, significant: int) -> str:
     """`value` rounded to so many significant digits, thousands separated: 32624 -> "32,620" with 4."""
     if value == 0:
         return "0"
+    if math.isinf(value):  # the end of an interval beyond what a float can say
+        return "∞"
     magnitude = math.floor(math.log10(abs(value)))
     # Rounding can carry into the next power of ten (9.996 with 3 digits is 10.0).
     rounded = round(value, significant - 1 - magnitude)
@@ -99,6 +102,11 @@ def ratio_interval(ratio: Ratio) -> str | None:
 
 def _bound(value: float, places: int) -> str:
     return digits(value, 2) if value >= 10 or value < 0.01 else f"{value:.{places}f}"
+
+
+def p_value(value: float) -> str:
+    """ "p 0.012", "p < 0.001"."""
+    return "p < 0.001" if value < 0.001 else f"p {value:.3g}"
 
 
 def plural(number: int, noun: str) -> str:

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.config.executors import reference
+from jdkmatrix.config.executors import is_again, reference
 from jdkmatrix.records import CellKey, RunRecord, Status
 from jdkmatrix.report import facts
 from jdkmatrix.report.cellstats import THROUGHPUT, Cells, CellStats, summary_of
 from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.heat import DENOMINATOR
+from jdkmatrix.report.judgements import DENOMINATOR, Judgements, judge_run
+from jdkmatrix.report.latency import percentile_figure
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import (
     Figure,
     count,
     half_width,
     mebibytes,
-    milliseconds,
     missing,
     plural,
     quantity,
-    ratio_interval,
     ratio_value,
 )
 from jdkmatrix.report.sections import sections
 from jdkmatrix.report.views import CellRow, RunView, Trouble
-from jdkmatrix.report.wording import STATUS_CLASS, STATUS_MEANING, STATUS_WORDS, Finding, condition, finding
+from jdkmatrix.report.wording import (
+    STATUS_CLASS,
+    STATUS_MEANING,
+    STATUS_WORDS,
+    Finding,
+    because,
+    condition,
+    family_words,
+    finding,
+    marked_interval,
+)
 from jdkmatrix.store.loaded import LoadedRun
 
 AXES = ("workload", "jdk", "executor", "cpus", "burn_us", "load")
@@ -35,15 +44,17 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
     run = loaded.run
     order = executor_order(key.executor for key in cells.keys)
     varying = frozenset(axis for axis in AXES if len({getattr(key, axis) for key in cells.keys}) > 1)
-    rows = tuple(_row(key, cells, order) for key in cells.keys)
+    judgements = judge_run(cells)
+    rows = tuple(_row(key, cells, judgements, order) for key in cells.keys)
     return RunView(
         run_id=run.run_id,
         title=_title(cells.keys),
         summary=_summary(run, cells),
         facts=facts.run_facts(run),
         host=facts.host_facts(run.host),
-        notices=facts.notices(loaded, cells),
-        sections=sections(cells, order),
+        notices=facts.notices(loaded, cells, judgements),
+        family=family_words(judgements.comparisons, judgements.checks),
+        sections=sections(cells, judgements, order),
         varying=varying,
         constant=_constant(cells.keys, varying),
         rows=rows,
@@ -104,21 +115,18 @@ def _constant(keys: Sequence[CellKey], varying: frozenset[str]) -> str:
     return ", ".join(text for axis, text in words.items() if axis not in varying)
 
 
-def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
+def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str]) -> CellRow:
     cell = cells.get(key)
     status = cell.status if cell else None
     why = f"{STATUS_WORDS[status]}: {STATUS_MEANING[status]}"
     usable = cell.usable if cell else ()
     throughput = summary_of(cell.throughput_rps) if cell else None
     cpu = summary_of(cell.cpu_us_per_request) if cell else None
-    latency = cell.latency if cell else None
-    versus, versus_interval = _versus(key, cells)
 
     def percentile(name: str) -> Figure:
-        if latency is None:
-            return missing(why if not usable else "the driver recorded no such latency")
-        value = latency.percentiles_us[name]
-        return milliseconds(value, why=f"fewer than ten of {latency.count:,} requests were slower: too few to say")
+        return percentile_figure(
+            cell.latency if cell else None, name, why="the driver recorded no such latency" if usable else why
+        )
 
     def peak(by_block: dict[int, float] | None) -> float | None:
         return max(by_block.values(), default=None) if by_block else None
@@ -140,8 +148,7 @@ def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
         href=cell_page(key) if cell else None,
         throughput=quantity(throughput.geomean if throughput else None, 4, why=why),
         throughput_half=half_width(throughput) if throughput else missing(why),
-        versus=versus,
-        versus_interval=versus_interval,
+        versus=_versus(key, cells, judgements),
         cpu=quantity(cpu.geomean if cpu else None, 3, why=why),
         p50=percentile("50"),
         p99=percentile("99"),
@@ -151,22 +158,23 @@ def _row(key: CellKey, cells: Cells, order: Sequence[str]) -> CellRow:
     )
 
 
-def _versus(key: CellKey, cells: Cells) -> tuple[Figure, str | None]:
-    """Throughput over that of what it is compared with, with its interval."""
+def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
+    """Throughput over that of what it is compared with; beneath it interval and verdict."""
     cell = cells.get(key)
     base = reference(key.executor)
     if key.executor == DENOMINATOR and cell and cell.usable:
-        return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with"), None
-    ratio = cells.ratio(THROUGHPUT, key, base)
-    if ratio is None:
-        return missing(f"no block has this cell and {base} both usable"), None
-    words = {
-        Finding.BETTER: f"more than {base}",
-        Finding.WORSE: f"less than {base}",
-        Finding.NO_DIFFERENCE_SEEN: "no difference seen: the interval contains 1",
-        Finding.ONE_BLOCK: "one block only: no interval",
-    }
-    return Figure(ratio_value(ratio), ratio.value, words[finding(ratio, THROUGHPUT)]), ratio_interval(ratio)
+        return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with")
+    judged = judgements.of(THROUGHPUT, key)
+    if judged is None:
+        return missing(f"no block has this cell and {base} both usable")
+    word = {Finding.BETTER: "more", Finding.WORSE: "less"}.get(finding(judged, THROUGHPUT))
+    reason = because(judged, "A/A check" if is_again(key.executor) else "comparison")
+    return Figure(
+        text=ratio_value(judged.ratio),
+        sort=judged.ratio.value,
+        title=f"{word} than {base}, {reason}" if word else reason,
+        under=" ".join(filter(None, (marked_interval(judged), word))) or "one block",
+    )
 
 
 def _statuses(rows: Sequence[CellRow]) -> tuple[tuple[str, str, int], ...]:

@@ -103,12 +103,12 @@ def latency_charts(ident: str, part: Slice, pools: Mapping[CellKey, Pooled], ord
         if not here:
             continue
         title = f"{jdk}, {condition(cpus, burn)}"
-        p99 = [(key.executor, pools[key].percentiles_us["99"]) for key in here]
+        p99 = [(key.executor, pools[key].percentiles.get("99")) for key in here]
         found.append(
             Chart(
                 id=f"{ident}-{number}",
                 title=title,
-                note="p99: " + "; ".join(f"{name} {digits(us / 1000, 3)} ms" for name, us in p99 if us is not None),
+                note="p99: " + "; ".join(f"{name} {digits(p.merged_us / 1000, 3)} ms" for name, p in p99 if p),
                 spec=charts.latency_curves(
                     [
                         {"executor": key.executor, "x": x, "ms": ms, "quantile": quantile}

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from jdkmatrix.report.answers import answers
 from jdkmatrix.report.cellstats import CPU, METRICS, THROUGHPUT, Cells
-from jdkmatrix.report.heat import DENOMINATOR, NUMERATOR, heat_map, scorecard
+from jdkmatrix.report.heat import heat_map, scorecard
+from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.section_charts import bar_charts, latency_charts
@@ -15,11 +16,11 @@ from jdkmatrix.report.views import JdkHeat, Legend, Section
 from jdkmatrix.report.wording import condition, load_words
 
 
-def sections(cells: Cells, order: Sequence[str]) -> tuple[Section, ...]:
-    return tuple(_section(number, part, cells, order) for number, part in enumerate(slices(cells), start=1))
+def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tuple[Section, ...]:
+    return tuple(_section(number, part, cells, judgements, order) for number, part in enumerate(slices(cells), start=1))
 
 
-def _section(number: int, part: Slice, cells: Cells, order: Sequence[str]) -> Section:
+def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, order: Sequence[str]) -> Section:
     single = len(part.cpus) == 1 and len(part.burns) == 1
     pair = {NUMERATOR, DENOMINATOR} <= part.executors
     load = part.cells[0].record.load if part.cells else None
@@ -27,8 +28,8 @@ def _section(number: int, part: Slice, cells: Cells, order: Sequence[str]) -> Se
     kinds = list(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
     ident = f"s{number}"
     single_condition = condition(part.cpus[0], part.burns[0]) if single else None
-    score = scorecard(cells, part.workload, part.load, part.jdks, part.cpus[0], part.burns[0]) if single else None
-    heat = () if single else tuple(_jdk_heat(part, cells, jdk) for jdk in part.jdks)
+    score = scorecard(cells, judgements, part) if single else None
+    heat = () if single else tuple(_jdk_heat(part, cells, judgements, jdk) for jdk in part.jdks)
     tables = [score] if score else [table for one in heat for table in one.tables]
     # Without a single ratio there is nothing to colour: the answers say why.
     compared = any(cell.key for table in tables for _, row in table.rows for cell in row)
@@ -37,7 +38,7 @@ def _section(number: int, part: Slice, cells: Cells, order: Sequence[str]) -> Se
         workload=part.workload,
         load=part.load,
         load_words=load_words(load) if load else "no cell of this load has been measured",
-        answers=answers(cells, part, load),
+        answers=answers(judgements, part, load),
         scorecard=score if compared else None,
         scorecard_condition=single_condition,
         heat=heat if compared else (),
@@ -54,10 +55,5 @@ def _section(number: int, part: Slice, cells: Cells, order: Sequence[str]) -> Se
     )
 
 
-def _jdk_heat(part: Slice, cells: Cells, jdk: str) -> JdkHeat:
-    return JdkHeat(
-        jdk=jdk,
-        tables=tuple(
-            heat_map(cells, metric, part.workload, part.load, jdk, part.cpus, part.burns) for metric in METRICS
-        ),
-    )
+def _jdk_heat(part: Slice, cells: Cells, judgements: Judgements, jdk: str) -> JdkHeat:
+    return JdkHeat(jdk=jdk, tables=tuple(heat_map(cells, judgements, metric, part, jdk) for metric in METRICS))

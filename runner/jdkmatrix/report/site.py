@@ -13,7 +13,8 @@ from jdkmatrix.report import logs
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import DASHES, executor_order
-from jdkmatrix.report.heat import DENOMINATOR, NUMERATOR, legend
+from jdkmatrix.report.heat import legend
+from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR
 from jdkmatrix.report.names import cell_page, file_stem
 from jdkmatrix.report.page import Pages, vega_library
 from jdkmatrix.report.run_view import view_run

@@ -96,7 +96,6 @@ class CellRow:
     throughput: Figure
     throughput_half: Figure
     versus: Figure
-    versus_interval: str | None
     cpu: Figure
     p50: Figure
     p99: Figure
@@ -139,6 +138,7 @@ class RunView:
     facts: tuple[Fact, ...]
     host: tuple[Fact, ...]
     notices: tuple[Notice, ...]
+    family: str | None  # how many comparisons the page makes and how it comes to its verdicts
     sections: tuple[Section, ...]
     varying: frozenset[str]  # axes with more than one value: the columns of the table
     constant: str  # the others, in words
@@ -212,7 +212,7 @@ class CellView:
     status: str
     status_class: str
     status_title: str
-    tiles: tuple[tuple[str, str, Figure, str | None], ...]  # name, unit, figure, remark
+    tiles: tuple[tuple[str, str, Figure], ...]  # name, unit, figure
     latency_kind: str | None
     siblings: tuple[Sibling, ...]
     forks: tuple[ForkView, ...]

@@ -6,8 +6,8 @@ from enum import Enum
 
 from jdkmatrix.records import CapacityLoad, CellLoad, SaturateLoad, Status
 from jdkmatrix.report.cellstats import Metric
-from jdkmatrix.report.numbers import digits, plural, ratio_interval, ratio_value
-from jdkmatrix.stats import Ratio
+from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
+from jdkmatrix.stats import Judged, Ratio, Verdict
 
 
 class Finding(Enum):
@@ -15,17 +15,61 @@ class Finding(Enum):
 
     BETTER = "better"
     WORSE = "worse"
+    NO_EVIDENCE_YET = "no evidence yet"
     NO_DIFFERENCE_SEEN = "no difference seen"
     ONE_BLOCK = "one block, no interval"
 
 
-def finding(ratio: Ratio, metric: Metric) -> Finding:
-    """An interval that contains 1 never says "the same": it says that this run saw no difference."""
-    if ratio.ci_low is None or ratio.ci_high is None:
-        return Finding.ONE_BLOCK
-    if ratio.ci_low <= 1 <= ratio.ci_high:
-        return Finding.NO_DIFFERENCE_SEEN
-    return Finding.BETTER if (ratio.value > 1) == metric.more_is_better else Finding.WORSE
+def finding(judged: Judged, metric: Metric) -> Finding:
+    match judged.verdict:
+        case Verdict.ONE_BLOCK:
+            return Finding.ONE_BLOCK
+        case Verdict.NO_EVIDENCE_YET:
+            return Finding.NO_EVIDENCE_YET
+        case Verdict.NO_DIFFERENCE_SEEN:
+            return Finding.NO_DIFFERENCE_SEEN
+        case Verdict.DIFFERENT:
+            return Finding.BETTER if (judged.ratio.value > 1) == metric.more_is_better else Finding.WORSE
+
+
+def because(judged: Judged, compared: str = "comparison") -> str:
+    """What the verdict rests on; `compared` names one member of the family."""
+    if judged.p_adjusted is None:
+        return "one block only: no interval, a hint and no more"
+    adjusted = f"adjusted {p_value(judged.p_adjusted)}"
+    match judged.verdict:
+        case Verdict.NO_EVIDENCE_YET:
+            return f"no evidence yet, {_although(judged, compared)}, {adjusted}"
+        case Verdict.NO_DIFFERENCE_SEEN:
+            return f"no difference seen, the interval contains 1, {adjusted}"
+        case _:
+            return adjusted
+
+
+def _although(judged: Judged, compared: str) -> str:
+    """With nothing else on the page the p-value alone is the reason: from eight blocks on it is another method's."""
+    among = f": the page makes {plural(judged.family, compared)}" if judged.family > 1 else ""
+    return f"although its own interval leaves 1 out{among}"
+
+
+def marked_interval(judged: Judged) -> str | None:
+    """The interval, with a star where it leaves 1 out and that is no evidence; None for a single block."""
+    interval = ratio_interval(judged.ratio)
+    return f"{interval} *" if judged.verdict is Verdict.NO_EVIDENCE_YET else interval
+
+
+def family_words(comparisons: int, checks: int) -> str | None:
+    """How the page comes to its verdicts; None where it has none."""
+    found = []
+    if comparisons:
+        found.append(
+            f"{plural(comparisons, 'comparison')} on this page: “better”, “worse”, “ahead”, “more”, “less” and a "
+            "colour stand where the p-value adjusted for all of them (Holm) is below 0.05 and the interval leaves 1 "
+            "out. A star (*) marks an interval that leaves 1 out where that p-value says too little: no evidence yet."
+        )
+    if checks:
+        found.append(f"{plural(checks, 'A/A check')}, adjusted apart from these in the same way.")
+    return " ".join(found) or None
 
 
 def change(ratio: Ratio, numerator: str, denominator: str) -> str:
@@ -85,13 +129,20 @@ STATUS_MEANING: dict[Status | None, str] = {
 }
 
 
-def ratio_sentence(metric: Metric, ratio: Ratio, numerator: str, denominator: str) -> str:
-    """One ratio, its interval and its blocks."""
+def ratio_sentence(metric: Metric, judged: Judged, numerator: str, denominator: str) -> str:
+    """One ratio, its verdict, its interval, its blocks and its p-value."""
+    ratio = judged.ratio
     interval = ratio_interval(ratio)
     basis = f"ratio {ratio_value(ratio)}, {plural(ratio.blocks, 'block')}"
-    if interval:
-        basis = f"ratio {ratio_value(ratio)}, 95 % interval {interval}, {plural(ratio.blocks, 'block')}"
-    match finding(ratio, metric):
+    if interval and judged.p_adjusted is not None:
+        basis = (
+            f"ratio {ratio_value(ratio)}, 95 % interval {interval}, {plural(ratio.blocks, 'block')}, "
+            f"adjusted {p_value(judged.p_adjusted)}"
+        )
+    match finding(judged, metric):
+        case Finding.NO_EVIDENCE_YET:
+            although = _although(judged, "comparison")
+            words = f"no evidence yet of a difference between {numerator} and {denominator}, {although}"
         case Finding.NO_DIFFERENCE_SEEN:
             words = f"no difference seen between {numerator} and {denominator}"
         case Finding.ONE_BLOCK:

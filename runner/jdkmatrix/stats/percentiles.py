@@ -1,17 +1,21 @@
-"""Latency percentiles over forks. Pure.
+"""Latency distributions of many windows and forks as one, and their percentiles over forks. Pure.
 
-The percentile of all requests comes from the exactly merged histogram. How much it would move in another run is a
-question about forks: the requests of one JVM are not independent, so an interval from order statistics of the merged
-requests would be far too narrow. The interval is that of the forks' own percentiles, on the log scale.
+Percentiles are never averaged. Distributions with an HdrHistogram are merged exactly; of those with only a printed
+spectrum (wrk2) the cumulative counts are added at every printed value, with straight lines between those.
+
+How much the percentile of all requests would move in another run is a question about forks: the requests of one JVM
+are not independent, so an interval from order statistics of the merged requests would be far too narrow. The interval
+is that of the forks' own percentiles, on the log scale.
 """
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Latency
+from jdkmatrix.records import Latency, SpectrumPoint
 from jdkmatrix.stats.forks import Summary, summarise
 
 # A percentile with fewer slower requests than this is the story of single requests, not of the executor.
@@ -24,46 +28,98 @@ class Percentile:
 
     `merged_us` is that of all requests of all forks together; `forks` has the geometric mean of the forks' own and
     its 95 % interval. The two need not agree: a fork with a long tail rules the merged histogram. `forks` is None
-    where a fork has too few slower requests to have that percentile.
+    where a fork has too few slower requests to have that percentile, or no histogram to read it from.
     """
 
-    percent: str
     merged_us: float
     forks: Summary | None
 
 
-def percentiles_over_forks(windows_of_forks: Sequence[Sequence[str]]) -> dict[str, Percentile]:
-    """Per percentile ("50" to "99.99"), from the encoded histograms of each fork's valid windows.
+def percentiles_over_forks(forks: Sequence[Latency], merged: Latency) -> dict[str, Percentile]:
+    """Per percentile ("50" to "99.99"); `forks`: each fork's own distribution, `merged`: all of them as one.
 
-    Percentiles that even the merged histogram has too few slower requests for are left out.
+    Percentiles that even the merged distribution has too few slower requests for are left out.
 
     Raises:
-        MatrixError: there is no fork or a fork without histograms, or one cannot be read or merged.
+        MatrixError: there is no fork.
     """
-    from jdkmatrix.histograms import PERCENTILES, latency_from_histogram, merge  # noqa: PLC0415 - needs numpy
+    from jdkmatrix.histograms import PERCENTILES  # noqa: PLC0415 - needs numpy
 
-    if not windows_of_forks or not all(windows_of_forks):
-        raise MatrixError("percentiles over forks need at least one histogram of every fork")
-    merged_forks = [merge(list(histograms)) for histograms in windows_of_forks]
-    forks = [latency_from_histogram(histogram) for histogram in merged_forks]
-    merged = latency_from_histogram(merge(merged_forks))
+    if not forks:
+        raise MatrixError("percentiles over forks need at least one fork")
     return {
-        percent: Percentile(
-            percent=percent,
-            merged_us=merged.percentiles_us[percent],
-            forks=_over(forks, percent) if all(has_tail(fork, percent) for fork in forks) else None,
-        )
+        percent: Percentile(merged_us=merged_us, forks=_over(forks, percent))
         for percent in PERCENTILES
-        if has_tail(merged, percent)
+        if (merged_us := tail_checked(merged, percent)) is not None
     }
 
 
-def _over(forks: Sequence[Latency], percent: str) -> Summary:
-    return summarise([fork.percentiles_us[percent] for fork in forks])
+def _over(forks: Sequence[Latency], percent: str) -> Summary | None:
+    own = [tail_checked(fork, percent) for fork in forks if fork.histogram is not None]
+    told = [value_us for value_us in own if value_us is not None]
+    return summarise(told) if len(told) == len(forks) else None
 
 
-def has_tail(latency: Latency, percent: str) -> bool:
-    """Do enough requests lie beyond that percentile?"""
+def tail_checked(latency: Latency, percent: str) -> float | None:
+    """That percentile in µs; None where it was not recorded or too few requests lie beyond it."""
     beyond = latency.count * (1 - float(percent) / 100)
     # Half a request of tolerance: 1 - 0.999 is a little below 0.001 in binary.
-    return beyond >= MIN_BEYOND - 0.5
+    return latency.percentiles_us.get(percent) if beyond >= MIN_BEYOND - 0.5 else None
+
+
+def merge_latencies(parts: Sequence[Latency]) -> Latency:
+    """One distribution out of several; it has a histogram where all of them have one, and then is exact.
+
+    Raises:
+        MatrixError: there is none, or a histogram cannot be read or merged.
+    """
+    if not parts:
+        raise MatrixError("no latency distribution to merge")
+    if len(parts) == 1:
+        return parts[0]
+    histograms = [part.histogram for part in parts if part.histogram is not None]
+    if len(histograms) < len(parts):
+        return _pool_spectra(parts)
+    from jdkmatrix.histograms import latency_from_histogram, merge  # noqa: PLC0415
+
+    return latency_from_histogram(merge(histograms))
+
+
+def _pool_spectra(parts: Sequence[Latency]) -> Latency:
+    """Exact at the printed values of one spectrum, interpolated elsewhere."""
+    from jdkmatrix.histograms import PERCENTILES  # noqa: PLC0415
+
+    values = sorted({point.value_us for part in parts for point in part.spectrum})
+    total = sum(part.count for part in parts)
+    cumulative = [sum(_count_at(part, value) for part in parts) for value in values]
+    spectrum = tuple(
+        SpectrumPoint(quantile=min(1.0, count / total), value_us=value, count=round(count))
+        for value, count in zip(values, cumulative, strict=True)
+    )
+
+    def value_at(quantile: float) -> float:
+        position = bisect.bisect_left(cumulative, quantile * total * (1 - 1e-12))
+        return values[min(position, len(values) - 1)]
+
+    return Latency(
+        count=total,
+        min_us=min(part.min_us for part in parts),
+        mean_us=sum(part.mean_us * part.count for part in parts) / total,
+        max_us=max(part.max_us for part in parts),
+        percentiles_us={p: value_at(float(p) / 100) for p in PERCENTILES},
+        spectrum=spectrum,
+    )
+
+
+def _count_at(latency: Latency, value_us: float) -> float:
+    """How many of its requests took at most `value_us`."""
+    points = latency.spectrum
+    position = bisect.bisect_right(points, value_us, key=lambda point: point.value_us)
+    if position == 0:
+        return 0.0
+    below = points[position - 1]
+    if position == len(points):
+        return float(below.count)
+    above = points[position]
+    part = (value_us - below.value_us) / (above.value_us - below.value_us)
+    return below.count + part * (above.count - below.count)

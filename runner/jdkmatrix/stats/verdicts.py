@@ -4,6 +4,11 @@ A page that shows forty ratios with a 95 % interval each shows two intervals tha
 is said by p-values that are adjusted over everything the page compares: S. Holm, "A Simple Sequentially Rejective
 Multiple Test Procedure", Scandinavian Journal of Statistics 6(2), 1979, pp. 65-70. The chance that a page without any
 true difference says "different" even once is then at most 5 %, however its comparisons hang together.
+
+The interval beside a ratio is its own and knows nothing of the others. Where the two disagree, neither is hidden: an
+interval that leaves 1 out and an adjusted p-value that says no more have a verdict of their own. The other way round,
+which the bootstrap interval of a skewed sample can bring, nothing is said: "different" beside an interval that
+contains 1 would contradict what the reader sees.
 """
 
 from __future__ import annotations
@@ -25,16 +30,21 @@ class Verdict(Enum):
     """Never "the same": that a difference was not seen does not show that there is none."""
 
     DIFFERENT = "different"
+    NO_EVIDENCE_YET = "no evidence yet"  # its own interval leaves 1 out
     NO_DIFFERENCE_SEEN = "no difference seen"
     ONE_BLOCK = "one block, no interval"
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Effect, interval and verdict in one value. `p_adjusted`: over the whole family; None for a single block."""
+    """Effect, interval and verdict in one value.
+
+    `p_adjusted`: over the whole family, None for a single block. `family`: of how many p-values it was one.
+    """
 
     ratio: Ratio
     p_adjusted: float | None
+    family: int
     verdict: Verdict
 
 
@@ -59,10 +69,20 @@ def judge(family: Mapping[Key, Ratio]) -> dict[Key, Judged]:
     """Verdicts over all ratios that one page shows; ratios of a single block are in the answer, not in the family."""
     tested = {key: ratio.p_value for key, ratio in family.items() if ratio.p_value is not None}
     adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
-    return {key: Judged(ratio, adjusted.get(key), _verdict(adjusted.get(key))) for key, ratio in family.items()}
+    return {
+        key: Judged(ratio, adjusted.get(key), len(tested), _verdict(ratio, adjusted.get(key)))
+        for key, ratio in family.items()
+    }
 
 
-def _verdict(p_adjusted: float | None) -> Verdict:
+def leaves_one_out(ratio: Ratio) -> bool:
+    """Of its own interval; a single block has none."""
+    return ratio.ci_low is not None and ratio.ci_high is not None and not ratio.ci_low <= 1 <= ratio.ci_high
+
+
+def _verdict(ratio: Ratio, p_adjusted: float | None) -> Verdict:
     if p_adjusted is None:
         return Verdict.ONE_BLOCK
-    return Verdict.DIFFERENT if p_adjusted < 1 - CONFIDENCE else Verdict.NO_DIFFERENCE_SEEN
+    if not leaves_one_out(ratio):
+        return Verdict.NO_DIFFERENCE_SEEN
+    return Verdict.DIFFERENT if p_adjusted < 1 - CONFIDENCE else Verdict.NO_EVIDENCE_YET

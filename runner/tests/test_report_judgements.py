@@ -1,0 +1,165 @@
+"""What a page compares is judged as one family, and every place of the page keeps to the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jdkmatrix.records import CellKey, CellRecord, Window
+from jdkmatrix.report.answers import answers
+from jdkmatrix.report.cellstats import CPU, METRICS, P99, THROUGHPUT, Cells
+from jdkmatrix.report.heat import scorecard
+from jdkmatrix.report.judgements import Judgements, judge_run
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.slices import slices
+from jdkmatrix.stats import Verdict
+from jdkmatrix.store.loaded import LoadedRun
+from tests.report_fixtures import QUICK, Shape, synthetic_run
+
+FIVE = Shape(executors=("liberty", "virtual", "platform", "liberty-aa"), blocks=5, windows=1)
+ONE_JDK = replace(FIVE, jdks=("temurin-25",))
+
+
+@pytest.fixture(scope="module")
+def five(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    return synthetic_run(tmp_path_factory.mktemp("five"), ONE_JDK)
+
+
+def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
+    """1000 requests/s times the factor of each block."""
+
+    def window(one: Window, block: int) -> Window:
+        load = one.load.model_copy(update={"throughput_rps": 1000 * factors[block - 1]})
+        return one.model_copy(update={"load": load})
+
+    forks = (f.model_copy(update={"windows": tuple(window(w, f.fork) for w in f.windows)}) for f in cell.forks)
+    return cell.model_copy(update={"forks": tuple(forks)})
+
+
+def with_throughput(loaded: LoadedRun, factors: dict[str, list[float]]) -> LoadedRun:
+    """Factors of each executor, block by block."""
+    return replace(loaded, cells=tuple(scaled(cell, factors[cell.key.executor]) for cell in loaded.cells))
+
+
+def judged(loaded: LoadedRun) -> tuple[Cells, Judgements]:
+    cells = Cells(loaded.run, loaded.cells)
+    return cells, judge_run(cells)
+
+
+def key_of(loaded: LoadedRun, executor: str) -> CellKey:
+    return next(cell.key for cell in loaded.cells if cell.key.executor == executor)
+
+
+def test_the_family_is_what_the_page_puts_into_words_or_colours(tmp_path: Path) -> None:
+    """Two JDKs: virtual in three figures, platform in throughput; the A/A check apart."""
+    loaded = synthetic_run(tmp_path, FIVE)
+    _, found = judged(loaded)
+    assert (found.comparisons, found.checks) == (2 * (3 + 1), 2)
+    for cell in loaded.cells:
+        compared = {metric for metric in METRICS if found.of(metric, cell.key)}
+        assert (
+            compared
+            == {
+                "liberty": set(),
+                "virtual": {THROUGHPUT, CPU, P99},
+                "platform": {THROUGHPUT},
+                "liberty-aa": {THROUGHPUT},
+            }[cell.key.executor]
+        )
+        for metric in compared:
+            one = found.of(metric, cell.key)
+            assert one is not None and one.family == (2 if cell.key.executor == "liberty-aa" else 8)
+    family = view_run(loaded, Cells(loaded.run, loaded.cells)).family
+    assert family is not None and family.startswith("8 comparisons on this page") and "2 A/A checks" in family
+
+
+def test_one_block_each_leaves_no_comparison_to_count(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(ONE_JDK, blocks=1))
+    cells, found = judged(loaded)
+    assert (found.comparisons, found.checks) == (0, 0)
+    one = found.of(THROUGHPUT, key_of(loaded, "virtual"))
+    assert one is not None and one.verdict is Verdict.ONE_BLOCK
+    assert view_run(loaded, cells).family is None
+
+
+BLOCKS = st.lists(st.floats(0.5, 2), min_size=5, max_size=5)
+
+
+@given(BLOCKS, BLOCKS)
+@settings(max_examples=25, deadline=None)
+def test_an_aa_check_spends_nothing_of_the_comparisons_error(
+    five: LoadedRun, second_arm: list[float], virtual: list[float]
+) -> None:
+    factors = {"liberty": [1.0] * 5, "virtual": virtual, "platform": [0.5] * 5, "liberty-aa": second_arm}
+    with_check = with_throughput(five, factors)
+    without = replace(with_check, cells=tuple(c for c in with_check.cells if c.key.executor != "liberty-aa"))
+    key = key_of(five, "virtual")
+    _, here = judged(with_check)
+    _, there = judged(without)
+    assert all(here.of(metric, key) == there.of(metric, key) for metric in METRICS)
+    assert (here.comparisons, here.checks, there.checks) == (there.comparisons, 1, 0)
+
+
+# Student's interval of five such blocks leaves 1 out: p is 0.04, which one more comparison takes above 0.05.
+FAINT = [1.02, 1.10, 1.05, 1.01, 1.09]
+
+
+def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(five: LoadedRun) -> None:
+    even = [1.0, 1.3, 0.8, 1.1, 0.9]
+    loaded = with_throughput(five, {"liberty": [1.0] * 5, "virtual": FAINT, "platform": even, "liberty-aa": [1.0] * 5})
+    cells, found = judged(loaded)
+    key = key_of(loaded, "virtual")
+    one = found.of(THROUGHPUT, key)
+    assert one is not None and one.ratio.ci_low is not None and one.ratio.ci_low > 1
+    assert one.ratio.p_value is not None and one.ratio.p_value < 0.05 < (one.p_adjusted or 0)
+    assert one.verdict is Verdict.NO_EVIDENCE_YET
+    (part,) = slices(cells)
+    answer = answers(found, part, None)[0]
+    assert answer.lead.endswith("no evidence yet of a difference in throughput")
+    assert "the page makes 4 comparisons" in answer.sentences[0][1]
+    heat = scorecard(cells, found, part).rows[0][1][0]
+    assert (heat.tone, heat.decided) == ("even", False)
+    assert heat.interval is not None and heat.interval.endswith(" *") and "no evidence yet" in heat.title
+    row = next(row for row in view_run(loaded, cells).rows if row.executor == "virtual")
+    assert row.versus.under == heat.interval and "no evidence yet" in (row.versus.title or "")
+
+
+def test_a_clear_difference_is_called_so_everywhere(five: LoadedRun) -> None:
+    clear = [0.50, 0.51, 0.49, 0.50, 0.50]
+    loaded = with_throughput(five, {"liberty": [1.0] * 5, "virtual": clear, "platform": clear, "liberty-aa": [1.0] * 5})
+    cells, found = judged(loaded)
+    (part,) = slices(cells)
+    assert answers(found, part, None)[0].lead.endswith("liberty ahead of virtual in throughput")
+    heat = scorecard(cells, found, part).rows[0][1][0]
+    assert heat.tone in ("d5", "d6") and heat.decided
+    assert "liberty better, adjusted p < 0.001" in heat.title
+    rows = {row.executor: row.versus for row in view_run(loaded, cells).rows}
+    assert (rows["virtual"].under or "").endswith(" less") and rows["platform"].under == rows["virtual"].under
+    assert rows["virtual"].title == "less than liberty, adjusted p < 0.001"
+    assert rows["liberty"].under is None
+
+
+@given(st.lists(BLOCKS, min_size=8, max_size=8))
+@settings(max_examples=15, deadline=None)
+def test_tallies_count_verdicts_and_not_intervals(many: LoadedRun, figures: list[list[float]]) -> None:
+    factors = iter(figures)
+    cells = tuple(scaled(cell, [1.0] * 5 if cell.key.executor == "liberty" else next(factors)) for cell in many.cells)
+    found_cells, found = judged(replace(many, cells=cells))
+    (part,) = slices(found_cells)
+    verdicts = [one.verdict for key in part.keys if (one := found.of(THROUGHPUT, key))]
+    tally = dict(answers(found, part, None)[0].sentences)["Throughput"].split(".")[0]
+    for verdict in (Verdict.NO_EVIDENCE_YET, Verdict.NO_DIFFERENCE_SEEN):
+        assert (f"{verdict.value} in {verdicts.count(verdict)}" in tally) == (verdict in verdicts)
+    assert ("better in" in tally) == (Verdict.DIFFERENT in verdicts)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    """Eight conditions on one JDK."""
+    shape = replace(QUICK, jdks=("temurin-25",), cpus=(1, 2), burn_us=(0, 50, 100, 200), blocks=5, windows=1)
+    return synthetic_run(tmp_path_factory.mktemp("many"), shape)
