@@ -308,7 +308,13 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
         burn_check=BurnCheck(rounds=key.burn_us * 41, asked_us=key.burn_us, best_us=key.burn_us * 1.01)
         if key.burn_us
         else None,
-        warmup=Warmup(windows=warmup, steady=True, jit_cpus=(*range(key.cpus), key.cpus), duration_s=float(_WARM_S)),
+        warmup=Warmup(
+            windows=warmup,
+            steady=True,
+            jit_cpus=(*range(key.cpus), key.cpus),
+            duration_s=float(_WARM_S),
+            time_to_steady_s=_START_S + 9 + number / 8,
+        ),
         windows=tuple(_window(key, load, i, rng, base, shape.driver) for i in range(1, shape.windows + 1)),
         samples=_samples(key, load, end_s, rng),
         logs={"server console": f"../logs/{key.cell_id}/fork-{number}/console.log"},

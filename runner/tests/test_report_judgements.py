@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.records import CellKey, CellRecord, Window
 from jdkmatrix.report.answers import answers
-from jdkmatrix.report.cellstats import CPU, METRICS, P99, THROUGHPUT, Cells
+from jdkmatrix.report.cellstats import CPU, P99, THROUGHPUT, Cells
 from jdkmatrix.report.heat import scorecard
 from jdkmatrix.report.judgements import Judgements, judge_run
 from jdkmatrix.report.run_view import view_run
@@ -23,6 +23,8 @@ from tests.report_fixtures import QUICK, Shape, synthetic_run
 
 FIVE = Shape(executors=("liberty", "virtual", "platform", "liberty-aa"), blocks=5, windows=1)
 ONE_JDK = replace(FIVE, jdks=("temurin-25",))
+
+EVERY = (THROUGHPUT, CPU, P99)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def test_the_family_is_what_the_page_puts_into_words_or_colours(tmp_path: Path) 
     _, found = judged(loaded)
     assert (found.comparisons, found.checks) == (2 * (3 + 1), 2)
     for cell in loaded.cells:
-        compared = {metric for metric in METRICS if found.of(metric, cell.key)}
+        compared = {metric for metric in EVERY if found.of(metric, cell.key)}
         assert (
             compared
             == {
@@ -101,7 +103,7 @@ def test_an_aa_check_spends_nothing_of_the_comparisons_error(
     key = key_of(five, "virtual")
     _, here = judged(with_check)
     _, there = judged(without)
-    assert all(here.of(metric, key) == there.of(metric, key) for metric in METRICS)
+    assert all(here.of(metric, key) == there.of(metric, key) for metric in EVERY)
     assert (here.comparisons, here.checks, there.checks) == (there.comparisons, 1, 0)
 
 
@@ -119,10 +121,10 @@ def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(five:
     assert one.ratio.p_value is not None and one.ratio.p_value < 0.05 < (one.p_adjusted or 0)
     assert one.verdict is Verdict.NO_EVIDENCE_YET
     (part,) = slices(cells)
-    answer = answers(found, part, None)[0]
+    answer = answers(found, part, EVERY)[0]
     assert answer.lead.endswith("no evidence yet of a difference in throughput")
     assert "the page makes 4 comparisons" in answer.sentences[0][1]
-    heat = scorecard(cells, found, part).rows[0][1][0]
+    heat = scorecard(cells, found, EVERY, part).rows[0][1][0]
     assert (heat.tone, heat.decided) == ("even", False)
     assert heat.interval is not None and heat.interval.endswith(" *") and "no evidence yet" in heat.title
     row = next(row for row in view_run(loaded, cells).rows if row.executor == "virtual")
@@ -134,13 +136,13 @@ def test_a_clear_difference_is_called_so_everywhere(five: LoadedRun) -> None:
     loaded = with_throughput(five, {"liberty": [1.0] * 5, "virtual": clear, "platform": clear, "liberty-aa": [1.0] * 5})
     cells, found = judged(loaded)
     (part,) = slices(cells)
-    assert answers(found, part, None)[0].lead.endswith("liberty ahead of virtual in throughput")
-    heat = scorecard(cells, found, part).rows[0][1][0]
+    assert answers(found, part, EVERY)[0].lead.endswith("liberty ahead of virtual in throughput")
+    heat = scorecard(cells, found, EVERY, part).rows[0][1][0]
     assert heat.tone in ("d5", "d6") and heat.decided
     assert "liberty better, adjusted p < 0.001" in heat.title
     rows = {row.executor: row.versus for row in view_run(loaded, cells).rows}
     assert (rows["virtual"].under or "").endswith(" less") and rows["platform"].under == rows["virtual"].under
-    assert rows["virtual"].title == "less than liberty, adjusted p < 0.001"
+    assert rows["virtual"].title == "Throughput: less than liberty, adjusted p < 0.001"
     assert rows["liberty"].under is None
 
 
@@ -152,7 +154,7 @@ def test_tallies_count_verdicts_and_not_intervals(many: LoadedRun, figures: list
     found_cells, found = judged(replace(many, cells=cells))
     (part,) = slices(found_cells)
     verdicts = [one.verdict for key in part.keys if (one := found.of(THROUGHPUT, key))]
-    tally = dict(answers(found, part, None)[0].sentences)["Throughput"].split(".")[0]
+    tally = dict(answers(found, part, EVERY)[0].sentences)["Throughput"].split(".")[0]
     for verdict in (Verdict.NO_EVIDENCE_YET, Verdict.NO_DIFFERENCE_SEEN):
         assert (f"{verdict.value} in {verdicts.count(verdict)}" in tally) == (verdict in verdicts)
     assert ("better in" in tally) == (Verdict.DIFFERENT in verdicts)

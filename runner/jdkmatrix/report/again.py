@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from jdkmatrix.config.executors import base_of, is_again
-from jdkmatrix.report.cellstats import THROUGHPUT, Cells
+from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import ratio_interval, ratio_value
 from jdkmatrix.report.views import Notice
@@ -20,13 +20,14 @@ def aa_notices(cells: Cells, judgements: Judgements) -> Iterable[Notice]:
         if not is_again(key.executor):
             continue
         base = base_of(key.executor)
+        metric = cells.leading(key)
         arms = f"{base} against itself on {key.jdk}, {key.workload}, {condition(key.cpus, key.burn_us)}, {key.load}"
-        judged = judgements.of(THROUGHPUT, key)
+        judged = judgements.of(metric, key)
         if judged is None:
             yield Notice("warn", "No A/A check", f"{arms}: no block has both arms usable.")
             continue
         ratio = judged.ratio
-        found = f"{arms}: throughput ratio {ratio_value(ratio)}"
+        found = f"{arms}: {metric.name} ratio {ratio_value(ratio)}"
         detectable = detectable_share(ratio)
         if detectable is None:
             yield Notice("info", "A/A check", f"{found} in one block: no interval.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from jdkmatrix.records import CellKey, CellLoad
-from jdkmatrix.report.cellstats import CPU, METRICS, THROUGHPUT, Metric
+from jdkmatrix.records import CellKey
+from jdkmatrix.report.cellstats import Metric
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.slices import Slice
@@ -15,10 +15,8 @@ from jdkmatrix.report.wording import Finding, condition, finding, marked_interva
 from jdkmatrix.stats import Judged
 
 
-def answers(judgements: Judgements, part: Slice, kind: CellLoad | None) -> tuple[Answer, ...]:
-    """One per JDK. A rate load fixes throughput, so that CPU per request leads there."""
-    rate = kind is not None and kind.kind == "rate"
-    metrics = sorted(METRICS, key=lambda metric: (metric is not CPU) if rate else (metric is not THROUGHPUT))
+def answers(judgements: Judgements, part: Slice, metrics: Sequence[Metric]) -> tuple[Answer, ...]:
+    """One per JDK, on these figures of its load, the leading one first."""
     found = []
     for jdk in part.jdks:
         keys = [key for key in part.keys if (key.jdk, key.executor) == (jdk, NUMERATOR)]
@@ -41,17 +39,13 @@ def _answer(jdk: str, keys: Sequence[CellKey], judged: Sequence[tuple[Metric, di
 def _verdict(metric: Metric, judged: Judged) -> str:
     found = finding(judged, metric)
     if found is Finding.NO_EVIDENCE_YET:
-        return f"no evidence yet of a difference in {_lower(metric)}"
+        return f"no evidence yet of a difference in {metric.name}"
     if found is Finding.NO_DIFFERENCE_SEEN:
-        return f"no difference seen in {_lower(metric)}"
+        return f"no difference seen in {metric.name}"
     if found is Finding.ONE_BLOCK:
         return "one block measured, a hint only"
     better, worse = (NUMERATOR, DENOMINATOR) if found is Finding.BETTER else (DENOMINATOR, NUMERATOR)
-    return f"{better} ahead of {worse} in {_lower(metric)}"
-
-
-def _lower(metric: Metric) -> str:
-    return metric.title if metric.title[:3] in ("CPU", "p99") else metric.title.lower()
+    return f"{better} ahead of {worse} in {metric.name}"
 
 
 _TALLY = {

@@ -14,6 +14,7 @@ from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.latency import KIND_WORDS, percentile_figure
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.numbers import Figure, count, half_width, mebibytes, missing, plural, quantity
+from jdkmatrix.report.search import search_view
 from jdkmatrix.report.views import CellView, Fact, ForkView, LogView, Sibling
 from jdkmatrix.report.wording import (
     STATUS_CLASS,
@@ -65,13 +66,19 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
 
     threads = max(cell.threads_peak.values(), default=None)
     throughput = _mean(cell.throughput_rps, 4)
+    held = (("Rate held", "requests/s", _mean(cell.capacity_rps, 4)),) if cell.capacity_rps else ()
+    warm = _mean(cell.time_to_steady_s, 3)
+    if warm.sort is None:
+        warm = missing("no usable fork reached its steady state" if cell.usable else why)
     return (
+        *held,
         ("Throughput", "requests/s", replace(throughput, under=_over_forks(cell, throughput))),
         ("CPU per request", "µs", _mean(cell.cpu_us_per_request, 3)),
         ("p50", "ms", percentile("50")),
         ("p99", "ms", percentile("99")),
         ("p99.9", "ms", percentile("99.9")),
         ("RSS, peak", "MiB", mebibytes(max(cell.rss_peak_bytes.values(), default=None), why=why)),
+        ("95 % of steady state after", "s", warm),
         ("Threads, peak", "", count(None if threads is None else int(threads), why=why)),
     )
 
@@ -132,6 +139,7 @@ def _fork(fork: Fork, key: CellKey, logs: Sequence[LogView]) -> ForkView:
         warmup=warmup_charts(fork),
         series=fork_series(fork),
         windows=window_table(fork.windows) if fork.windows else None,
+        search=search_view(fork.capacity) if fork.capacity else None,
         commands=tuple(
             (title, shlex.join(command))
             for title, command in (("Server", fork.sut_command), ("Driver", fork.driver_command))

@@ -7,9 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from jdkmatrix import stats
-from jdkmatrix.records import CellKey, CellRecord, Fork, Latency, Reason, RunRecord, Status
+from jdkmatrix.records import (
+    CapacityLoad,
+    CellKey,
+    CellLoad,
+    CellRecord,
+    Fork,
+    Latency,
+    RateLoad,
+    Reason,
+    RunRecord,
+    Status,
+)
 from jdkmatrix.report.latency import Pooled, fork_latency, kind_of, pool
 from jdkmatrix.stats import Ratio, Summary
+from jdkmatrix.stats.forks import fork_capacity_rps
 from jdkmatrix.stats.percentiles import tail_checked
 
 
@@ -35,6 +47,17 @@ class CellStats:
     def cpu_us_per_request(self) -> dict[int, float]:
         figures = {fork.fork: stats.fork_cpu_us_per_request(fork) for fork in self.usable}
         return {block: figure for block, figure in figures.items() if figure is not None}
+
+    @cached_property
+    def capacity_rps(self) -> dict[int, float]:
+        """The highest rate that held, of the forks whose search came to its end."""
+        return {fork.fork: held for fork in self.usable if (held := fork_capacity_rps(fork)) is not None}
+
+    @cached_property
+    def time_to_steady_s(self) -> dict[int, float]:
+        """From the start of the process to 95 % of the steady performance, of the forks that showed both."""
+        times = {fork.fork: fork.warmup.time_to_steady_s for fork in self.usable if fork.warmup}
+        return {block: time_s for block, time_s in times.items() if time_s is not None}
 
     @cached_property
     def _fork_latencies(self) -> dict[int, Latency]:
@@ -98,11 +121,27 @@ class Metric:
     more_is_better: bool
     by_block: Callable[[CellStats], Mapping[int, float]]
 
+    @property
+    def name(self) -> str:
+        """As it stands inside a sentence."""
+        return self.title if self.title[:3] in ("CPU", "p99") else self.title.lower()
+
 
 THROUGHPUT = Metric("throughput", "Throughput", True, lambda cell: cell.throughput_rps)
 CPU = Metric("cpu", "CPU per request", False, lambda cell: cell.cpu_us_per_request)
 P99 = Metric("p99", "p99 latency", False, lambda cell: cell.p99_us)
-METRICS = (THROUGHPUT, CPU, P99)
+CAPACITY = Metric("capacity", "Rate held", True, lambda cell: cell.capacity_rps)
+
+
+def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
+    """What executors under this load are compared by, the leading figure first (as stats.leading_by_block has it).
+
+    A constant rate fixes the throughput. Where a rate was searched for, the latency of the closed loop before it is no
+    answer to anything.
+    """
+    if isinstance(load, CapacityLoad):
+        return (CAPACITY, THROUGHPUT, CPU)
+    return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU, P99)
 
 
 def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: bool = False) -> Ratio | None:
@@ -129,6 +168,11 @@ class Cells:
 
     def __iter__(self) -> Iterator[CellStats]:
         return iter(cell for key in self.keys if (cell := self._by_key.get(key)))
+
+    def leading(self, key: CellKey) -> Metric:
+        """What this cell is compared by first."""
+        cell = self.get(key)
+        return metrics_of(cell.record.load)[0] if cell else THROUGHPUT
 
     def ratio(self, metric: Metric, key: CellKey, base_executor: str) -> Ratio | None:
         """`key` over the same cell on another executor; None when one of them has no usable fork."""

@@ -178,6 +178,54 @@ def latency_curves(
     return _finish(alt.layer(line, hover, height=230), description)
 
 
+def rate_latency(
+    points: Sequence[Row],
+    *,
+    order: Sequence[str],
+    objective_ms: float,
+    lowest_ms: float,
+    highest_ms: float,
+    fastest_rps: float,
+    description: str,
+) -> Spec:
+    """p99 over the rate, one thin line per fork; full points held the objective, hollow ones did not.
+
+    `points`: executor, fork, rate, ms, held (text). Domains are given, so that charts compare.
+    """
+    x = alt.X("rate:Q", title="requests per second", scale=alt.Scale(domain=[0, fastest_rps * 1.03], nice=False))
+    y = alt.Y(
+        "ms:Q",
+        title="p99 in ms",
+        scale=alt.Scale(type="log", domain=[lowest_ms, highest_ms], nice=False),
+        axis=alt.Axis(values=log_ticks(lowest_ms, highest_ms), format="~g"),
+    )
+    base = alt.Chart(alt.InlineData(values=list(points)))
+    line = base.mark_line(strokeWidth=1, opacity=0.5).encode(x=x, y=y, color=_colour(order), detail="fork:N")
+    tooltip = [
+        alt.Tooltip("executor:N"),
+        alt.Tooltip("fork:Q"),
+        alt.Tooltip("rate:Q", title="requests per second", format=",.4~r"),
+        alt.Tooltip("ms:Q", title="p99 in ms", format=".3~r"),
+        alt.Tooltip("held:N", title="objective"),
+    ]
+    held = (
+        base.transform_filter("datum.held == 'held'")
+        .mark_point(filled=True, size=46)
+        .encode(x=x, y=y, color=_colour(order), tooltip=tooltip)
+    )
+    not_held = (
+        base.transform_filter("datum.held != 'held'")
+        .mark_point(filled=False, size=46, strokeWidth=1.6)
+        .encode(x=x, y=y, color=_colour(order), tooltip=tooltip)
+    )
+    objective = (
+        alt.Chart(alt.InlineData(values=[{"ms": objective_ms}]))
+        .mark_rule(style="interval", strokeDash=[4, 3])
+        .encode(y=y)
+    )
+    return _finish(alt.layer(objective, line, held, not_held, height=230), description)
+
+
 def log_ticks(low: float, high: float) -> list[float]:
     """1-2-5 steps within, or powers of ten where those would crowd; never fewer than one."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))

@@ -56,6 +56,8 @@ def warmup_note(fork: Fork) -> str:
     last = warmup.windows[-1]
     loaded = sum(window.stage == "load" for window in warmup.windows)
     state = "steady" if warmup.steady else "not steady when the cap was reached"
+    if warmup.time_to_steady_s is not None:
+        state += f"; 95 % of the steady performance {warmup.time_to_steady_s:.1f} s after the process's start"
     return (
         f"{plural(len(warmup.windows) - loaded, 'window')} at a moderate rate, then {loaded} under the load to be "
         f"measured (shaded); {warmup.duration_s:.0f} s, {state}. In the last one a request took "

@@ -10,10 +10,11 @@ so that "less CPU" and "more throughput" have one colour.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.records import CellKey
-from jdkmatrix.report.cellstats import METRICS, Cells, Metric
+from jdkmatrix.report.cellstats import Cells, Metric
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.slices import Slice
@@ -84,17 +85,17 @@ def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey) ->
     return heat_cell(judgements.of(metric, key), metric, key, why)
 
 
-def scorecard(cells: Cells, judgements: Judgements, part: Slice) -> HeatTable:
+def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], part: Slice) -> HeatTable:
     """For a single condition, the first of `part`: JDKs down, figures across."""
 
     def row(jdk: str) -> tuple[HeatCell, ...]:
         key = _key(part, jdk, part.cpus[0], part.burns[0])
-        return tuple(_cell(cells, judgements, metric, key) for metric in METRICS)
+        return tuple(_cell(cells, judgements, metric, key) for metric in metrics)
 
     return HeatTable(
         title=f"{NUMERATOR} / {DENOMINATOR}",
         corner="JDK",
-        columns=tuple(metric.title for metric in METRICS),
+        columns=tuple(metric.title for metric in metrics),
         rows=tuple((jdk, row(jdk)) for jdk in part.jdks),
     )
 

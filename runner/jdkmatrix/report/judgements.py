@@ -1,11 +1,11 @@
 """What the page of one run compares, judged together. Pure.
 
 The family is every ratio that the page puts into words or colours, each counted once however often it is shown: of
-`virtual` over `liberty` throughput, CPU per request and p99 latency, and of every other executor over `liberty` the
-throughput, under every condition of the run (workload, JDK, CPUs, work per request, load). The page says "better" or
-"worse" by p-values adjusted for all of these (stats/verdicts.py), so that a page without any true difference names one
-with a chance of at most 5 %. A page of another run is another family. Ratios of a single block have no p-value and
-are not counted.
+`virtual` over `liberty` every figure that its load asks for (cellstats.metrics_of), and of every other executor over
+`liberty` the leading one, under every condition of the run (workload, JDK, CPUs, work per request, load). The page says
+"better" or "worse" by p-values adjusted for all of these (stats/verdicts.py), so that a page without any true
+difference names one with a chance of at most 5 %. A page of another run is another family. Ratios of a single block
+have no p-value and are not counted.
 
 A/A checks are a family of their own. They ask about the host and not about executors: one that fails is no finding
 but discredits the page, whatever else is on it. Counted with the comparisons they would make each of these harder to
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.config.executors import BASELINE, is_again, reference
 from jdkmatrix.records import CellKey
-from jdkmatrix.report.cellstats import METRICS, THROUGHPUT, Cells, Metric
+from jdkmatrix.report.cellstats import Cells, Metric, metrics_of
 from jdkmatrix.stats import Judged, Ratio, judge
 
 NUMERATOR, DENOMINATOR = "virtual", BASELINE
@@ -51,8 +51,12 @@ def judge_run(cells: Cells) -> Judgements:
     for key in cells.keys:
         if key.executor == DENOMINATOR:
             continue
+        cell = cells.get(key)
+        if cell is None:
+            continue
         family = checks if is_again(key.executor) else comparisons
-        for metric in METRICS if key.executor == NUMERATOR else (THROUGHPUT,):
+        metrics = metrics_of(cell.record.load)
+        for metric in metrics if key.executor == NUMERATOR else metrics[:1]:
             ratio = cells.ratio(metric, key, reference(key.executor))
             if ratio is not None:
                 family[metric.id, key] = ratio

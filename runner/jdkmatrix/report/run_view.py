@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from jdkmatrix.config.executors import is_again, reference
 from jdkmatrix.records import CellKey, RunRecord, Status
 from jdkmatrix.report import facts
-from jdkmatrix.report.cellstats import THROUGHPUT, Cells, CellStats, summary_of
+from jdkmatrix.report.cellstats import Cells, CellStats, summary_of
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.judgements import DENOMINATOR, Judgements, judge_run
 from jdkmatrix.report.latency import percentile_figure
@@ -58,6 +59,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         varying=varying,
         constant=_constant(cells.keys, varying),
         rows=rows,
+        searched=any(cell.capacity_rps for cell in cells),
         statuses=_statuses(rows),
         troubles=tuple(t for key in cells.keys if (t := _trouble(key, cells.get(key), run))),
         problems=loaded.problems,
@@ -149,6 +151,8 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
         throughput=quantity(throughput.geomean if throughput else None, 4, why=why),
         throughput_half=half_width(throughput) if throughput else missing(why),
         versus=_versus(key, cells, judgements),
+        held=_geomean(cell.capacity_rps if cell else {}, 4, why=why if not usable else "nothing was searched for"),
+        warm=_geomean(cell.time_to_steady_s if cell else {}, 3, why=why if not usable else _NEVER_STEADY),
         cpu=quantity(cpu.geomean if cpu else None, 3, why=why),
         p50=percentile("50"),
         p99=percentile("99"),
@@ -158,21 +162,35 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
     )
 
 
+_NEVER_STEADY = "no fork reached its steady state before the cap on the warm-up"
+
+
+def _geomean(by_block: Mapping[int, float], significant: int, *, why: str) -> Figure:
+    summary = summary_of(by_block)
+    if summary is None:
+        return missing(why)
+    half = half_width(summary)
+    return replace(quantity(summary.geomean, significant, why=why), under=half.text if half.sort is not None else None)
+
+
 def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
-    """Throughput over that of what it is compared with; beneath it interval and verdict."""
+    """Its leading figure over that of what it is compared with; beneath it interval and verdict."""
     cell = cells.get(key)
     base = reference(key.executor)
     if key.executor == DENOMINATOR and cell and cell.usable:
         return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with")
-    judged = judgements.of(THROUGHPUT, key)
+    metric = cells.leading(key)
+    judged = judgements.of(metric, key)
     if judged is None:
         return missing(f"no block has this cell and {base} both usable")
-    word = {Finding.BETTER: "more", Finding.WORSE: "less"}.get(finding(judged, THROUGHPUT))
+    word = None
+    if finding(judged, metric) in (Finding.BETTER, Finding.WORSE):
+        word = "more" if judged.ratio.value > 1 else "less"
     reason = because(judged, "A/A check" if is_again(key.executor) else "comparison")
     return Figure(
         text=ratio_value(judged.ratio),
         sort=judged.ratio.value,
-        title=f"{word} than {base}, {reason}" if word else reason,
+        title=f"{metric.title}: {word} than {base}, {reason}" if word else f"{metric.title}: {reason}",
         under=" ".join(filter(None, (marked_interval(judged), word))) or "one block",
     )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.report.answers import answers
-from jdkmatrix.report.cellstats import CPU, METRICS, THROUGHPUT, Cells
+from jdkmatrix.report.cellstats import CAPACITY, CPU, THROUGHPUT, Cells, Metric, metrics_of
 from jdkmatrix.report.heat import heat_map, scorecard
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
 from jdkmatrix.report.names import file_stem
+from jdkmatrix.report.search import search_charts
 from jdkmatrix.report.section_charts import bar_charts, latency_charts
 from jdkmatrix.report.slices import Slice, slices
 from jdkmatrix.report.views import JdkHeat, Legend, Section
@@ -28,8 +29,9 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
     kinds = list(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
     ident = f"s{number}"
     single_condition = condition(part.cpus[0], part.burns[0]) if single else None
-    score = scorecard(cells, judgements, part) if single else None
-    heat = () if single else tuple(_jdk_heat(part, cells, judgements, jdk) for jdk in part.jdks)
+    metrics = metrics_of(load) if load else ()
+    score = scorecard(cells, judgements, metrics, part) if single else None
+    heat = () if single else tuple(_jdk_heat(part, cells, judgements, metrics, jdk) for jdk in part.jdks)
     tables = [score] if score else [table for one in heat for table in one.tables]
     # Without a single ratio there is nothing to colour: the answers say why.
     compared = any(cell.key for table in tables for _, row in table.rows for cell in row)
@@ -38,7 +40,7 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         workload=part.workload,
         load=part.load,
         load_words=load_words(load) if load else "no cell of this load has been measured",
-        answers=answers(judgements, part, load),
+        answers=answers(judgements, part, metrics),
         scorecard=score if compared else None,
         scorecard_condition=single_condition,
         heat=heat if compared else (),
@@ -46,6 +48,8 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         if pair
         else f"No heat map: it compares {NUMERATOR} with {DENOMINATOR}, and one is not in this run.",
         legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in part.executors),
+        capacity=bar_charts(f"{ident}-capacity", part, CAPACITY, "requests per second", 4, order),
+        search=search_charts(f"{ident}-search", part, order),
         throughput=bar_charts(f"{ident}-throughput", part, THROUGHPUT, "requests per second", 4, order),
         cpu=bar_charts(f"{ident}-cpu", part, CPU, "CPU µs per request", 3, order),
         latency=latency_charts(f"{ident}-latency", part, pools, order),
@@ -55,5 +59,5 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
     )
 
 
-def _jdk_heat(part: Slice, cells: Cells, judgements: Judgements, jdk: str) -> JdkHeat:
-    return JdkHeat(jdk=jdk, tables=tuple(heat_map(cells, judgements, metric, part, jdk) for metric in METRICS))
+def _jdk_heat(part: Slice, cells: Cells, judgements: Judgements, metrics: Sequence[Metric], jdk: str) -> JdkHeat:
+    return JdkHeat(jdk=jdk, tables=tuple(heat_map(cells, judgements, metric, part, jdk) for metric in metrics))

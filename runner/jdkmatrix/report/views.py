@@ -69,6 +69,8 @@ class Section:
     heat: tuple[JdkHeat, ...]
     heat_note: str | None
     legend: tuple[Legend, ...]
+    capacity: tuple[Chart, ...]
+    search: tuple[Chart, ...]
     throughput: tuple[Chart, ...]
     cpu: tuple[Chart, ...]
     latency: tuple[Chart, ...]
@@ -96,6 +98,8 @@ class CellRow:
     throughput: Figure
     throughput_half: Figure
     versus: Figure
+    held: Figure
+    warm: Figure
     cpu: Figure
     p50: Figure
     p99: Figure
@@ -143,6 +147,7 @@ class RunView:
     varying: frozenset[str]  # axes with more than one value: the columns of the table
     constant: str  # the others, in words
     rows: tuple[CellRow, ...]
+    searched: bool  # whether a cell looked for its capacity
     statuses: tuple[tuple[str, str, int], ...]  # word, class, how many cells
     troubles: tuple[Trouble, ...]
     problems: tuple[str, ...]
@@ -154,7 +159,7 @@ class RunView:
 
     @property
     def charts(self) -> dict[str, Spec]:
-        found = [chart for s in self.sections for chart in (*s.throughput, *s.cpu, *s.latency)]
+        found = [chart for s in self.sections for chart in (*s.capacity, *s.search, *s.throughput, *s.cpu, *s.latency)]
         return {chart.id: chart.spec for chart in found}
 
 
@@ -165,6 +170,14 @@ class WindowTable:
     heads: tuple[str, ...]
     reasons: tuple[str, ...]  # of each window; empty text where it is valid
     groups: tuple[tuple[str, tuple[tuple[str, str, tuple[Figure, ...]], ...]], ...]  # group, (name, unit, figures)
+
+
+@dataclass(frozen=True)
+class SearchView:
+    """`steps`: rate, purpose, p99, throughput, outcome in a word and its style, reasons."""
+
+    note: str
+    steps: tuple[tuple[Figure, str, Figure, Figure, str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -188,6 +201,7 @@ class ForkView:
     warmup: tuple[Chart, ...]
     series: tuple[Chart, ...]
     windows: WindowTable | None
+    search: SearchView | None
     commands: tuple[tuple[str, str], ...]
     logs: tuple[LogView, ...]
 

@@ -1,0 +1,110 @@
+"""How the highest rate that holds was looked for: a curve of latency over rate, and a table per fork. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jdkmatrix.records import Capacity, CapacityLoad, CapacityStep
+from jdkmatrix.report import charts
+from jdkmatrix.report.cellstats import CellStats, summary_of
+from jdkmatrix.report.numbers import digits, milliseconds, quantity
+from jdkmatrix.report.slices import Slice
+from jdkmatrix.report.views import Chart, SearchView
+from jdkmatrix.report.wording import condition
+
+_OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
+
+
+def search_charts(ident: str, part: Slice, order: Sequence[str]) -> tuple[Chart, ...]:
+    """One chart per number of CPUs, work and JDK, all on the same scales: p99 of every valid window over its rate."""
+    load = next((cell.record.load for cell in part.cells), None)
+    rows = {cell.key: rows for cell in part.cells if (rows := _rows(cell))}
+    if not isinstance(load, CapacityLoad) or not rows:
+        return ()
+    every = [row for of_cell in rows.values() for row in of_cell]
+    lowest, highest = charts.log_domain([*(float(row["ms"]) for row in every), load.p99_max_us / 1000])
+    fastest = max(float(row["rate"]) for row in every)
+    found = []
+    for number, (jdk, cpus, burn) in enumerate((j, c, b) for c in part.cpus for b in part.burns for j in part.jdks):
+        here = [cell for cell in part.cells if (cell.key.jdk, cell.key.cpus, cell.key.burn_us) == (jdk, cpus, burn)]
+        here = sorted((c for c in here if c.key in rows), key=lambda cell: order.index(cell.key.executor))
+        if not here:
+            continue
+        title = f"{jdk}, {condition(cpus, burn)}"
+        found.append(
+            Chart(
+                id=f"{ident}-{number}",
+                title=title,
+                note="; ".join(_note(cell) for cell in here),
+                spec=charts.rate_latency(
+                    [row for cell in here for row in rows[cell.key]],
+                    order=order,
+                    objective_ms=load.p99_max_us / 1000,
+                    lowest_ms=lowest,
+                    highest_ms=highest,
+                    fastest_rps=fastest,
+                    description=f"p99 latency over the rate of requests of {title}, one line per fork",
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _rows(cell: CellStats) -> list[charts.Row]:
+    """Windows in which nothing was answered have no latency, and no point."""
+    return [
+        {
+            "executor": cell.key.executor,
+            "fork": fork.fork,
+            "rate": step.rate_rps,
+            "ms": p99_us / 1000,
+            "held": _OUTCOMES[step.held][0],
+        }
+        for fork in cell.usable
+        if fork.capacity
+        for step in sorted(fork.capacity.steps, key=lambda step: step.rate_rps)
+        if step.held is not None and (p99_us := _p99_us(step)) is not None
+    ]
+
+
+def _p99_us(step: CapacityStep) -> float | None:
+    latency = step.window.load.corrected
+    return latency.percentiles_us["99"] if latency else None
+
+
+def _note(cell: CellStats) -> str:
+    summary = summary_of(cell.capacity_rps)
+    if summary is None:
+        return f"{cell.key.executor}: no rate was found"
+    return f"{cell.key.executor}: {digits(summary.geomean, 4)} requests/s held"
+
+
+def search_view(capacity: Capacity) -> SearchView:
+    """Every window of one fork's search, in the order in which they were run."""
+    return SearchView(
+        note=_outcome_words(capacity),
+        steps=tuple(
+            (
+                quantity(step.rate_rps, 4, why=""),
+                step.purpose,
+                milliseconds(_p99_us(step), why="nothing was answered"),
+                quantity(step.window.load.throughput_rps, 4, why=""),
+                *_OUTCOMES[step.held],
+                "; ".join(reason.message for reason in step.window.reasons),
+            )
+            for step in capacity.steps
+        ),
+    )
+
+
+def _outcome_words(capacity: Capacity) -> str:
+    held = f"{digits(capacity.held_rps, 4)} requests/s held" if capacity.held_rps else "no rate held"
+    failed = f"{digits(capacity.failed_rps, 4)} did not" if capacity.failed_rps else "none failed above it"
+    words = (
+        f"{held}, {failed}: p99 within {digits(capacity.p99_max_us / 1000, 3)} ms and no failed request, between "
+        f"{digits(capacity.floor_rps, 4)} and {digits(capacity.ceiling_rps, 4)} requests/s. End: {capacity.outcome}."
+    )
+    if capacity.not_monotonic_rps:
+        higher = ", ".join(digits(rate, 4) for rate in capacity.not_monotonic_rps)
+        words += f" Higher rates that held nevertheless: {higher}."
+    return words

@@ -1,0 +1,114 @@
+"""What the report shows of a search for the highest rate, and which figures a load is compared by."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from jdkmatrix.measure.search import search_capacity
+from jdkmatrix.measure.windows import Windows
+from jdkmatrix.records import CapacityLoad, CellRecord, Fork, Load, RateLoad, Reason, Window
+from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells
+from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.site import build_site
+from jdkmatrix.store.loaded import LoadedRun
+from tests.report_fixtures import Shape, latency, synthetic_run
+
+LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
+
+
+@dataclass(frozen=True)
+class Server:
+    """SYNTHETIC: p99 grows towards `capacity_rps`, and by a factor beyond it; the third window is disturbed."""
+
+    like: Window
+    capacity_rps: float
+
+    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+        assert isinstance(load, RateLoad)
+        late = load.rate_rps > self.capacity_rps
+        scale_us = 400 / (1.05 - load.rate_rps / self.capacity_rps) if not late else 300_000
+        reasons = (Reason(code="steal", message="the hypervisor took <b>9 %</b> away"),) if index == 3 else ()
+        result = self.like.load.model_copy(
+            update={"load": load, "corrected": latency(scale_us, 1.0, 10_000), "throughput_rps": load.rate_rps}
+        )
+        return self.like.model_copy(update={"index": index, "load": result, "reasons": reasons})
+
+
+def searched(loaded: LoadedRun, share: float = 0.8) -> LoadedRun:
+    """The same run with a search in every fork, for rates around `share` of its closed loop's throughput."""
+    source = random.Random(5)
+
+    def with_search(fork: Fork) -> Fork:
+        ceiling_rps = fork.windows[0].load.throughput_rps
+        server = Server(fork.windows[0], ceiling_rps * share * source.lognormvariate(0, 0.03))
+        found = search_capacity(LOAD, cast(Windows, cast(Any, server)), ceiling_rps=ceiling_rps)
+        return fork.model_copy(update={"capacity": found})
+
+    def changed(cell: CellRecord) -> CellRecord:
+        return cell.model_copy(update={"load": LOAD, "forks": tuple(with_search(fork) for fork in cell.forks)})
+
+    return replace(loaded, cells=tuple(changed(cell) for cell in loaded.cells))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> LoadedRun:
+    return searched(synthetic_run(tmp_path, Shape(executors=("liberty", "virtual", "platform"))))
+
+
+def test_the_rate_that_held_leads(run: LoadedRun) -> None:
+    view = view_run(run, Cells(run.run, run.cells))
+    section = view.sections[0]
+    assert [name for name, _ in section.answers[0].sentences] == ["Rate held", "Throughput", "CPU per request"]
+    assert section.scorecard is not None
+    assert section.scorecard.columns == ("Rate held", "Throughput", "CPU per request")
+    assert len(section.capacity) == len(section.search) == 2
+    assert "to find the highest that keeps p99 within 10.0 ms" in section.load_words
+    assert view.searched and all(row.held.sort for row in view.rows)
+    assert {chart.id for chart in section.search} <= view.charts.keys()
+
+
+def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> None:
+    cells = Cells(run.run, run.cells)
+    chart = view_run(run, cells).sections[0].search[0]
+    points = [row for rows in chart.spec["datasets"].values() for row in rows if "rate" in row]
+    here = [cell for cell in cells if cell.key.jdk == "temurin-21.0.8"]
+    valid = [step for cell in here for fork in cell.usable for step in fork.capacity.steps if step.held is not None]  # type: ignore[union-attr]
+    assert {(p["rate"], p["held"]) for p in points} == {
+        (s.rate_rps, "held" if s.held else "did not hold") for s in valid
+    }
+    assert "requests/s held" in chart.note
+
+
+def test_the_family_follows_the_load(run: LoadedRun) -> None:
+    found = judge_run(Cells(run.run, run.cells))
+    assert found.comparisons == 2 * (3 + 1)
+    virtual = next(cell.key for cell in run.cells if cell.key.executor == "virtual")
+    platform = virtual.model_copy(update={"executor": "platform"})
+    every = (CAPACITY, THROUGHPUT, CPU, P99)
+    assert [metric.id for metric in every if found.of(metric, virtual)] == ["capacity", "throughput", "cpu"]
+    assert [metric.id for metric in every if found.of(metric, platform)] == ["capacity"]
+
+
+def test_a_constant_rate_is_not_compared_by_throughput(tmp_path: Path) -> None:
+    rate = synthetic_run(tmp_path, Shape(loads=("rate-2000",)))
+    cells = Cells(rate.run, rate.cells)
+    found = judge_run(cells)
+    virtual = next(cell.key for cell in rate.cells if cell.key.executor == "virtual")
+    assert [metric.id for metric in (THROUGHPUT, CPU, P99) if found.of(metric, virtual)] == ["cpu", "p99"]
+    row = next(row for row in view_run(rate, cells).rows if row.executor == "virtual")
+    assert row.versus.title is not None and row.versus.title.startswith("CPU per request: ")
+
+
+def test_the_cells_page_has_the_search_of_every_fork(run: LoadedRun, tmp_path: Path) -> None:
+    build_site([run], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates")
+    page = next(path for path in sorted((tmp_path / "site").rglob("*.html")) if "virtual" in path.name).read_text()
+    assert page.count("Search for the highest rate") == 3
+    assert "a rate known to work" in page and "did not hold" in page
+    assert "&lt;b&gt;9 %&lt;/b&gt;" in page and "<b>9 %</b>" not in page
+    assert "95 % of steady state after" in page
