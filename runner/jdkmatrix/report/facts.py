@@ -11,7 +11,7 @@ from jdkmatrix.records import HostFacts, JdkRecord, RunRecord, Status
 from jdkmatrix.report.again import aa_notices
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import Judgements
-from jdkmatrix.report.numbers import plural
+from jdkmatrix.report.numbers import plural, span
 from jdkmatrix.report.views import Fact, JdkRow, Notice
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -43,12 +43,7 @@ def duration(start: str, end: str | None) -> str | None:
         seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() if end else None
     except ValueError:
         return None
-    if seconds is None:
-        return None
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+    return None if seconds is None else span(seconds)
 
 
 def host_facts(host: HostFacts) -> tuple[Fact, ...]:
@@ -104,7 +99,15 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
         Fact("Driver", drivers or "none"),
         Fact("Tool", f"jdk-matrix {run.tool_version}{commit}"),
         Fact("Profile, seed", f"{run.profile}{_narrowed(run)}, seed {run.seed}"),
+        *_stopping(run),
     )
+
+
+def _stopping(run: RunRecord) -> tuple[Fact, ...]:
+    if run.stopping is None:
+        return ()
+    least, most, share = run.stopping.min_blocks, run.stopping.max_blocks, run.stopping.precision * 100
+    return (Fact("Blocks", f"{least} to {most}, until every ratio is known to ± {share:g} %"),)
 
 
 def _host_line(host: HostFacts) -> str:

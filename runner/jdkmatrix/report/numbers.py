@@ -109,5 +109,15 @@ def p_value(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p {value:.3g}"
 
 
+def span(seconds: float) -> str:
+    """ "48 s", "12 min", "3 h 20 min", "5 days"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes < 48 * 60 else f"{minutes / 60 / 24:.0f} days"
+
+
 def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -23,6 +23,7 @@ from jdkmatrix.report.numbers import (
     quantity,
     ratio_value,
 )
+from jdkmatrix.report.precision import precision_view
 from jdkmatrix.report.sections import sections
 from jdkmatrix.report.views import CellRow, RunView, Trouble
 from jdkmatrix.report.wording import (
@@ -61,6 +62,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         rows=rows,
         searched=any(cell.capacity_rps for cell in cells),
         statuses=_statuses(rows),
+        precision=precision_view(run, cells),
         troubles=tuple(t for key in cells.keys if (t := _trouble(key, cells.get(key), run))),
         problems=loaded.problems,
         not_testable=tuple((label(n.key), n.reason) for n in run.not_testable),

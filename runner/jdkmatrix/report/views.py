@@ -109,6 +109,29 @@ class CellRow:
 
 
 @dataclass(frozen=True)
+class PrecisionRow:
+    """`adaptive`, `fixed`: blocks and time that one ratio takes by the stopping rule, and by forks of fixed length."""
+
+    what: str
+    figure: str
+    blocks: int
+    known: Figure
+    decision: str
+    adaptive: Figure
+    fixed: Figure
+    time_share: Figure
+
+
+@dataclass(frozen=True)
+class PrecisionView:
+    """How precisely ratios are known. `asked`: what for, in words."""
+
+    asked: str
+    fixed: str
+    rows: tuple[PrecisionRow, ...]
+
+
+@dataclass(frozen=True)
 class Trouble:
     """A cell that is not simply ok, with its reasons."""
 
@@ -149,6 +172,7 @@ class RunView:
     rows: tuple[CellRow, ...]
     searched: bool  # whether a cell looked for its capacity
     statuses: tuple[tuple[str, str, int], ...]  # word, class, how many cells
+    precision: PrecisionView | None
     troubles: tuple[Trouble, ...]
     problems: tuple[str, ...]
     not_testable: tuple[tuple[str, str], ...]  # condition, reason

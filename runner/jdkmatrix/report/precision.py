@@ -1,0 +1,91 @@
+"""How precisely each ratio is known after so many blocks, and what more precision costs. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from jdkmatrix.config.executors import reference
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import RunRecord
+from jdkmatrix.report.cellstats import THROUGHPUT, Cells, CellStats
+from jdkmatrix.report.numbers import Figure, missing, plural, span
+from jdkmatrix.report.views import PrecisionRow, PrecisionView
+from jdkmatrix.report.wording import condition
+from jdkmatrix.stats import Ratio
+from jdkmatrix.stats.protocols import Cost, FixedLength, Protocols, compare_protocols, measured_fork
+from jdkmatrix.stats.stopping import StoppingRules
+
+_FIXED = FixedLength()
+_OTHER_FIGURE = "worked out for throughput only"
+
+
+def precision_view(run: RunRecord, cells: Cells) -> PrecisionView | None:
+    """None where no ratio has an interval."""
+    rules = _rules(run)
+    rows = tuple(_rows(cells, rules, adaptive=run.stopping is not None))
+    if not rows:
+        return None
+    asked = f"± {rules.precision:.1%}".replace("%", " %")
+    fixed = f"{_FIXED.measure_s:.0f} s after a ramp of {_FIXED.ramp_s:.0f} s"
+    return PrecisionView(asked=asked, fixed=fixed, rows=rows)
+
+
+def _rules(run: RunRecord) -> StoppingRules:
+    """Those of the run, or the usual ones where the number of blocks was fixed."""
+    return StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
+
+
+def _rows(cells: Cells, rules: StoppingRules, *, adaptive: bool) -> Iterator[PrecisionRow]:
+    for cell in cells:
+        key = cell.key
+        base = cells.get(key.model_copy(update={"executor": reference(key.executor)}))
+        metric = cells.leading(key)
+        if base is None or base is cell:
+            continue
+        ratio = cells.ratio(metric, key, base.key.executor)
+        if ratio is None or ratio.half_width_log is None:
+            continue
+        protocols = _protocols(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
+        yield PrecisionRow(
+            what=f"{key.executor} / {base.key.executor} on {key.jdk}, {key.workload}, "
+            f"{condition(key.cpus, key.burn_us)}, {key.load}",
+            figure=metric.title,
+            blocks=ratio.blocks,
+            known=_share(math.expm1(ratio.half_width_log)),
+            decision=_decision(ratio, rules) if adaptive else "fixed number",
+            adaptive=_cost(protocols.adaptive) if isinstance(protocols, Protocols) else missing(protocols),
+            fixed=_cost(protocols.fixed) if isinstance(protocols, Protocols) else missing(protocols),
+            time_share=_time_share(protocols) if isinstance(protocols, Protocols) else missing(protocols),
+        )
+
+
+def _decision(ratio: Ratio, rules: StoppingRules) -> str:
+    if ratio.half_width_log is not None and ratio.half_width_log <= rules.half_width_log:
+        return "precise enough"
+    return "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
+
+
+def _protocols(cell: CellStats, base: CellStats, rules: StoppingRules) -> Protocols | str:
+    """Or why there is nothing to compare."""
+    arms = [{fork.fork: measured_fork(fork) for fork in arm.usable} for arm in (cell, base)]
+    try:
+        return compare_protocols(arms[0], arms[1], rules)
+    except MatrixError as error:
+        return str(error)
+
+
+def _share(value: float) -> Figure:
+    return Figure(f"± {value * 100:.1f} %" if value < 0.1 else f"± {value * 100:.0f} %", value)
+
+
+def _cost(cost: Cost) -> Figure:
+    return Figure(f"{plural(cost.blocks, 'block')}, {span(cost.total_s)}", cost.total_s)
+
+
+def _time_share(protocols: Protocols) -> Figure:
+    title = (
+        f"scatter of the log ratio of one block: {protocols.between_forks_log:.3f} between forks, "
+        f"{protocols.inside_forks_log:.3f} inside as recorded"
+    )
+    return Figure(f"{protocols.time_share * 100:.0f} %", protocols.time_share, title)

@@ -1,0 +1,104 @@
+"""How precisely ratios are known, and what more precision costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.records import Stopping
+from jdkmatrix.report.cellstats import THROUGHPUT, Cells
+from jdkmatrix.report.facts import run_facts
+from jdkmatrix.report.numbers import span
+from jdkmatrix.report.precision import precision_view
+from jdkmatrix.report.site import build_site
+from jdkmatrix.store.loaded import LoadedRun
+from tests.report_fixtures import Shape, synthetic_run
+
+FIVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=5)
+
+
+def with_stopping(loaded: LoadedRun, precision: float, max_blocks: int = 20) -> LoadedRun:
+    rules = Stopping(precision=precision, min_blocks=5, max_blocks=max_blocks)
+    return replace(loaded, run=loaded.run.model_copy(update={"stopping": rules}))
+
+
+@pytest.mark.parametrize(
+    ("precision", "max_blocks", "decision"),
+    [(0.5, 20, "precise enough"), (0.0001, 5, "the most blocks"), (0.0001, 20, "not precise enough")],
+)
+def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_blocks: int, decision: str) -> None:
+    loaded = with_stopping(synthetic_run(tmp_path, FIVE), precision, max_blocks)
+    cells = Cells(loaded.run, loaded.cells)
+    view = precision_view(loaded.run, cells)
+    assert view is not None
+    assert [row.what.split(" on ")[0] for row in view.rows] == ["virtual / liberty", "platform / liberty"]
+    assert {row.decision for row in view.rows} == {decision}
+    key = next(cell.key for cell in loaded.cells if cell.key.executor == "virtual")
+    ratio = cells.ratio(THROUGHPUT, key, "liberty")
+    assert ratio is not None and ratio.ci_high is not None and ratio.ci_low is not None
+    half = (ratio.ci_high / ratio.ci_low) ** 0.5 - 1
+    assert view.rows[0].known.sort == pytest.approx(half)
+
+
+def test_intervals_of_such_a_run_are_wider(tmp_path: Path) -> None:
+    fixed = synthetic_run(tmp_path, FIVE)
+    key = next(cell.key for cell in fixed.cells if cell.key.executor == "virtual")
+    plain, sequential = (
+        Cells(run.run, run.cells).ratio(THROUGHPUT, key, "liberty") for run in (fixed, with_stopping(fixed, 0.02))
+    )
+    assert plain is not None and sequential is not None
+    assert plain.value == sequential.value
+    assert plain.half_width_log is not None and sequential.half_width_log is not None
+    assert sequential.half_width_log > 1.1 * plain.half_width_log
+
+
+def test_more_precision_costs_more_by_either_protocol(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, FIVE)
+    rough, fine = (
+        view.rows[0]
+        for precision in (0.02, 0.001)
+        if (view := precision_view((run := with_stopping(loaded, precision)).run, Cells(run.run, run.cells)))
+    )
+    for cheap, dear in ((rough.adaptive, fine.adaptive), (rough.fixed, fine.fixed)):
+        assert isinstance(cheap.sort, float) and isinstance(dear.sort, float)
+        assert cheap.sort <= dear.sort
+    assert fine.time_share.text.endswith(" %")
+
+
+def test_a_constant_rate_has_a_precision_and_no_cost(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(FIVE, loads=("rate-2000",)))
+    view = precision_view(loaded.run, Cells(loaded.run, loaded.cells))
+    assert view is not None
+    assert view.rows[0].figure == "CPU per request"
+    assert view.rows[0].fixed.sort is None and view.rows[0].fixed.title == "worked out for throughput only"
+
+
+def test_one_block_has_no_precision(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(FIVE, blocks=1))
+    assert precision_view(loaded.run, Cells(loaded.run, loaded.cells)) is None
+
+
+def test_one_window_per_fork_says_why_there_is_no_cost(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(FIVE, windows=1))
+    view = precision_view(loaded.run, Cells(loaded.run, loaded.cells))
+    assert view is not None
+    assert view.rows[0].adaptive.sort is None
+    assert "two windows" in (view.rows[0].adaptive.title or "")
+
+
+def test_the_page_has_it(tmp_path: Path) -> None:
+    loaded = with_stopping(synthetic_run(tmp_path / "run", FIVE), 0.02)
+    page = build_site([loaded], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates").read_text()
+    assert "How precise, and at what price" in page
+    assert "known to ± 2.0 %" in page
+    facts = {fact.name: fact.value for fact in run_facts(loaded.run)}
+    assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(48.2, "48 s"), (730, "12 min"), (12_000, "3 h 20 min"), (500_000, "6 days")]
+)
+def test_spans_in_words(seconds: float, words: str) -> None:
+    assert span(seconds) == words
