@@ -12,6 +12,7 @@ from jdkmatrix.drivers.base import Driver
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.fork import ForkSetup, Listener, measure_fork
 from jdkmatrix.measure.identity import identity_of
+from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.plan import Plan, PlannedFork
 from jdkmatrix.records import CellKey, CellRecord, Fork, HostFacts, Identity, Load
 from jdkmatrix.store.runs import RunStore, UnreadableError
@@ -47,6 +48,7 @@ class Campaign:
     plan: Plan
     parts: Mapping[CellKey, CellParts]  # of every cell that is not "not testable"
     host: HostFacts
+    pinner: Pinner
     store: RunStore
 
     def measure(self, listener: CampaignListener) -> None:
@@ -130,6 +132,7 @@ class Campaign:
             window_s=self.profile.window_s,
             burn_rounds=parts.burn_rounds,
             cpu_sets=parts.cpu_sets,
+            pinner=self.pinner,
             driver=parts.driver,
             instance=parts.instance,
             scratch=scratch,
