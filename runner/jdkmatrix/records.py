@@ -342,10 +342,14 @@ class Capacity(Record):
     steps: tuple[CapacityStep, ...]
 
 
+PinningMethod = Literal["cgroup cpuset", "sched_setaffinity"]
+
+
 class Pinning(Record):
     sut_cpus: tuple[int, ...]
     driver_cpus: tuple[int, ...]
-    method: str  # "sched_setaffinity"
+    method: PinningMethod
+    why_not_cgroup: str | None = None  # in words; None where a cgroup cpuset holds the threads, and in older records
     overlapped: bool  # SUT and driver share CPUs
     compromises: tuple[str, ...] = ()  # what this host could not give, in words
 

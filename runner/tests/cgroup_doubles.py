@@ -50,14 +50,21 @@ class MadeUpKernel:
     def pids(self, folder: Path) -> list[int]:
         return [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
 
+    def show_threads(self, pid: int, places: dict[int, Path]) -> None:
+        """Let /proc say of the process which of its threads is in which cgroup."""
+        for tid, folder in places.items():
+            task = self.proc / str(pid) / "task" / str(tid)
+            task.mkdir(parents=True)
+            (task / "cgroup").write_text(f"3:memory:/elsewhere\n0::/{folder.relative_to(self.parent)}\n")
+
     def rule(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """From now on the cgroups below `parent` behave."""
-        monkeypatch.setattr(cgroup_cpuset, "_mkdir", self._mkdir)
+        monkeypatch.setattr(cgroup_cpuset, "_mkdir", self.make)
         monkeypatch.setattr(cgroup_cpuset, "_rmdir", self._rmdir)
         monkeypatch.setattr(cgroup_cpuset, "_write", self._write)
         monkeypatch.setattr(cgroup_cpuset, "_own_folder", lambda: self.parent)
 
-    def _mkdir(self, folder: Path) -> None:
+    def make(self, folder: Path) -> None:
         folder.mkdir()
         invalid = self._type(self.parent) == "domain threaded"
         (folder / "cgroup.type").write_text("domain invalid" if invalid else "domain")

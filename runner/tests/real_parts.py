@@ -9,6 +9,7 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.host.cpusets import CpuSets, assign
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.fork import ForkSetup
+from jdkmatrix.measure.pinning import AffinityPinner
 from jdkmatrix.measure.prepare import Parts, set_up_parts
 from jdkmatrix.plan import PlannedFork
 from jdkmatrix.project import Project
@@ -52,6 +53,7 @@ def setup_of(
         window_s=1.0,
         burn_rounds=round(cell.burn_us * ROUNDS_PER_US),
         cpu_sets=cpu_sets(),
+        pinner=AffinityPinner("not tried in this test"),
         driver=driver,
         instance=Instance(
             liberty=parts.liberty,

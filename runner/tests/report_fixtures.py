@@ -295,7 +295,7 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
         ),
         driver_command=("/jdks/SYNTHETIC/bin/java", "-jar", "loadgen.jar", "--label", "it's a test"),
         pinning=Pinning(
-            sut_cpus=tuple(range(key.cpus)), driver_cpus=(key.cpus,), method="sched_setaffinity", overlapped=False
+            sut_cpus=tuple(range(key.cpus)), driver_cpus=(key.cpus,), method="cgroup cpuset", overlapped=False
         ),
         first_response_s=_START_S + 0.1 * rng.random(),
         proof=Proof(

@@ -18,6 +18,7 @@ from jdkmatrix.measure import campaign as module
 from jdkmatrix.measure.blocks import comparisons, decide
 from jdkmatrix.measure.campaign import Campaign, CellParts, recorded
 from jdkmatrix.measure.fork import ForkSetup
+from jdkmatrix.measure.pinning import AffinityPinner
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import make_plan
 from jdkmatrix.records import CellKey, CellRecord, DriverFacts, Fork, RateLoad, Status, Window
@@ -75,7 +76,7 @@ def campaign(store: RunStore, **protocol: Any) -> Campaign:
     host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k")
     return Campaign(
         matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
-        parts=dict.fromkeys(CELLS, parts), host=cast(Any, host), store=store,
+        parts=dict.fromkeys(CELLS, parts), host=cast(Any, host), pinner=AffinityPinner("made up"), store=store,
     )  # fmt: skip
 
 

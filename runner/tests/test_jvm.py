@@ -39,10 +39,13 @@ def java() -> Path:
 
 
 @pytest.mark.real
-def test_a_real_jvm_tells_what_it_takes(java: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_real_jvm_tells_what_it_takes(java: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx17m")
     cpus = sorted(os.sched_getaffinity(0))[:1]
-    flags = read_flags(java, "hotspot", ["-Xmx64m", "-XX:+UseG1GC"], cpus=cpus)
+    joined = tmp_path / "cgroup.procs"
+    joined.write_text("")
+    flags = read_flags(java, "hotspot", ["-Xmx64m", "-XX:+UseG1GC"], cpus=cpus, cgroup=tmp_path)
+    assert joined.read_text().isdigit()
     assert flags["MaxHeapSize"] == str(64 << 20)
     assert flags["UseG1GC"] == "true"
 

@@ -32,6 +32,26 @@ def test_the_pid_is_the_program_on_its_cpus() -> None:
     assert process.returncode == 0
 
 
+def test_it_is_in_its_cgroup_before_it_is_the_program(tmp_path: Path) -> None:
+    procs = tmp_path / "cgroup.procs"
+    procs.write_text("")
+    script = f"import os; print(open({str(procs)!r}).read() == str(os.getpid()))"
+    process = launch.spawn([sys.executable, "-c", script], cpus=[], cgroup=tmp_path, stdout=subprocess.PIPE)
+    assert process.communicate(timeout=20) == (b"True\n", None)
+
+
+def test_without_its_cgroup_or_its_cpus_the_program_does_not_start(tmp_path: Path) -> None:
+    marker = tmp_path / "started"
+    for where, said in (
+        ({"cgroup": tmp_path}, f"cannot join the cgroup {tmp_path}: No such file or directory"),
+        ({"cpus": [4095]}, "cannot run on CPUs 4095: Invalid argument"),
+    ):
+        process = launch.spawn(["touch", str(marker)], **{"cpus": [], **where}, stderr=subprocess.PIPE)
+        assert process.communicate(timeout=20) == (None, f"launch: {said}\n".encode())
+        assert process.returncode == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_missing_program_is_said() -> None:
     process = launch.spawn(["/no/such/program"], cpus=[], stderr=subprocess.PIPE)
     _, errors = process.communicate(timeout=20)

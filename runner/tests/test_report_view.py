@@ -141,6 +141,27 @@ def test_notices_say_what_changes_the_reading(tmp_path: Path) -> None:
     assert weights == sorted(weights, reverse=True)
 
 
+def test_how_threads_were_pinned_is_said(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, QUICK)
+    assert ("Pinned", "by cgroup cpuset") in facts_of(loaded)
+    assert "Pinned by affinity alone" not in [notice.title for notice in view(loaded).notices]
+
+    pinning = (
+        loaded.cells[0]
+        .forks[0]
+        .pinning.model_copy(update={"method": "sched_setaffinity", "why_not_cgroup": "<it> is not permitted"})
+    )
+    loaded = with_forks(loaded, 0, pinning=pinning)
+    assert ("Pinned", "by sched_setaffinity, not by cgroup cpuset: <it> is not permitted") in facts_of(loaded)
+    notice = next(notice for notice in view(loaded).notices if notice.title == "Pinned by affinity alone")
+    assert notice.text.startswith("In 2 of 8 forks ")
+    assert notice.text.endswith("were not used: <it> is not permitted.")
+
+
+def facts_of(loaded: LoadedRun) -> list[tuple[str, str]]:
+    return [(fact.name, fact.value) for fact in cell_page(loaded, 0).forks[0].facts]
+
+
 def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, MATRIX)
     page = view(loaded)

@@ -13,6 +13,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -225,6 +226,15 @@ def test_a_phase(bench: Bench) -> None:
     assert result.uncorrected.percentiles_us["99"] == 2190
     assert result.bytes_read == 772_352
     assert result.intervals == () and result.send_lateness is None
+
+
+def test_every_phase_is_started_in_the_drivers_cgroup(bench: Bench) -> None:
+    joined = bench.folder / "cgroup.procs"
+    with bench.driver("calculate").open(replace(bench.target, cgroup=bench.folder)) as session:
+        for label in ("warmup-1", "window-1"):
+            joined.write_text("")
+            session.run(STALL_LOAD, 10, label=label)
+            assert joined.read_text().isdigit()
 
 
 def test_cpu_time_is_the_drivers_own(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

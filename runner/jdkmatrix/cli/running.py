@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import signal
 import subprocess
 import sys
@@ -24,13 +25,16 @@ from jdkmatrix.cli.summary import summary_table
 from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cgroup_cpuset import probe
 from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.fork import now_utc
+from jdkmatrix.measure.pinning import pinning
 from jdkmatrix.measure.prepare import Prepared, catalogue_records, prepare, set_up_parts
 from jdkmatrix.plan import estimate_s, select_cells
 from jdkmatrix.project import Project, find_project
 from jdkmatrix.provision.cache import cache_dir
 from jdkmatrix.records import RunRecord, Status, Stopping
+from jdkmatrix.report.wording import pinned_words
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore, latest_run
 
@@ -55,7 +59,8 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     """Run, or go on with a run; returns the exit code."""
     project = find_project()
     console = Console()
-    with _stopping(), _alone_on_this_host():
+    with _stopping(), _alone_on_this_host(), pinning(probe(), os.sched_getaffinity(0)) as pinner:
+        _say(f"pinned {pinned_words(pinner.method, pinner.why_not_cgroup)}")
         started = _resumed(project, directory) if resume else _fresh(project, options, directory)
         store, matrix, options, earlier = started
         prepared = prepare(
@@ -64,6 +69,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             options.profile,
             options.only,
             known_calibrations=earlier.calibrations if earlier else (),
+            pinner=pinner,
             say=_say,
         )
         record = _record(store.directory.name, options, matrix, prepared, earlier)
@@ -74,6 +80,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             plan=prepared.plan,
             parts=prepared.parts,
             host=prepared.host,
+            pinner=pinner,
             store=store,
         )
         status = "interrupted"

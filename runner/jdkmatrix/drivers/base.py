@@ -25,13 +25,15 @@ class DriverError(MatrixError):
 class Target:
     """What is loaded, and from where.
 
-    `url` is http on loopback, with path and query. `cpus` are the driver's CPUs, `log_dir` exists.
+    `url` is http on loopback, with path and query. `cpus` are the driver's CPUs, `cgroup` is the folder of the cgroup
+    that it starts in (None: the runner's own), `log_dir` exists.
     """
 
     url: str
     cpus: tuple[int, ...]
     log_dir: Path
     timeout_s: float = 10.0
+    cgroup: Path | None = None
 
 
 class DriverSession(Protocol):

@@ -125,6 +125,7 @@ class LoadgenSession:
             self._process = launch.spawn(
                 command,
                 cpus=target.cpus,
+                cgroup=target.cgroup,
                 env=clean_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -191,7 +191,13 @@ class Wrk2Session:
     def _run_process(self, log: Path, bound_s: float) -> tuple[int, float]:
         """Exit status and CPU seconds of wrk2 alone."""
         with log.open("wb") as sink:
-            process = launch.spawn(self._command, cpus=self._target.cpus, stdout=sink, stderr=subprocess.STDOUT)
+            process = launch.spawn(
+                self._command,
+                cpus=self._target.cpus,
+                cgroup=self._target.cgroup,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+            )
         self._process = process
         try:
             launch_cpu_s = _cpu_until_replaced(process)

@@ -140,6 +140,16 @@ class CpuGroup:
             return tuple(sorted({pid for tid in tids if (pid := _process_of(int(tid)))}))
         return tuple(sorted(int(pid) for pid in text.split()))
 
+    def outside(self, pid: int, proc: Path = Path("/proc")) -> tuple[int, ...]:
+        """The threads of the process that are not in it: somebody has moved them (proc_pid_cgroup(5))."""
+        texts = {int(task.name): _read(task / "cgroup") for task in (proc / str(pid) / "task").glob("*")}
+        # Empty: it ended while we looked.
+        return tuple(sorted(tid for tid, text in texts.items() if text and not self._is_place(text)))
+
+    def _is_place(self, text: str) -> bool:
+        """By the name alone, which no other cgroup has: where the hierarchy is mounted does not matter."""
+        return any(line.startswith("0::") and line.endswith(f"/{self.folder.name}") for line in text.splitlines())
+
     def limit_to(self, cpus: Sequence[int]) -> None:
         """Give it these CPUs from now on; threads elsewhere are moved at once.
 

@@ -13,6 +13,7 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.blocks import decide, words
 from jdkmatrix.measure.fork import ForkSetup, measure_fork
 from jdkmatrix.measure.identity import identity_of
+from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.warmup import load_statistics
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import Group, Plan, PlannedFork
@@ -56,6 +57,7 @@ class Campaign:
     plan: Plan
     parts: Mapping[CellKey, CellParts]  # of every cell that is not "not testable"
     host: HostFacts
+    pinner: Pinner
     store: RunStore
 
     def measure(self, listener: CampaignListener) -> tuple[str, ...]:
@@ -165,6 +167,7 @@ class Campaign:
             window_s=self.profile.window_s,
             burn_rounds=parts.burn_rounds,
             cpu_sets=parts.cpu_sets,
+            pinner=self.pinner,
             driver=parts.driver,
             instance=parts.instance,
             scratch=scratch,

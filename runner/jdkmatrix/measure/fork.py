@@ -17,8 +17,10 @@ from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.drivers.base import Driver, DriverError, Target
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cgroup_cpuset import CgroupError
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.observe import Bench
+from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.search import search_capacity
 from jdkmatrix.measure.warmup import (
     duration_s,
@@ -52,7 +54,7 @@ from jdkmatrix.records import (
     Window,
 )
 from jdkmatrix.stats.capacity import is_known
-from jdkmatrix.sut.affinity import allow_jit, confine
+from jdkmatrix.sut.affinity import AffinityError, allow_jit
 from jdkmatrix.sut.http import Connection, NoAnswerError
 from jdkmatrix.sut.instance import Instance
 from jdkmatrix.sut.proof import ProofError, prove_executor
@@ -68,6 +70,8 @@ _CODES = (
     (FloodError, _FLOOD),
     (ProofError, "wrong-executor"),
     (DriverError, "driver"),
+    (AffinityError, "pinning"),
+    (CgroupError, "pinning"),
 )
 
 
@@ -87,6 +91,7 @@ class ForkSetup:
     window_s: float
     burn_rounds: int
     cpu_sets: CpuSets
+    pinner: Pinner
     driver: Driver
     instance: Instance
     scratch: Path
@@ -146,8 +151,9 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
 
 def _measure(setup: ForkSetup, launch: Launch, draft: _Draft, listener: Listener) -> None:
     draft.sut_command = tuple(launch.command)
+    cgroup = setup.pinner.group("sut", _jit_cpus(setup))
     with (
-        ServerProcess(launch, cpus=setup.cpu_sets.sut, rules=setup.matrix.server) as server,
+        ServerProcess(launch, cpus=setup.cpu_sets.sut, cgroup=cgroup, rules=setup.matrix.server) as server,
         Watchdog(setup.log_dir, setup.matrix.server, server.kill) as watchdog,
     ):
         try:
@@ -176,6 +182,7 @@ def _load(setup: ForkSetup, launch: Launch, server: ServerProcess, draft: _Draft
         cpus=setup.cpu_sets.driver,
         log_dir=setup.log_dir,
         timeout_s=rules.driver.timeout_s,
+        cgroup=setup.pinner.group("driver", setup.cpu_sets.driver),
     )
     # The slowest question is that for the fastest of some burns.
     timeout_s = rules.server.answer_timeout_s + _BURN_REPEATS * key.burn_us / 1e6
@@ -224,7 +231,7 @@ def _warm(setup: ForkSetup, bench: Bench, listener: Listener) -> Warmup:
         )
         last = windows[-1]
         listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
-    confine(bench.server.pid, setup.cpu_sets.sut)
+    setup.pinner.confine(bench.server.pid, setup.cpu_sets.sut)
     return Warmup(
         windows=tuple(windows),
         steady=is_steady(windows, rules),
@@ -289,7 +296,8 @@ def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
         pinning=Pinning(
             sut_cpus=setup.cpu_sets.sut,
             driver_cpus=setup.cpu_sets.driver,
-            method="sched_setaffinity",
+            method=setup.pinner.method,
+            why_not_cgroup=setup.pinner.why_not_cgroup,
             overlapped=setup.cpu_sets.overlapped,
             compromises=tuple(given_up.message for given_up in setup.cpu_sets.compromises),
         ),

@@ -20,6 +20,7 @@ from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.calibrate import calibrate
 from jdkmatrix.measure.campaign import CellParts
+from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.plan import Plan, make_plan, select_cells
 from jdkmatrix.project import Project
 from jdkmatrix.provision.jdks.catalogue import Catalogue, load_catalogue
@@ -110,6 +111,7 @@ def prepare(
     only: Mapping[str, Sequence[str | int]],
     *,
     known_calibrations: Sequence[Calibration],
+    pinner: Pinner,
     say: Say,
 ) -> Prepared:
     """Select, plan and get everything ready.
@@ -130,7 +132,7 @@ def prepare(
         raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
     possible = [cell for cell in cells if cell not in impossible]
     calibrations = _calibrations(matrix, parts, possible, topology, known_calibrations, say)
-    ready = _cell_parts(matrix, parts, possible, topology, calibrations)
+    ready = _cell_parts(matrix, parts, possible, topology, calibrations, pinner)
     return Prepared(
         plan=plan,
         parts=ready,
@@ -215,6 +217,7 @@ def _cell_parts(
     cells: Sequence[CellKey],
     topology: Topology,
     calibrations: Mapping[str, Calibration],
+    pinner: Pinner,
 ) -> dict[CellKey, CellParts]:
     flags: dict[tuple[str, tuple[int, ...]], dict[str, str]] = {}
     ready: dict[CellKey, CellParts] = {}
@@ -226,7 +229,13 @@ def _cell_parts(
         cpu_sets = _cpu_sets(matrix, cell, topology)
         options = options_of(matrix.jvm, jdk.entry.vm)
         if (cell.jdk, cpu_sets.sut) not in flags:
-            flags[cell.jdk, cpu_sets.sut] = read_flags(_java(parts, cell.jdk), jdk.entry.vm, options, cpus=cpu_sets.sut)
+            flags[cell.jdk, cpu_sets.sut] = read_flags(
+                _java(parts, cell.jdk),
+                jdk.entry.vm,
+                options,
+                cpus=cpu_sets.sut,
+                cgroup=pinner.group("sut", cpu_sets.sut),
+            )
         rounds_per_us = calibrations[cell.jdk].rounds_per_us if cell.burn_us else 0.0
         ready[cell] = CellParts(
             driver=driver,

@@ -22,6 +22,7 @@ from jdkmatrix.report.wording import (
     STATUS_WORDS,
     condition,
     load_words,
+    pinned_words,
 )
 
 Logs = Mapping[int, Sequence[LogView]]
@@ -164,8 +165,8 @@ def _facts(fork: Fork, key: CellKey) -> tuple[Fact, ...]:
         Fact(
             "CPUs",
             f"server {facts.ranges(pinning.sut_cpus)}, driver {facts.ranges(pinning.driver_cpus)}: {together}",
-            f"by {pinning.method}",
         ),
+        Fact("Pinned", pinned_words(pinning.method, pinning.why_not_cgroup)),
         Fact(
             "First answer",
             f"{fork.first_response_s:.1f} s after the start" if fork.first_response_s is not None else "none came",

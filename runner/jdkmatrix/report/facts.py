@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from jdkmatrix.records import HostFacts, JdkRecord, RunRecord, Status
+from jdkmatrix.records import Fork, HostFacts, JdkRecord, RunRecord, Status
 from jdkmatrix.report.again import aa_notices
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import Judgements
@@ -162,6 +162,7 @@ def _cell_notices(cells: Cells) -> Iterable[Notice]:
             f"In {len(shared)} of {plural(len(every), 'cell')} the host had too few CPUs to keep them apart: the "
             "driver took time from the server. Compare executors with each other, take no figure as absolute.",
         )
+    yield from _pinning_notices([fork for cell in every for fork in cell.record.forks])
     single = [cell for cell in every if len(cell.usable) == 1]
     if single:
         yield Notice(
@@ -185,6 +186,20 @@ def _cell_notices(cells: Cells) -> Iterable[Notice]:
             "Not steady",
             f"In {plural(len(unsteady), 'cell')} the warm-up reached its cap before the steady state: JIT compilation "
             "may have run on into the measurement.",
+        )
+
+
+def _pinning_notices(forks: Sequence[Fork]) -> Iterable[Notice]:
+    loose = [fork for fork in forks if fork.pinning.method == "sched_setaffinity"]
+    if loose:
+        where = "every fork" if len(loose) == len(forks) else f"{len(loose)} of {plural(len(forks), 'fork')}"
+        reasons = sorted({fork.pinning.why_not_cgroup or "no reason is recorded" for fork in loose})
+        yield Notice(
+            "info",
+            "Pinned by affinity alone",
+            f"In {where} server and driver were kept on their CPUs by sched_setaffinity, which a thread can undo for "
+            "itself; the server's threads were looked at after every window. Cgroup cpusets, which no thread can "
+            f"leave, were not used: {'; '.join(reasons)}.",
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from jdkmatrix.records import CapacityLoad, CellLoad, SaturateLoad, Status
+from jdkmatrix.records import CapacityLoad, CellLoad, PinningMethod, SaturateLoad, Status
 from jdkmatrix.report.cellstats import Metric
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Judged, Ratio, Verdict
@@ -101,6 +101,10 @@ def work_words(burn_us: int) -> str:
 def condition(cpus: int, burn_us: int) -> str:
     work = f"{work_words(burn_us)} of work" if burn_us else "no added work"
     return f"{plural(cpus, 'CPU')}, {work} per request"
+
+
+def pinned_words(method: PinningMethod, why_not_cgroup: str | None) -> str:
+    return f"by {method}, not by cgroup cpuset: {why_not_cgroup}" if why_not_cgroup else f"by {method}"
 
 
 STATUS_WORDS: dict[Status | None, str] = {

@@ -25,8 +25,11 @@ def options_of(jvm: Jvm, vm: Vm) -> tuple[str, ...]:
     return jvm.hotspot.options if vm == "hotspot" else jvm.openj9.options
 
 
-def read_flags(java: Path, vm: Vm, options: Sequence[str], *, cpus: Sequence[int]) -> dict[str, str]:
-    """The flags that are not at their default, as ergonomics sets them on just these CPUs.
+def read_flags(
+    java: Path, vm: Vm, options: Sequence[str], *, cpus: Sequence[int], cgroup: Path | None = None
+) -> dict[str, str]:
+    """The flags that are not at their default, as ergonomics sets them on just these CPUs and in that cgroup, which is
+    where the JVM looks for its limits.
 
     Asked of a JVM of its own, before the measurement. OpenJ9 has no such listing: an empty dictionary.
 
@@ -38,6 +41,7 @@ def read_flags(java: Path, vm: Vm, options: Sequence[str], *, cpus: Sequence[int
     process = launch.spawn(
         [str(java), *options, "-XX:+PrintFlagsFinal", "-version"],
         cpus=cpus,
+        cgroup=cgroup,
         env=clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

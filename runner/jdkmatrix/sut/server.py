@@ -44,9 +44,10 @@ class Launch:
 class ServerProcess:
     """Starts on enter, is ended on exit whatever happened in between."""
 
-    def __init__(self, what: Launch, *, cpus: Sequence[int], rules: Server) -> None:
+    def __init__(self, what: Launch, *, cpus: Sequence[int], cgroup: Path | None = None, rules: Server) -> None:
         self._what = what
         self._cpus = cpus
+        self._cgroup = cgroup
         self._rules = rules
         self._process: subprocess.Popen[bytes] | None = None
         self.started_ns = 0
@@ -64,6 +65,7 @@ class ServerProcess:
             self._process = launch.spawn(
                 self._what.command,
                 cpus=self._cpus,
+                cgroup=self._cgroup,
                 env=self._what.env,
                 cwd=self._what.console_log.parent,  # where a JVM that crashes leaves its report
                 stdout=console,

@@ -88,6 +88,12 @@ def test_runs_where_it_is_told(moody: Callable[..., MoodyServer], open_session: 
     assert result.driver_cpu_share == pytest.approx(result.driver_cpu_s / result.duration_s)
 
 
+def test_is_started_in_its_cgroup(driver: LoadgenDriver, tmp_path: Path) -> None:
+    (tmp_path / "cgroup.procs").write_text("")
+    with driver.open(Target("http://127.0.0.1:1/", (0,), tmp_path, cgroup=tmp_path)) as session:
+        assert (tmp_path / "cgroup.procs").read_text() == str(session._process.pid)
+
+
 def test_two_event_loops(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
     """A number of connections that cannot be shared evenly, and an event loop that gets none."""
     server = moody()
