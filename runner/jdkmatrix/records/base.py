@@ -1,0 +1,11 @@
+"""What every record has in common."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Record(BaseModel):
+    """Immutable; unknown keys are refused, so that a file of another version is noticed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")

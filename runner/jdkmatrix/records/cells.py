@@ -1,0 +1,245 @@
+"""A cell and its forks: what was seen of the server, of the host, and of the load."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from jdkmatrix.records.base import Record
+from jdkmatrix.records.loads import CellKey, CellLoad, LoadResult
+
+
+class Gauges(Record):
+    """Answer of `GET /gauges`. None: this executor or JDK does not have the figure."""
+
+    pool_size: int | None
+    active: int | None
+    queued: int | None
+    in_flight: int
+    in_flight_peak: int
+    carriers: int | None
+    heap_used_bytes: int
+    heap_committed_bytes: int
+    direct_buffer_bytes: int
+    mapped_buffer_bytes: int
+    gc_count: int
+    gc_ms: int
+    jit_ms: int
+
+
+class Sample(Record):
+    """The SUT at one moment, from /proc and from its own /gauges. Counters count from process start."""
+
+    t_s: float
+    cpu_s: float
+    rss_bytes: int
+    virt_bytes: int
+    threads: int
+    voluntary_switches: int
+    involuntary_switches: int
+    run_queue_wait_s: float  # of the threads alive now
+    gauges: Gauges | None  # None: /gauges gave no answer in time
+
+
+class SutUsage(Record):
+    """The SUT over one window."""
+
+    cpu_s: float
+    cpu_us_per_request: float
+    cpu_share: float  # of its CPUs, 0..1
+    jit_share: float  # CPU time of the JIT's threads, as a share of one CPU
+    rss_bytes: int  # at the end of the window
+    rss_peak_bytes: int
+    virt_bytes: int
+    threads: int
+    threads_peak: int
+    # None: too many threads ended in the window, and the kernel keeps no sum of what they had counted.
+    voluntary_switches: int | None
+    involuntary_switches: int | None
+    run_queue_wait_s: float | None
+    gc_count: int | None
+    gc_ms: int | None
+    jit_ms: int | None
+    heap_used_bytes: int | None
+    heap_committed_bytes: int | None = None
+    heap_growth_bytes: int | None = None  # of the committed heap, over the window
+    direct_buffer_bytes: int | None
+    in_flight_peak: int | None
+    astray_threads: int | None = None  # which may run on other CPUs than those of the SUT, at the end of the window
+
+
+class Pressure(Record):
+    """The host over one window; None where the kernel does not tell."""
+
+    steal_share: float
+    foreign_cpu_share: float  # of all CPUs: busy, and neither SUT nor driver nor runner
+    psi_cpu_some_share: float | None
+    throttled_share: float | None = None  # of the window, by the CPU quota of a cgroup
+    swapped_bytes_per_s: float | None = None  # in and out, whole host
+    clock_step_s: float | None = None  # how far the time of day moved beyond the monotonic clock
+    suspended_s: float | None = None
+
+
+class Status(StrEnum):
+    OK = "ok"
+    NOT_STEADY = "not-steady"  # measured, but the warm-up cap came before the steady state
+    INVALID = "invalid"  # measured, but must not be used in a verdict
+    FAILED = "failed"  # not measured
+
+
+class Reason(Record):
+    """Why a window, a fork or a cell is not simply ok; `figures` decided it."""
+
+    code: str
+    message: str
+    figures: dict[str, float] = {}
+
+
+class WarmupWindow(Record):
+    stage: Literal["moderate", "load"]  # at a moderate rate; then under the load that will be measured
+    t_s: float  # its end
+    rate_rps: float  # asked for, or achieved where the load is a closed loop
+    completed: int
+    cpu_us_per_request: float
+    jit_share: float  # as in SutUsage
+    p99_us: float | None
+
+
+class SeriesSteadiness(Record):
+    """What a test for the steady state says of the windows under the measured load. `figure`: "cpu_us_per_request" or
+    "p99_us"; `from_window`: index of the first window of the steady rest, whose geometric mean is `level`; `change`:
+    the trend over that rest, as a share. None: too few windows."""
+
+    figure: Literal["cpu_us_per_request", "p99_us"]
+    finding: str
+    warm: bool  # waiting brings nothing more
+    from_window: int | None
+    level: float | None
+    change: float | None
+    trend_p: float | None
+
+
+class Warmup(Record):
+    windows: tuple[WarmupWindow, ...]
+    series: tuple[SeriesSteadiness, ...] = ()
+    time_to_steady_s: float | None = None  # from the process's start to 95 % of the steady performance; None: not seen
+    steady: bool  # the gate opened under the measured load, before its cap
+    jit_cpus: tuple[int, ...]  # where the JIT compiler ran meanwhile; during the windows it runs on the SUT's CPUs
+    duration_s: float
+
+
+class Window(Record):
+    index: int
+    t_s: float  # its start
+    load: LoadResult
+    sut: SutUsage
+    host: Pressure
+    reasons: tuple[Reason, ...] = ()  # not empty: invalid
+
+    @property
+    def valid(self) -> bool:
+        return not self.reasons
+
+
+class CapacityStep(Record):
+    """One window of the search; `held`: within the objective and without a failed request, None where it is invalid."""
+
+    rate_rps: float
+    purpose: str
+    held: bool | None
+    window: Window
+
+
+class Capacity(Record):
+    """The highest rate that held lies in [held_rps, failed_rps]; None: no rate held, or none failed above those.
+
+    `not_monotonic_rps`: higher rates that held nevertheless.
+    """
+
+    outcome: str
+    p99_max_us: float
+    floor_rps: float
+    ceiling_rps: float  # throughput of the closed loop
+    held_rps: float | None
+    failed_rps: float | None
+    not_monotonic_rps: tuple[float, ...]
+    steps: tuple[CapacityStep, ...]
+
+
+PinningMethod = Literal["cgroup cpuset", "sched_setaffinity"]
+
+
+class Pinning(Record):
+    sut_cpus: tuple[int, ...]
+    driver_cpus: tuple[int, ...]
+    method: PinningMethod
+    why_not_cgroup: str | None = None  # in words; None where a cgroup cpuset holds the threads, and in older records
+    overlapped: bool  # SUT and driver share CPUs
+    compromises: tuple[str, ...] = ()  # what this host could not give, in words
+
+
+class Proof(Record):
+    """Where requests really ran: answers of `GET /whoami` over one kept-alive connection."""
+
+    requests: int
+    executor: str
+    virtual: bool
+    distinct_threads: int
+    thread_names: tuple[str, ...]  # a few of them
+
+
+class BurnCheck(Record):
+    """`rounds` of burn as the warm SUT runs them; `best_us` is the fastest of several."""
+
+    rounds: int
+    asked_us: float
+    best_us: float
+
+
+class Fork(Record):
+    """One fresh SUT process: the replicate of the statistics."""
+
+    fork: int  # 1.., equals the block it belongs to
+    position: int  # 1.. among the forks of its block
+    sequence: int  # 1.. in the order of the whole run
+    status: Status
+    reasons: tuple[Reason, ...]
+    started_at: str
+    ended_at: str
+    sut_command: tuple[str, ...]
+    driver_command: tuple[str, ...]
+    pinning: Pinning
+    first_response_s: float | None
+    proof: Proof | None
+    burn_check: BurnCheck | None
+    warmup: Warmup | None
+    windows: tuple[Window, ...]
+    capacity: Capacity | None = None
+    samples: tuple[Sample, ...]
+    logs: dict[str, str]  # title -> path beside the cell file
+
+    @property
+    def valid_windows(self) -> tuple[Window, ...]:
+        return tuple(w for w in self.windows if w.valid)
+
+    @property
+    def usable(self) -> bool:
+        """May this fork stand in a table or a ratio?"""
+        return self.status in (Status.OK, Status.NOT_STEADY) and bool(self.valid_windows)
+
+
+class Identity(Record):
+    """Everything that decides the result; `digest` is the sha256 of `inputs` as canonical JSON."""
+
+    digest: str
+    inputs: dict[str, Any]
+
+
+class CellRecord(Record):
+    schema_version: Literal[1] = 1
+    key: CellKey
+    load: CellLoad
+    identity: Identity
+    burn_rounds: int  # the fixed work of one request; 0 for burn_us = 0
+    jvm_flags: dict[str, str] = {}  # flags of the JVM on this cell's CPUs that are not at their default (HotSpot)
+    forks: tuple[Fork, ...]

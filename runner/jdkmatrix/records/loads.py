@@ -1,0 +1,158 @@
+"""What is measured, and what a driver says of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from jdkmatrix.records.base import Record
+
+
+class SaturateLoad(Record):
+    """Closed loop: every connection sends its next request as soon as it has the answer."""
+
+    kind: Literal["saturate"] = "saturate"
+    connections: Annotated[int, Field(ge=1, le=100_000)]
+
+    @property
+    def in_windows(self) -> SaturateLoad:
+        return self
+
+
+class RateLoad(Record):
+    """Open loop: `rate_rps` requests per second over all connections, on a fixed schedule."""
+
+    kind: Literal["rate"] = "rate"
+    rate_rps: Annotated[float, Field(gt=0)]
+    connections: Annotated[int, Field(ge=1, le=100_000)]
+
+    @property
+    def in_windows(self) -> RateLoad:
+        return self
+
+
+class CapacityLoad(Record):
+    """A closed loop, then constant rates: the highest that keeps p99 within `p99_max_us` without a failed request.
+
+    The search goes from `floor_share` of the closed loop's throughput up to that throughput, until it has the rate to
+    within `resolution` (a share), in windows of `step_s`.
+    """
+
+    kind: Literal["capacity"] = "capacity"
+    connections: Annotated[int, Field(ge=1, le=100_000)]
+    p99_max_us: Annotated[float, Field(gt=0)]
+    floor_share: Annotated[float, Field(gt=0, lt=1)]
+    resolution: Annotated[float, Field(gt=0, lt=1)]
+    step_s: Annotated[float, Field(gt=0, le=86_400)]
+
+    @property
+    def in_windows(self) -> SaturateLoad:
+        return SaturateLoad(connections=self.connections)
+
+
+Load = Annotated[SaturateLoad | RateLoad, Field(discriminator="kind")]  # what a driver runs
+CellLoad = Annotated[SaturateLoad | RateLoad | CapacityLoad, Field(discriminator="kind")]  # `in_windows`: its windows
+
+
+class CellKey(Record):
+    """One point in the product of all axes."""
+
+    workload: str
+    jdk: str
+    executor: str
+    cpus: int
+    burn_us: int
+    load: str  # a name from matrix.toml's [loads]
+
+    @property
+    def cell_id(self) -> str:
+        """Readable and safe as a file name; unique because every axis value is in it."""
+        return f"{self.workload}.{self.jdk}.{self.executor}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
+
+    @property
+    def group_id(self) -> str:
+        """As cell_id, of all cells whose executors are compared."""
+        return f"{self.workload}.{self.jdk}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
+
+    @property
+    def group(self) -> tuple[str, str, int, int, str]:
+        """What stays equal among cells whose executors are compared."""
+        return (self.workload, self.jdk, self.cpus, self.burn_us, self.load)
+
+
+class SpectrumPoint(Record):
+    """`count` of all recorded values are at most `value_us`; `quantile` is in 0..1."""
+
+    quantile: float
+    value_us: float
+    count: int
+
+
+class Latency(Record):
+    """One distribution.
+
+    `histogram` is an HdrHistogram in the V2 compressed base64 encoding, its values in nanoseconds; it is None
+    where the driver prints only a spectrum (wrk2). `spectrum` is always there, in rising order of quantile.
+    """
+
+    count: int
+    min_us: float
+    mean_us: float
+    max_us: float
+    percentiles_us: dict[str, float]  # keys "50", "90", "99", "99.9", "99.99"
+    spectrum: tuple[SpectrumPoint, ...]
+    histogram: str | None = None
+
+
+class Errors(Record):
+    connect: int = 0
+    read: int = 0
+    write: int = 0
+    timeout: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.connect + self.read + self.write + self.timeout
+
+
+class Interval(Record):
+    """One second as the driver saw it; `t_s` is its end, counted from the start of the window."""
+
+    t_s: float
+    completed: int
+    errors: int
+    p50_us: float | None
+    p99_us: float | None
+    max_us: float | None
+
+
+class LoadResult(Record):
+    """What a driver says about one phase of load. None means: this driver does not say."""
+
+    driver: str
+    load: Load
+    started_monotonic_ns: int  # CLOCK_MONOTONIC, as System.nanoTime and time.monotonic_ns read it
+    ended_monotonic_ns: int
+    duration_s: float  # throughput is counted over this
+    latency_from_s: float  # latencies are recorded from here on (wrk2 drops its calibration); 0 = all
+    due: int | None  # requests that the schedule asked for (rate loads)
+    sent: int | None
+    unsent: int | None  # due and not sent when time was up
+    outstanding: int | None = None  # sent, and neither answered nor failed when time was up
+    completed: int  # answered within the phase, any status
+    non_2xx: int
+    errors: Errors
+    reconnects: int | None
+    bytes_read: int | None
+    throughput_rps: float  # completed / duration_s
+    # How many values of `corrected` (of `uncorrected` in a closed loop) only say "at least": requests without an
+    # answer stand there with the time they had waited. None: the driver leaves such requests out.
+    lower_bounds: int | None = None
+    corrected: Latency | None  # from the intended send time; None for closed loops
+    uncorrected: Latency | None  # from the real send time
+    send_lateness: Latency | None  # real minus intended send time: the driver's own fault
+    driver_cpu_s: float
+    driver_cpu_share: float  # of the CPUs it may use, 0..1
+    intervals: tuple[Interval, ...]
+    hlog: str | None = None  # path beside the cell file

@@ -1,0 +1,127 @@
+"""A run: where, when, with which parts."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from jdkmatrix.records.base import Record
+from jdkmatrix.records.loads import CellKey
+
+
+class CpuFacts(Record):
+    model: str
+    microcode: str | None
+    online: tuple[int, ...]
+    allowed: tuple[int, ...]  # this process may use these
+    packages: int
+    cores: int
+    smt: bool
+    governor: str | None
+    driver: str | None
+    boost: str | None
+    mitigations: dict[str, str]
+
+
+class HostFacts(Record):
+    hostname_hash: str  # tells hosts apart without naming them
+    system: str  # "x86_64-linux"
+    kernel: str
+    os: str
+    libc: str
+    cpu: CpuFacts
+    memory_bytes: int
+    swap_bytes: int
+    scheduler: str | None
+    virtualisation: str | None  # None: none seen
+    clocksource: str | None
+    load_1min: float
+    limits: dict[str, str]
+
+
+class KnownBug(Record):
+    id: str
+    summary: str
+    url: str | None = None
+
+
+class JdkRecord(Record):
+    """One entry of the catalogue, and what became of it on this host in this run."""
+
+    id: str
+    vendor: str
+    vm: Literal["hotspot", "openj9"]
+    catalogue_version: str  # as jdks.json says; "rolling" where the source has only its newest
+    selected: bool
+    available: bool
+    source: str | None  # "nix", "cache", "host", "archive", "registry"
+    reason: str | None  # why it is not available
+    notice: str | None = None  # e.g. the version got differs from the recorded one
+    version: str | None = None  # as the JDK itself says
+    version_output: str | None = None  # `java -version`
+    release: dict[str, str] = {}  # its `release` file
+    known_bugs: tuple[KnownBug, ...] = ()
+
+
+class DriverFacts(Record):
+    name: str
+    version: str
+    sha256: str | None
+    jdk: str | None  # catalogue id of the JDK it runs on
+    java_version: str | None
+
+
+class ServerFacts(Record):
+    name: str
+    version: str
+    sha256: str  # of the archive
+
+
+class Calibration(Record):
+    """How many rounds of burn make a microsecond, on an idle CPU of this host with this JDK."""
+
+    jdk: str
+    rounds_per_us: float
+    repeats: int
+    spread: float  # (max - min) / median over the repeats
+    cpu: int
+
+
+class Stopping(Record):
+    """Blocks were added until every ratio was known to ± `precision` (a share), so that intervals are at 97 %."""
+
+    precision: float
+    min_blocks: int
+    max_blocks: int
+
+
+class NotTestable(Record):
+    key: CellKey
+    reason: str
+
+
+class RunRecord(Record):
+    schema_version: Literal[1] = 1
+    run_id: str
+    tool_version: str
+    git_commit: str | None
+    git_dirty: bool | None
+    profile: str
+    # Axes that the command line narrowed; "aa": the executor that it measures against itself.
+    selection: dict[str, tuple[str | int, ...]]
+    seed: int
+    started_at: str
+    ended_at: str | None  # None: still running, or killed
+    status: Literal["running", "complete", "interrupted"]
+    command: tuple[str, ...]
+    matrix: dict[str, Any]  # matrix.toml as resolved for this run
+    host: HostFacts
+    server: ServerFacts
+    drivers: tuple[DriverFacts, ...]
+    jdks: tuple[JdkRecord, ...]
+    calibrations: tuple[Calibration, ...]
+    cells: tuple[CellKey, ...]  # planned, in the order of the report
+    not_testable: tuple[NotTestable, ...]
+    # "CELL_ID#FORK" in the order of execution. While the run is not complete: of all that may run.
+    order: tuple[str, ...]
+    stopping: Stopping | None = None  # None: the number of blocks was fixed beforehand
+    notes: tuple[str, ...] = ()  # what a reader must know, e.g. SUT and driver overlap
