@@ -41,6 +41,13 @@ class DriverSession(Protocol):
     def command(self) -> Sequence[str]:
         """The command line that was started (of the latest phase, where each phase is a process)."""
 
+    def wait_ready(self) -> None:
+        """Wait until a phase can be run at once; a phase that is asked for earlier waits by itself.
+
+        Raises:
+            DriverError: the driver does not start, or refuses the URL.
+        """
+
     def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
         """Run one phase and wait for its end.
 
@@ -67,4 +74,5 @@ class Driver(Protocol):
     def cannot(self, load: Load) -> str | None:
         """Why this driver cannot make that load, or None."""
 
-    def open(self, target: Target) -> DriverSession: ...
+    def open(self, target: Target) -> DriverSession:
+        """Begin to start the driver, and do not wait for it; nothing need listen at the URL before the first phase."""

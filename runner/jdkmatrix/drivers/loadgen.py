@@ -73,11 +73,7 @@ class LoadgenDriver:
         return None
 
     def open(self, target: Target) -> LoadgenSession:
-        """Start the driver's process, with one event loop per CPU, and wait until it is ready.
-
-        Raises:
-            DriverError: it does not start, or refuses the URL.
-        """
+        """Start the driver's process, with one event loop per CPU."""
         return LoadgenSession(self.command_line(target), target)
 
     def command_line(self, target: Target) -> tuple[str, ...]:
@@ -138,15 +134,22 @@ class LoadgenSession:
             target=_read_lines, args=(self._process.stdout, self._lines), name="loadgen-stdout", daemon=True
         ).start()
         self._usable = True
-        try:
-            self._expect(Ready, time.monotonic() + _START_TIMEOUT_S)
-        except BaseException:
-            self.close()
-            raise
+        self._ready = False
+        self._ready_by = time.monotonic() + _START_TIMEOUT_S
 
     @property
     def command(self) -> tuple[str, ...]:
         return self._command
+
+    def wait_ready(self) -> None:
+        if self._ready:
+            return
+        try:
+            self._expect(Ready, self._ready_by)
+        except BaseException:
+            self.close()
+            raise
+        self._ready = True
 
     def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
         """One phase; LABEL.hlog in the log folder holds its intervals.
@@ -156,6 +159,7 @@ class LoadgenSession:
         """
         if not self._usable:
             raise DriverError("this loadgen session has ended")
+        self.wait_ready()
         try:
             return self._run(load, duration_s, label)
         except _RefusedError as error:

@@ -125,6 +125,9 @@ class Wrk2Session:
         """Of the latest phase; empty before the first."""
         return self._command
 
+    def wait_ready(self) -> None:
+        """Every phase is a process of its own."""
+
     def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
         """One phase. wrk2 counts in whole seconds: `duration_s` is rounded up, the result has the real duration.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import traceback
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -175,8 +176,6 @@ def _load(setup: ForkSetup, launch: Launch, server: ServerProcess, draft: _Draft
     rules = setup.matrix
     key = setup.planned.key
     listener.step("starting the server")
-    jit_cpus = _jit_cpus(setup)
-    draft.first_response_s = server.wait_ready(lambda pid: allow_jit(pid, jit_cpus))
     target = Target(
         url=f"{launch.base_url}/ping" + (f"?burn_us={key.burn_us}" if key.burn_us else ""),
         cpus=setup.cpu_sets.driver,
@@ -186,11 +185,16 @@ def _load(setup: ForkSetup, launch: Launch, server: ServerProcess, draft: _Draft
     )
     # The slowest question is that for the fastest of some burns.
     timeout_s = rules.server.answer_timeout_s + _BURN_REPEATS * key.burn_us / 1e6
-    with (
-        Connection(launch.base_url, timeout_s=timeout_s) as connection,
-        setup.driver.open(target) as session,
-        Sampler(server.pid, launch.base_url, started_ns=server.started_ns, every_s=rules.measure.sample_s) as sampler,
-    ):
+    jit_cpus = _jit_cpus(setup)
+    with ExitStack() as stack:
+        # The driver starts while the server does; each needs seconds for it.
+        session = stack.enter_context(setup.driver.open(target))
+        draft.first_response_s = server.wait_ready(lambda pid: allow_jit(pid, jit_cpus))
+        session.wait_ready()
+        connection = stack.enter_context(Connection(launch.base_url, timeout_s=timeout_s))
+        sampler = stack.enter_context(
+            Sampler(server.pid, launch.base_url, started_ns=server.started_ns, every_s=rules.measure.sample_s)
+        )
         draft.sampler = sampler
         draft.proof = prove_executor(connection, base_of(key.executor), requests=rules.measure.proof_requests)
         bench = Bench(server, session, sampler, connection, setup.cpu_sets)

@@ -103,11 +103,13 @@ def moody(java: Path, moody_classes: Path) -> Iterator[Callable[..., MoodyServer
 
 @pytest.fixture
 def open_session(driver: LoadgenDriver, tmp_path: Path) -> Iterator[Callable[..., LoadgenSession]]:
-    """Open a session on the last CPU this process may use."""
+    """Open a session on the last CPU this process may use, and wait until it is ready."""
     with ExitStack() as stack:
 
         def start(url: str, *, timeout_s: float = 10.0, cpus: tuple[int, ...] | None = None) -> LoadgenSession:
             last = max(os.sched_getaffinity(0))
-            return stack.enter_context(driver.open(Target(url, cpus or (last,), tmp_path, timeout_s)))
+            session = stack.enter_context(driver.open(Target(url, cpus or (last,), tmp_path, timeout_s)))
+            session.wait_ready()
+            return session
 
         yield start

@@ -48,8 +48,11 @@ def test_missing_parts(driver: LoadgenDriver, tmp_path: Path) -> None:
     broken.write_bytes(b"not a jar")
     with pytest.raises(DriverError, match="does not start"):
         _ = LoadgenDriver(broken, driver.java, "x").facts
-    with pytest.raises(DriverError, match="ended with exit status"):
-        LoadgenDriver(broken, driver.java, "x").open(Target("http://127.0.0.1:1/", (0,), tmp_path))
+    session = LoadgenDriver(broken, driver.java, "x").open(Target("http://127.0.0.1:1/", (0,), tmp_path))
+    with session, pytest.raises(DriverError, match="ended with exit status"):
+        session.wait_ready()
+    with pytest.raises(DriverError, match="has ended"):
+        session.run(LOAD, 1.0, label="one")
 
 
 def test_java_options_of_the_callers_shell_stay_out(
@@ -58,8 +61,8 @@ def test_java_options_of_the_callers_shell_stay_out(
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:+NoJvmHasThisFlag")
     monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:+NoJvmHasThisFlag")
     assert LoadgenDriver(driver.jar, driver.java, "x").facts.name == "loadgen"
-    with driver.open(Target("http://127.0.0.1:1/", (0,), tmp_path)):
-        pass
+    with driver.open(Target("http://127.0.0.1:1/", (0,), tmp_path)) as session:
+        session.wait_ready()
 
 
 def test_cannot(driver: LoadgenDriver) -> None:
@@ -91,6 +94,7 @@ def test_runs_where_it_is_told(moody: Callable[..., MoodyServer], open_session: 
 def test_is_started_in_its_cgroup(driver: LoadgenDriver, tmp_path: Path) -> None:
     (tmp_path / "cgroup.procs").write_text("")
     with driver.open(Target("http://127.0.0.1:1/", (0,), tmp_path, cgroup=tmp_path)) as session:
+        session.wait_ready()
         assert (tmp_path / "cgroup.procs").read_text() == str(session._process.pid)
 
 
