@@ -103,18 +103,34 @@ def _matches(rule: Selection, cell: CellKey) -> bool:
     )
 
 
+def _adds(rule: Selection, select: Selection, cell: CellKey) -> bool:
+    """Is `cell` in the product of `rule`, whose unnamed axes are as in `select`?"""
+    unnamed = {axis: getattr(select, axis) for axis in AXES if getattr(rule, axis) is None}
+    return _matches(rule, cell) and _matches(Selection(**unnamed), cell)
+
+
 def _axis_position(matrix: Matrix, cell: CellKey) -> tuple[int, ...]:
     return tuple(getattr(matrix.axes, axis).index(getattr(cell, axis)) for axis in AXES)
 
 
-def order_forks(cells: Sequence[CellKey], *, blocks: int, seed: int) -> tuple[PlannedFork, ...]:
-    """`blocks` forks of every cell, in blocks; the same arguments give the same order."""
+def blocks_of(profile: Profile, cell: CellKey) -> int:
+    """How many blocks this cell of the profile may have at most."""
+    if _matches(profile.select, cell) and not any(_matches(rule, cell) for rule in profile.exclude):
+        return profile.blocks_at_most
+    added = (rule for rule in profile.include if _adds(rule, profile.select, cell))
+    return max((rule.blocks or profile.blocks_at_most for rule in added), default=profile.blocks_at_most)
+
+
+def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFork, ...]:
+    """So many forks of every cell, in blocks; the same arguments give the same order, and more blocks go on with it."""
     groups: dict[Group, list[CellKey]] = {}
-    for cell in cells:
+    for cell in blocks:
         groups.setdefault(cell.group, []).append(cell)
     rng = random.Random(seed)
     forks: list[PlannedFork] = []
-    for block in range(1, blocks + 1):
+    for block in range(1, max(blocks.values(), default=0) + 1):
+        here = {group: [cell for cell in members if blocks[cell] >= block] for group, members in groups.items()}
+        groups = {group: members for group, members in here.items() if members}
         for group in rng.sample(list(groups), len(groups)):
             members = groups[group]
             for position, cell in enumerate(rng.sample(members, len(members)), start=1):
@@ -128,7 +144,7 @@ def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossib
     return Plan(
         cells=tuple(cells),
         not_testable=tuple(NotTestable(key=cell, reason=impossible[cell]) for cell in cells if cell in impossible),
-        forks=order_forks(possible, blocks=profile.blocks_at_most, seed=seed),
+        forks=order_forks({cell: blocks_of(profile, cell) for cell in possible}, seed=seed),
         blocks=profile.blocks,
     )
 

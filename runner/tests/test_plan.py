@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.plan import make_plan, order_forks, select_cells
+from jdkmatrix.plan import blocks_of, make_plan, order_forks, select_cells
 from jdkmatrix.records import CellKey
 from tests.builders import key
 
@@ -25,11 +25,15 @@ def with_profile(**parts: object) -> object:
     return MATRIX.model_copy(update={"profiles": {"p": profile}})
 
 
-def test_quick_is_the_product_of_its_axes() -> None:
+def test_quick_selects_and_adds() -> None:
     cells = select_cells(MATRIX, "quick")
-    assert len(cells) == 4
-    assert len(set(cells)) == 4
-    assert {cell.executor for cell in cells} == {"liberty", "virtual"}
+    assert len(cells) == len(set(cells)) == 5
+    assert {cell.executor for cell in cells} == {"liberty", "virtual", "liberty-aa"}
+    plan = make_plan(cells, MATRIX.profiles["quick"], seed=1, impossible={})
+    assert Counter((fork.key.jdk, fork.key.executor) for fork in plan.forks) == {
+        ("temurin-25", "liberty"): 2, ("temurin-25", "virtual"): 2, ("temurin-25", "liberty-aa"): 2,
+        ("temurin-21.0.8", "liberty"): 1, ("temurin-21.0.8", "virtual"): 1,
+    }  # fmt: skip
 
 
 def test_exclude_needs_every_axis_it_names_and_include_adds() -> None:
@@ -42,6 +46,21 @@ def test_exclude_needs_every_axis_it_names_and_include_adds() -> None:
     cells = select_cells(matrix, "p")  # type: ignore[arg-type]
     points = {(cell.executor, cell.cpus, cell.burn_us) for cell in cells}
     assert points == {("liberty", 1, 0), ("virtual", 1, 0), ("liberty", 2, 0), ("liberty", 4, 100), ("virtual", 4, 100)}
+
+
+def test_an_addition_may_have_fewer_blocks() -> None:
+    matrix = with_profile(
+        blocks=3,
+        select={"workload": ["mp-ping"], "jdk": ["temurin-25"], "executor": ["liberty", "virtual"],
+                "cpus": [1, 2], "burn_us": [0], "load": ["saturate-10"]},
+        exclude=[{"cpus": [2], "executor": ["virtual"]}],
+        include=[{"cpus": [2], "executor": ["virtual"], "blocks": 1}, {"cpus": [1, 4], "blocks": 2}],
+    )  # fmt: skip
+    profile = matrix.profiles["p"]  # type: ignore[attr-defined]
+    found = {(cell.executor, cell.cpus): blocks_of(profile, cell) for cell in select_cells(matrix, "p")}  # type: ignore[arg-type]
+    assert found == {
+        ("liberty", 1): 3, ("virtual", 1): 3, ("liberty", 2): 3, ("virtual", 2): 1, ("liberty", 4): 2, ("virtual", 4): 2,
+    }  # fmt: skip
 
 
 def test_an_axis_left_out_of_select_means_all_of_it() -> None:
@@ -64,7 +83,7 @@ cells_of_groups = st.dictionaries(
 
 @given(cells=cells_of_groups, blocks=st.integers(1, 6), seed=st.integers(0, 2**32))
 def test_every_cell_gets_each_fork_once_and_blocks_stay_together(cells: list[CellKey], blocks: int, seed: int) -> None:
-    forks = order_forks(cells, blocks=blocks, seed=seed)
+    forks = order_forks(dict.fromkeys(cells, blocks), seed=seed)
     assert Counter((f.key, f.fork) for f in forks) == Counter((c, b) for c in cells for b in range(1, blocks + 1))
     assert [f.sequence for f in forks] == list(range(1, len(forks) + 1))
     assert [f.fork for f in forks] == sorted(f.fork for f in forks)
@@ -76,12 +95,12 @@ def test_every_cell_gets_each_fork_once_and_blocks_stay_together(cells: list[Cel
 
 @given(cells=cells_of_groups, seed=st.integers(0, 2**32))
 def test_the_seed_decides_the_order(cells: list[CellKey], seed: int) -> None:
-    assert order_forks(cells, blocks=2, seed=seed) == order_forks(cells, blocks=2, seed=seed)
+    assert order_forks(dict.fromkeys(cells, 2), seed=seed) == order_forks(dict.fromkeys(cells, 2), seed=seed)
 
 
 def test_orders_differ_between_blocks_and_seeds() -> None:
     cells = [key(executor) for executor in ("liberty", "virtual", "platform", "cached")]
-    orders = {tuple(f.key.executor for f in order_forks(cells, blocks=1, seed=seed)) for seed in range(50)}
+    orders = {tuple(f.key.executor for f in order_forks(dict.fromkeys(cells, 1), seed=seed)) for seed in range(50)}
     assert len(orders) > 10
 
 
@@ -98,4 +117,4 @@ def test_blocks_that_may_be_added_are_planned_and_not_sure() -> None:
     protocol = {"description": "", "blocks": 5, "max_blocks": 7, "windows": 1, "window_s": 1, "select": {}}
     plan = make_plan([key("liberty"), key("virtual")], Profile.model_validate(protocol), seed=1, impossible={})
     assert (len(plan.sure), len(plan.forks)) == (10, 14)
-    assert plan.forks[:10] == plan.sure == order_forks(plan.cells, blocks=5, seed=1)
+    assert plan.forks[:10] == plan.sure == order_forks(dict.fromkeys(plan.cells, 5), seed=1)

@@ -54,6 +54,9 @@ class Options:
         asked = {name: getattr(self, name) for name in ("blocks", "max_blocks", "precision", "windows", "window_s")}
         changed = {name: value for name, value in asked.items() if value is not None}
         fixed = {"max_blocks": None, "precision": None} if "blocks" in changed and "max_blocks" not in changed else {}
+        if "blocks" in changed:
+            everywhere = tuple(rule.model_copy(update={"blocks": None}) for rule in profile.include)
+            profile = profile.model_copy(update={"include": everywhere})
         profile = profile.model_copy(update=fixed | changed)
         if profile.max_blocks is None and self.precision is not None:
             raise MatrixError("--precision says when blocks are enough; --max-blocks must say how many may be added")

@@ -56,6 +56,9 @@ def _profiles(matrix: Matrix) -> Iterator[str]:
 
 
 def _blocks(profile: Profile) -> Iterator[str]:
+    for i, rule in enumerate(profile.include):
+        if rule.blocks is not None and rule.blocks > profile.blocks:
+            yield f"include[{i}].blocks: found {rule.blocks}; at most the {profile.blocks} of the profile are allowed"
     if profile.max_blocks is None:
         if profile.precision is not None:
             yield "precision: has no effect without max_blocks"

@@ -52,6 +52,12 @@ class Selection(Table):
     load: tuple[Name, ...] | All | None = None
 
 
+class Addition(Selection):
+    """`blocks`: fewer than the profile has, for what is only to be seen on the side."""
+
+    blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
+
+
 class Profile(Table):
     """`select` is a product of axis values (an axis left out means all of it); `exclude` takes cells out that match
     every axis it names; `include` adds a product, its unnamed axes as in `select`.
@@ -67,7 +73,7 @@ class Profile(Table):
     window_s: Seconds
     select: Selection
     exclude: tuple[Selection, ...] = ()
-    include: tuple[Selection, ...] = ()
+    include: tuple[Addition, ...] = ()
 
     @property
     def blocks_at_most(self) -> int:
