@@ -51,7 +51,7 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("profiles/article/blocks", 4), ["profiles.article.max_blocks", "5 <= blocks"]),
         (
             change("profiles/quick/include", [{"blocks": 3}]),
-            ["profiles.quick.include[0].blocks", "found 3; at most the 2"],
+            ["quick.include[0].blocks", "found 3; at most the 2"],
         ),
         (change("profiles/article/max_blocks", None), ["profiles.article.precision", "no effect without max_blocks"]),
         (change("warmup/windw_s", 3), ["warmup.windw_s", 'did you mean "window_s"']),

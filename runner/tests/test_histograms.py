@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 from hdrh.histogram import HdrHistogram
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
@@ -16,7 +16,6 @@ from jdkmatrix.histograms import PERCENTILES, latency_from_histogram, merge
 HOUR_NS = 3600 * 10**9
 # Two values of one bucket are at most this far apart: three significant digits.
 PRECISION = 1e-3
-UNTIMED = settings(deadline=None)  # a busy machine is not a failure
 VALUES = st.lists(st.integers(0, HOUR_NS), min_size=1, max_size=200)
 
 
@@ -27,7 +26,6 @@ def encode(values: list[int], *, highest: int = 2 * HOUR_NS, digits: int = 3) ->
     return str(histogram.encode().decode())
 
 
-@UNTIMED
 @given(VALUES)
 def test_percentiles_are_nearest_ranks(values: list[int]) -> None:
     latency = latency_from_histogram(encode(values))
@@ -42,7 +40,6 @@ def test_percentiles_are_nearest_ranks(values: list[int]) -> None:
     assert latency.mean_us == pytest.approx(sum(values) / len(values) / 1e3, rel=PRECISION, abs=1e-3)
 
 
-@UNTIMED
 @given(VALUES)
 def test_spectrum_rises_to_the_last_value(values: list[int]) -> None:
     latency = latency_from_histogram(encode(values))
@@ -65,7 +62,6 @@ def test_spectrum_ticks() -> None:
     assert quantiles[:12] == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.775])
 
 
-@UNTIMED
 @given(st.lists(VALUES, min_size=1, max_size=5))
 def test_merging_loses_nothing(parts: list[list[int]]) -> None:
     merged = latency_from_histogram(merge([encode(part) for part in parts]))

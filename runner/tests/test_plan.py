@@ -59,7 +59,8 @@ def test_an_addition_may_have_fewer_blocks() -> None:
     profile = matrix.profiles["p"]  # type: ignore[attr-defined]
     found = {(cell.executor, cell.cpus): blocks_of(profile, cell) for cell in select_cells(matrix, "p")}  # type: ignore[arg-type]
     assert found == {
-        ("liberty", 1): 3, ("virtual", 1): 3, ("liberty", 2): 3, ("virtual", 2): 1, ("liberty", 4): 2, ("virtual", 4): 2,
+        ("liberty", 1): 3, ("virtual", 1): 3, ("liberty", 2): 3,
+        ("virtual", 2): 1, ("liberty", 4): 2, ("virtual", 4): 2,
     }  # fmt: skip
 
 

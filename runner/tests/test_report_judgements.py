@@ -93,7 +93,7 @@ BLOCKS = st.lists(st.floats(0.5, 2), min_size=5, max_size=5)
 
 
 @given(BLOCKS, BLOCKS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_an_aa_check_spends_nothing_of_the_comparisons_error(
     five: LoadedRun, second_arm: list[float], virtual: list[float]
 ) -> None:
@@ -147,7 +147,7 @@ def test_a_clear_difference_is_called_so_everywhere(five: LoadedRun) -> None:
 
 
 @given(st.lists(BLOCKS, min_size=8, max_size=8))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_tallies_count_verdicts_and_not_intervals(many: LoadedRun, figures: list[list[float]]) -> None:
     factors = iter(figures)
     cells = tuple(scaled(cell, [1.0] * 5 if cell.key.executor == "liberty" else next(factors)) for cell in many.cells)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
@@ -18,7 +18,6 @@ from jdkmatrix.records import Fork, Reason, Window
 from jdkmatrix.stats import Ratio, Summary, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
 from tests.builders import fork, load_result, pressure, sut_usage
 
-UNTIMED = settings(deadline=None)  # a busy machine is not a failure
 FIGURES = st.floats(1e-3, 1e9)
 FACTORS = st.floats(1e-3, 1e3)
 PAIRS = st.dictionaries(st.integers(1, 50), st.tuples(FIGURES, FIGURES), min_size=2, max_size=12)
@@ -71,13 +70,11 @@ def test_impossible_figures_name_their_block(figure: float) -> None:
         paired_ratio({1: 1.0, 2: 1.0}, {1: 1.0, 2: figure})
 
 
-@UNTIMED
 @given(st.dictionaries(st.integers(1, 50), FIGURES, min_size=2, max_size=12))
 def test_an_arm_against_itself_is_one(arm: dict[int, float]) -> None:
     assert paired_ratio(arm, arm) == Ratio(1.0, 1.0, 1.0, len(arm), p_value=1.0)
 
 
-@UNTIMED
 @given(PAIRS, FACTORS)
 def test_scaling_an_arm_scales_the_ratio(pairs: dict[int, tuple[float, float]], factor: float) -> None:
     plain = ratio_of(pairs)
@@ -87,7 +84,6 @@ def test_scaling_an_arm_scales_the_ratio(pairs: dict[int, tuple[float, float]], 
         assert_same(scaled, (plain.value * factor, plain.ci_low * factor, plain.ci_high * factor))
 
 
-@UNTIMED
 @given(PAIRS)
 def test_swapping_the_arms_inverts(pairs: dict[int, tuple[float, float]]) -> None:
     plain = ratio_of(pairs)
@@ -97,7 +93,6 @@ def test_swapping_the_arms_inverts(pairs: dict[int, tuple[float, float]]) -> Non
         assert_same(swapped, (1 / plain.value, 1 / plain.ci_high, 1 / plain.ci_low))
 
 
-@UNTIMED
 @given(PAIRS, st.data())
 def test_what_a_whole_block_shares_cancels(pairs: dict[int, tuple[float, float]], data: st.DataObject) -> None:
     effects = {block: data.draw(FACTORS) for block in pairs}
@@ -108,7 +103,6 @@ def test_what_a_whole_block_shares_cancels(pairs: dict[int, tuple[float, float]]
         assert_same(moved, (plain.value, plain.ci_low, plain.ci_high))
 
 
-@UNTIMED
 @given(PAIRS)
 def test_the_ratio_lies_in_its_interval_and_among_its_blocks(pairs: dict[int, tuple[float, float]]) -> None:
     result = ratio_of(pairs)
@@ -127,7 +121,6 @@ def test_p_value_is_that_of_the_paired_t_test() -> None:
     assert result.p_value == pytest.approx(float(expected))
 
 
-@UNTIMED
 @given(st.dictionaries(st.integers(1, 50), st.tuples(FIGURES, FIGURES), min_size=2, max_size=7))
 def test_below_eight_blocks_p_value_and_interval_agree(pairs: dict[int, tuple[float, float]]) -> None:
     for sequential in (False, True):
@@ -200,7 +193,6 @@ def test_summary_of_nothing_is_an_error(values: list[float]) -> None:
         summarise(values)
 
 
-@UNTIMED
 @given(st.lists(FIGURES, min_size=2, max_size=12), FACTORS)
 def test_scaling_all_values_scales_the_summary(values: list[float], factor: float) -> None:
     plain, scaled = summarise(values), summarise([value * factor for value in values])
@@ -217,7 +209,6 @@ def test_scaling_all_values_scales_the_summary(values: list[float], factor: floa
             assert math.log(one) == pytest.approx(math.log(other * factor), abs=1e-6)
 
 
-@UNTIMED
 @given(PAIRS)
 def test_the_centres_of_two_arms_divide_to_their_ratio(pairs: dict[int, tuple[float, float]]) -> None:
     numerator, denominator = (summarise([pair[arm] for pair in pairs.values()]) for arm in (0, 1))

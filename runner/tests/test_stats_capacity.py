@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
@@ -16,7 +16,6 @@ from jdkmatrix.records import RateLoad, Reason, Window
 from jdkmatrix.stats.capacity import CapacityRules, Done, Outcome, Probe, Purpose, Tried, next_rate, tried
 from tests.builders import latency, load_result, pressure, sut_usage
 
-UNTIMED = settings(deadline=None)
 SLO_US = 10_000.0
 RULES = CapacityRules(floor_rps=1_000, ceiling_rps=40_000, slo_us=SLO_US)
 # Halvings from a factor of 40 down to 1.05, the floor, and two more windows at either end of the bracket.
@@ -50,7 +49,6 @@ def search(server: Server, rules: CapacityRules = RULES) -> tuple[Done, list[Tri
     return step, history
 
 
-@UNTIMED
 @given(st.floats(1_000, 39_999))
 def test_the_capacity_lies_in_a_narrow_bracket(capacity: float) -> None:
     done, history = search(sharp(capacity))
@@ -63,7 +61,6 @@ def test_the_capacity_lies_in_a_narrow_bracket(capacity: float) -> None:
         assert sum(window.rate_rps == end for window in history) == 2, "both ends are confirmed"
 
 
-@UNTIMED
 @given(st.floats(1_500, 38_000), st.integers(0, 10_000))
 def test_a_noisy_server(capacity: float, seed: int) -> None:
     """Around its capacity windows hold by chance; a tenth of all windows is invalid, and invalid ones say nothing."""
@@ -87,7 +84,6 @@ def test_a_noisy_server(capacity: float, seed: int) -> None:
         assert done.outcome is Outcome.INVALID_WINDOWS
 
 
-@UNTIMED
 @given(st.floats(1_200, 39_000), st.integers(0, 30))
 def test_one_odd_window_does_not_decide(capacity: float, odd: int) -> None:
     asked = 0

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.steady import Finding, SteadyRules, steadiness, time_to_steady_s
 
-UNTIMED = settings(deadline=None)
 # Series as this program recorded them on a busy virtual machine: one second per window, under the load to be measured.
 RECORDED: dict[str, dict[str, list[float]]] = json.loads(
     (Path(__file__).parent / "samples" / "warmups" / "recorded.json").read_text(encoding="utf-8")
@@ -126,14 +125,12 @@ def test_recorded_warm_up_that_was_cut_short() -> None:
 # ---------------------------------------------------------------- properties
 
 
-@UNTIMED
 @given(st.lists(st.floats(1, 1e6), max_size=TAIL))
 def test_too_short(values: list[float]) -> None:
     assert steadiness(values).finding is Finding.TOO_SHORT
     assert time_to_steady_s([float(i) for i in range(len(values))], values) is None
 
 
-@UNTIMED
 @given(st.integers(0, 1000), st.sampled_from(["flat", "falls", "step before"]), st.floats(1e-3, 1e3))
 def test_the_unit_does_not_matter(seed: int, shape: str, factor: float) -> None:
     values = made(seed, shape, busy=True)
@@ -199,7 +196,6 @@ def test_recorded_time_to_steady() -> None:
     assert all(value > cost(NOISY)[index] for value in cost(NOISY)[: index - 1]), "the fall is over there"
 
 
-@UNTIMED
 @given(st.integers(0, 1000), st.floats(0.5, 0.98))
 def test_less_is_reached_sooner(seed: int, fraction: float) -> None:
     values = made(seed, "flat", busy=False)

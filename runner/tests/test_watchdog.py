@@ -39,7 +39,7 @@ def test_a_flood_ends_the_server_while_it_is_loaded(tmp_path: Path) -> None:
             watchdog.check()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 3 * 2**20))
 def test_long_logs_keep_both_ends_and_short_ones_everything(size: int) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.drivers.base import DriverError
@@ -16,7 +16,6 @@ from jdkmatrix.records import Errors
 from tests.wrk2_printer import Run, rank_values, runs
 
 SAMPLES = Path(__file__).parent / "samples" / "wrk2"
-UNTIMED = settings(deadline=None)  # a busy machine is not a failure
 RUNS = ("stall", "20s-calibration", "errors", "over-capacity")
 
 
@@ -189,7 +188,6 @@ def check_histogram(histogram: Histogram | None, values_us: tuple[int, ...] | No
         assert rounded.half_step <= max(Decimal(5), Decimal(figure) / 90)
 
 
-@UNTIMED
 @given(runs())
 def test_made_up_output_is_read_back(run: Run) -> None:
     output = parse(run.text)
@@ -209,7 +207,6 @@ def test_made_up_output_is_read_back(run: Run) -> None:
     check_histogram(output.uncorrected, run.raw_values_us)
 
 
-@UNTIMED
 @given(runs(), st.data())
 def test_truncation_is_an_error_or_harmless(run: Run, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(run.text) - 1))
@@ -220,7 +217,6 @@ def test_truncation_is_an_error_or_harmless(run: Run, data: st.DataObject) -> No
     assert output == parse(run.text)
 
 
-@UNTIMED
 @given(st.sampled_from(RUNS), st.data())
 def test_damage_is_an_error_or_a_valid_result(name: str, data: st.DataObject) -> None:
     text = sample(name)
@@ -238,14 +234,12 @@ def test_damage_is_an_error_or_a_valid_result(name: str, data: st.DataObject) ->
             histogram.latency()
 
 
-@UNTIMED
 @given(st.text())
 def test_any_text_is_a_driver_error(text: str) -> None:
     with pytest.raises(DriverError):
         parse(text)
 
 
-@UNTIMED
 @given(st.text())
 def test_identify_any_text(text: str) -> None:
     assert identify(text) is None

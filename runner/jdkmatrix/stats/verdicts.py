@@ -20,8 +20,11 @@ from enum import Enum
 from typing import TypeVar
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.intervals import CONFIDENCE
 from jdkmatrix.stats.ratios import Ratio
+
+FAMILY_ERROR = (
+    0.05  # the chance of a page to name a difference where there is none; 1 - 0.95 is a little more in binary
+)
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -85,4 +88,4 @@ def _verdict(ratio: Ratio, p_adjusted: float | None) -> Verdict:
         return Verdict.ONE_BLOCK
     if not leaves_one_out(ratio):
         return Verdict.NO_DIFFERENCE_SEEN
-    return Verdict.DIFFERENT if p_adjusted < 1 - CONFIDENCE else Verdict.NO_EVIDENCE_YET
+    return Verdict.DIFFERENT if p_adjusted < FAMILY_ERROR else Verdict.NO_EVIDENCE_YET
