@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.measure.gates import window_reasons
+from jdkmatrix.measure.gates import measured_status, too_few_valid, window_reasons
 from jdkmatrix.measure.identity import identity_of
 from jdkmatrix.measure.warmup import (
     is_moderate_over,
@@ -20,7 +20,7 @@ from jdkmatrix.measure.warmup import (
     time_to_steady,
     why_not_steady,
 )
-from jdkmatrix.records import Errors, RateLoad, Warmup, WarmupWindow
+from jdkmatrix.records import Errors, RateLoad, Reason, Status, Warmup, WarmupWindow, Window
 from tests.builders import load_result, pressure, sut_usage, warmup_window
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
@@ -185,3 +185,28 @@ def test_an_identity_depends_on_values_and_not_on_their_order(inputs: dict[str, 
     reordered = dict(reversed(inputs.items()))
     assert identity_of(inputs).digest == identity_of(reordered).digest
     assert identity_of({**inputs, "one more": 1}).digest != identity_of(inputs).digest
+
+
+def windows(valid: int, invalid: int) -> list[Window]:
+    reason = Reason(code="steal", message="taken away")
+    good = Window(index=1, t_s=0.0, load=load_result(), sut=sut_usage(), host=pressure())
+    return [*[good] * valid, *[good.model_copy(update={"reasons": (reason,)})] * invalid]
+
+
+@pytest.mark.parametrize(
+    ("valid", "invalid", "status"),
+    [(3, 0, Status.OK), (2, 2, Status.OK), (1, 2, Status.INVALID), (0, 1, Status.INVALID), (0, 0, Status.INVALID)],
+)
+def test_a_fork_needs_half_of_its_windows(valid: int, invalid: int, status: Status) -> None:
+    assert measured_status(windows(valid, invalid), None, LIMITS) is status
+
+
+def test_a_fork_that_never_became_steady_says_so_only_when_it_can_be_used() -> None:
+    warmup = Warmup(windows=(), steady=False, jit_cpus=(), duration_s=60.0)
+    assert measured_status(windows(2, 0), warmup, LIMITS) is Status.NOT_STEADY
+    assert measured_status(windows(0, 2), warmup, LIMITS) is Status.INVALID
+
+
+def test_an_invalid_fork_says_how_many_and_why() -> None:
+    assert too_few_valid(windows(1, 2)).message == "only 1 of 3 windows are valid: steal"
+    assert too_few_valid(windows(0, 2)).message == "every window is invalid: steal"

@@ -93,6 +93,7 @@ class Server(Table):
     ready_without_port_s: Seconds
     stop_timeout_s: Seconds
     answer_timeout_s: Seconds
+    smt: bool
     log_bytes_max: Annotated[int, Field(gt=0)]
     free_disk_bytes_min: Annotated[int, Field(ge=0)]
 
@@ -133,6 +134,7 @@ class MeasureRules(Table):
 
 
 class Thresholds(Table):
+    valid_windows_min: Share
     driver_cpu_share_max: Share
     achieved_rate_min: Share
     error_share_max: Share

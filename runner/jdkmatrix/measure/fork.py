@@ -20,6 +20,7 @@ from jdkmatrix.drivers.base import Driver, DriverError, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cgroup_cpuset import CgroupError
 from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.measure.gates import measured_status, too_few_valid
 from jdkmatrix.measure.observe import Bench
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.search import search_capacity
@@ -120,16 +121,6 @@ class _Draft:
     def fail(self, code: str, message: str) -> None:
         self.failed = True
         self.reasons.append(Reason(code=code, message=message))
-
-    @property
-    def status(self) -> Status:
-        if self.failed:
-            return Status.FAILED
-        if not any(window.valid for window in self.windows):
-            return Status.INVALID
-        if self.warmup is not None and not self.warmup.steady:
-            return Status.NOT_STEADY
-        return Status.OK
 
 
 def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
@@ -273,17 +264,17 @@ def _measure_windows(setup: ForkSetup, windows: Windows, draft: _Draft) -> None:
 
 
 def _finish(setup: ForkSetup, draft: _Draft) -> Fork:
-    status = draft.status
+    rules = setup.matrix
+    status = Status.FAILED if draft.failed else measured_status(draft.windows, draft.warmup, rules.thresholds)
     if status is Status.NOT_STEADY:
         draft.reasons.append(
             Reason(
                 code="not-steady",
-                message=why_not_steady(draft.warmup, setup.matrix.warmup) if draft.warmup else "no warm-up",
+                message=why_not_steady(draft.warmup, rules.warmup) if draft.warmup else "no warm-up",
             )
         )
     if status is Status.INVALID:
-        codes = sorted({reason.code for window in draft.windows for reason in window.reasons})
-        draft.reasons.append(Reason(code="no-valid-window", message=f"every window is invalid: {', '.join(codes)}"))
+        draft.reasons.append(too_few_valid(draft.windows))
     if draft.capacity and not is_known(draft.capacity):
         message = f"the search for the capacity came to no end: {draft.capacity.outcome}"
         draft.reasons.append(Reason(code="no-capacity", message=message))

@@ -1,16 +1,36 @@
-"""Why a window must not be trusted. Pure: figures and thresholds in, reasons out."""
+"""Why a window, or a whole fork, must not be trusted. Pure: figures and thresholds in, reasons out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.records import LoadResult, Pressure, RateLoad, Reason, SutUsage
+from jdkmatrix.records import LoadResult, Pressure, RateLoad, Reason, Status, SutUsage, Warmup, Window
 
 
 def window_reasons(load: LoadResult, sut: SutUsage, host: Pressure, limits: Thresholds) -> tuple[Reason, ...]:
     """Every gate that this window did not pass; empty means valid."""
     return (*_of_load(load, limits), *_of_sut(sut, limits), *_of_host(host, limits))
+
+
+def measured_status(windows: Sequence[Window], warmup: Warmup | None, limits: Thresholds) -> Status:
+    """Of a fork that went through to its end."""
+    valid = sum(window.valid for window in windows)
+    if valid == 0 or valid < limits.valid_windows_min * len(windows):
+        return Status.INVALID
+    return Status.NOT_STEADY if warmup is not None and not warmup.steady else Status.OK
+
+
+def too_few_valid(windows: Sequence[Window]) -> Reason:
+    """Why an invalid fork is so."""
+    valid = sum(window.valid for window in windows)
+    which = f"only {valid} of {len(windows)} windows are valid" if valid else "every window is invalid"
+    codes = sorted({reason.code for window in windows for reason in window.reasons})
+    return Reason(
+        code="too-few-valid-windows",
+        message=f"{which}: {', '.join(codes)}",
+        figures={"valid": valid, "of": len(windows)},
+    )
 
 
 def _of_load(load: LoadResult, limits: Thresholds) -> Iterator[Reason]:

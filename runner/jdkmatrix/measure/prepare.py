@@ -189,6 +189,7 @@ def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
         sut_cpus=cell.cpus,
         driver_cpus=matrix.driver.cpus,
         overlap=matrix.driver.overlap,
+        smt=matrix.server.smt,
         axis=matrix.axes.cpus,
     )
 
