@@ -14,7 +14,7 @@ from jdkmatrix.config.model import Server
 from jdkmatrix.measure.watchdog import FloodError, Watchdog, breach, shorten_logs
 
 RULES = Server(
-    first_response_timeout_s=1, ready_without_port_s=1, stop_timeout_s=1, answer_timeout_s=1,
+    first_response_timeout_s=1, ready_without_port_s=1, stop_timeout_s=1, smt=False, answer_timeout_s=1,
     log_bytes_max=1000, free_disk_bytes_min=0,
 )  # fmt: skip
 
