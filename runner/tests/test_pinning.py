@@ -7,8 +7,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Collection, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -166,7 +168,7 @@ def fork_with(pinner: Pinner, folder: Path) -> Fork:
         burn_rounds=0,
         cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False),
         pinner=pinner,
-        driver=cast(Driver, None),  # no load gets that far
+        driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
         instance=cast(Instance, EndsAtOnce()),
         scratch=folder / "scratch",
         log_dir=folder / "logs",

@@ -92,3 +92,14 @@ def test_forks_stay_in_the_order_of_their_numbers() -> None:
 
 def test_what_changed_is_named() -> None:
     assert differing({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 0}) == ["b", "c"]
+
+
+def test_a_fork_starts_with_an_empty_folder_and_earlier_logs_are_kept(tmp_path: Path) -> None:
+    store = RunStore.create(tmp_path)
+    for attempt in (1, 2, 3):
+        folder = store.new_log_dir(key(), 1)
+        assert folder.name == "fork-1" and not list(folder.iterdir())
+        (folder / "messages.log").write_text(f"attempt {attempt}")
+    kept = sorted(folder.parent.glob("fork-1.aside-*/messages.log"))
+    assert [path.read_text() for path in kept] == ["attempt 1", "attempt 2"]
+    assert not list(store.new_log_dir(key(), 2).iterdir())

@@ -155,7 +155,7 @@ class Campaign:
 
     def _setup(self, planned: PlannedFork, load: CellLoad) -> ForkSetup:
         parts = self.parts[planned.key]
-        log_dir = self.store.log_dir(planned.key, planned.fork)
+        log_dir = self.store.new_log_dir(planned.key, planned.fork)
         scratch = self.store.directory / "scratch"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()

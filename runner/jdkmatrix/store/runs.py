@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -36,10 +37,16 @@ class RunStore:
             raise MatrixError(f"{directory}: cannot be made: {error.strerror}") from None
         return cls(directory)
 
-    def log_dir(self, key: CellKey, fork: int) -> Path:
-        """Where one fork's logs go; made if missing."""
+    def new_log_dir(self, key: CellKey, fork: int) -> Path:
+        """An empty folder for the logs of one fork.
+
+        What an earlier attempt left (one that was killed, or whose cell was set aside) is kept beside it: in the old
+        log of a server a new one would seem to be ready before it is.
+        """
         folder = self.directory / "logs" / key.cell_id / f"fork-{fork}"
-        folder.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            folder.rename(_unused(folder.with_name(f"{folder.name}.aside")))
+        folder.mkdir(parents=True)
         return folder
 
     def cell_path(self, key: CellKey) -> Path:
@@ -63,10 +70,7 @@ class RunStore:
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
         path = self.cell_path(key)
-        number = 1
-        while (aside := path.with_suffix(f".json.{why}-{number}")).exists():
-            number += 1
-        return path.rename(aside)
+        return path.rename(_unused(path.with_suffix(f".json.{why}")))
 
     def load(self) -> LoadedRun:
         """Everything that can be read; what cannot is named in `problems`.
@@ -89,6 +93,11 @@ class RunStore:
             for path in sorted((self.directory / "cells").glob("*.json.unreadable-*"))
         ]
         return LoadedRun(run=run, cells=tuple(cells), problems=tuple(problems), directory=self.directory)
+
+
+def _unused(path: Path) -> Path:
+    """`path` with the first number behind it that is free."""
+    return next(free for number in itertools.count(1) if not (free := path.with_name(f"{path.name}-{number}")).exists())
 
 
 def _read(path: Path, model: type[Model]) -> Model:
