@@ -12,10 +12,11 @@ import pytest
 from jdkmatrix.measure.search import search_capacity
 from jdkmatrix.measure.windows import Windows
 from jdkmatrix.records import CapacityLoad, CellRecord, Fork, Load, RateLoad, Reason, Window
-from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells
+from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, metrics_of
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
+from jdkmatrix.stats.forks import leading_by_block
 from jdkmatrix.store.loaded import LoadedRun
 from tests.report_fixtures import Shape, latency, synthetic_run
 
@@ -112,3 +113,10 @@ def test_the_cells_page_has_the_search_of_every_fork(run: LoadedRun, tmp_path: P
     assert "a rate known to work" in page and "did not hold" in page
     assert "&lt;b&gt;9 %&lt;/b&gt;" in page and "<b>9 %</b>" not in page
     assert "95 % of steady state after" in page
+
+
+def test_the_page_leads_with_what_the_stopping_rule_looks_at(run: LoadedRun, tmp_path: Path) -> None:
+    both = Shape(loads=("saturate-50", "rate-2000"))
+    for loaded in (run, synthetic_run(tmp_path / "others", both)):
+        for cell in loaded.cells:
+            assert metrics_of(cell.load)[0].by_block(CellStats(cell)) == leading_by_block(cell)

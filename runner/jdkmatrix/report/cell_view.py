@@ -13,7 +13,7 @@ from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.latency import KIND_WORDS, percentile_figure
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import Figure, count, half_width, mebibytes, missing, plural, quantity
+from jdkmatrix.report.numbers import Figure, count, geomean, half_width, mebibytes, missing, plural
 from jdkmatrix.report.search import search_view
 from jdkmatrix.report.views import CellView, Fact, ForkView, LogView, Sibling
 from jdkmatrix.report.wording import (
@@ -96,12 +96,7 @@ def _mean(by_block: Mapping[int, float], significant: int) -> Figure:
     summary = summary_of(by_block)
     if summary is None:
         return missing(_NO_FORK)
-    half = half_width(summary)
-    return replace(
-        quantity(summary.geomean, significant, why=_NO_FORK),
-        title=half.title,
-        under=None if half.sort is None else half.text,
-    )
+    return replace(geomean(summary, significant), title=half_width(summary).title)
 
 
 def _percentile(cell: CellStats, name: str) -> Figure:

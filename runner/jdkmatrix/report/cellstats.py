@@ -45,8 +45,7 @@ class CellStats:
 
     @cached_property
     def cpu_us_per_request(self) -> dict[int, float]:
-        figures = {fork.fork: stats.fork_cpu_us_per_request(fork) for fork in self.usable}
-        return {block: figure for block, figure in figures.items() if figure is not None}
+        return {fork.fork: stats.fork_cpu_us_per_request(fork) for fork in self.usable}
 
     @cached_property
     def capacity_rps(self) -> dict[int, float]:

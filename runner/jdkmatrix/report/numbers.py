@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jdkmatrix.stats import Ratio, Summary
 
@@ -79,6 +79,13 @@ def half_width(summary: Summary) -> Figure:
         below, above = ((end / summary.geomean - 1) * 100 for end in (summary.ci_low, summary.ci_high))
         text = f"{_MINUS}{-below:.0f}/+{above:,.0f} %"
     return Figure(text, half, f"95 % interval of the geometric mean over {summary.n} forks")
+
+
+def geomean(summary: Summary, significant: int) -> Figure:
+    """The geometric mean over forks, with how far its interval reaches beneath."""
+    half = half_width(summary)
+    figure = quantity(summary.geomean, significant, why="")
+    return replace(figure, under=None if half.sort is None else half.text)
 
 
 def ratio_digits(ratio: Ratio) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from jdkmatrix.config.executors import is_again, reference
 from jdkmatrix.records import CellKey, RunRecord, Status
@@ -16,6 +15,7 @@ from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import (
     Figure,
     count,
+    geomean,
     half_width,
     mebibytes,
     missing,
@@ -169,10 +169,7 @@ _NEVER_STEADY = "no fork reached its steady state before the cap on the warm-up"
 
 def _geomean(by_block: Mapping[int, float], significant: int, *, why: str) -> Figure:
     summary = summary_of(by_block)
-    if summary is None:
-        return missing(why)
-    half = half_width(summary)
-    return replace(quantity(summary.geomean, significant, why=why), under=half.text if half.sort is not None else None)
+    return geomean(summary, significant) if summary else missing(why)
 
 
 def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
