@@ -29,7 +29,8 @@ class Builds:
 
     def __call__(self, root: Path, arguments: list[str]) -> None:
         self.calls.append(arguments)
-        for name in ("mp-ping/target/mp-ping.war", "burn/target/burn.jar", "loadgen/target/loadgen.jar"):
+        jars = ("burn", "loadgen", "remote")
+        for name in ("mp-ping/target/mp-ping.war", *(f"{jar}/target/{jar}.jar" for jar in jars)):
             path = root / "workloads" / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(f"{name} of build {len(self.calls)}")
@@ -59,6 +60,7 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
         "request-executor.mf",
         "burn.jar",
         "loadgen.jar",
+        "remote.jar",
         "liberty",
     }
 

@@ -31,6 +31,7 @@ def workloads(folder: Path) -> Workloads:
         "mf": folder / "r.mf",
         "burn": folder / "b.jar",
         "loadgen": folder / "l.jar",
+        "remote": folder / "remote.jar",
     }
     sources = [
         config / "server.xml",
@@ -41,7 +42,8 @@ def workloads(folder: Path) -> Workloads:
     ]
     for path in sources:
         path.write_text(path.name)
-    return Workloads(files["war"], files["jar"], files["mf"], files["burn"], files["loadgen"], config, {})
+    names = ("war", "jar", "mf", "burn", "loadgen", "remote")
+    return Workloads(*(files[name] for name in names), config, {})
 
 
 def layout(folder: Path, executor: str, feature_set: str = "restfulWS-3.1") -> LibertyLayout:

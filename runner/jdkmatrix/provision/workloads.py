@@ -19,6 +19,7 @@ _OUTPUTS = {
     "request-executor.mf": "request-executor/src/main/feature/jdkmatrix.requestexecutor-1.0.mf",
     "burn.jar": "burn/target/burn.jar",
     "loadgen.jar": "loadgen/target/loadgen.jar",
+    "remote.jar": "remote/target/remote.jar",
 }
 
 
@@ -31,6 +32,7 @@ class Workloads:
     request_executor_feature: Path
     burn_jar: Path
     loadgen_jar: Path
+    remote_jar: Path
     liberty_config: Path
     sha256: Mapping[str, str]
 
@@ -64,6 +66,7 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
         request_executor_feature=files["request-executor.mf"],
         burn_jar=files["burn.jar"],
         loadgen_jar=files["loadgen.jar"],
+        remote_jar=files["remote.jar"],
         liberty_config=config,
         sha256={
             **{name: artefacts.sha256_of(path) for name, path in files.items()},

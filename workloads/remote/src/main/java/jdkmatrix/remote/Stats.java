@@ -1,0 +1,51 @@
+package jdkmatrix.remote;
+
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+
+/**
+ * The figures of a period.
+ *
+ * @param answered with status 200, as ordered
+ * @param inFlight received and not answered, now
+ * @param abandoned by clients that closed their connections before the answer
+ * @param refused bad requests, which got status 400
+ * @param faults ordered ones, by kind
+ * @param cpuS of the whole process in this period
+ * @param sinceMonotonicNs when the period began, System.nanoTime (CLOCK_MONOTONIC)
+ * @param lateness of answers; null where nothing was recorded
+ * @param loopLateness of a timer that each event loop has besides; see {@link Ledger}
+ */
+record Stats(
+        long answered,
+        long inFlight,
+        long inFlightPeak,
+        long abandoned,
+        long refused,
+        Map<Fault, Long> faults,
+        double cpuS,
+        long sinceMonotonicNs,
+        long nowMonotonicNs,
+        Lateness lateness,
+        Lateness loopLateness) {
+    JsonObject toJson() {
+        JsonObject faultsByWord = new JsonObject();
+        faults.forEach((fault, count) -> faultsByWord.put(fault.word(), count));
+        return new JsonObject()
+                .put("answered", answered)
+                .put("in_flight", inFlight)
+                .put("in_flight_peak", inFlightPeak)
+                .put("abandoned", abandoned)
+                .put("refused", refused)
+                .put("faults", faultsByWord)
+                .put("cpu_s", cpuS)
+                .put("since_monotonic_ns", sinceMonotonicNs)
+                .put("now_monotonic_ns", nowMonotonicNs)
+                .put("lateness", toJson(lateness))
+                .put("loop_lateness", toJson(loopLateness));
+    }
+
+    private static JsonObject toJson(Lateness lateness) {
+        return lateness == null ? null : lateness.toJson();
+    }
+}
