@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from jdkmatrix.config.checks import AXES
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CapacityLoad, CellKey, NotTestable
-
-Group = tuple[str, str, int, int, str]
+from jdkmatrix.records import CapacityLoad, CellKey, CellLoad, NotTestable, StepsLoad
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def blocks_of(profile: Profile, cell: CellKey) -> int:
 
 def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFork, ...]:
     """So many forks of every cell, in blocks; the same arguments give the same order, and more blocks go on with it."""
-    groups: dict[Group, list[CellKey]] = {}
+    groups: dict[CellKey, list[CellKey]] = {}
     for cell in blocks:
         groups.setdefault(cell.group, []).append(cell)
     rng = random.Random(seed)
@@ -156,7 +154,20 @@ _SEARCH_STEPS = 12
 def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
     """Seconds that these forks are expected to take; the start and stop of a server are taken as 10 s, and the gate of
     the warm-up as opening at a third of its cap (20 s of 60 were usual on two CPUs)."""
-    every_s = 10 + matrix.warmup.max_s / 3 + profile.windows * profile.window_s
-    loads = [matrix.loads[fork.key.load] for fork in forks]
-    searches_s = sum(_SEARCH_STEPS * load.step_s for load in loads if isinstance(load, CapacityLoad))
-    return every_s * len(loads) + searches_s
+    overhead_s = 10 + matrix.warmup.max_s / 3
+    return sum(overhead_s + _measured_s(matrix.loads[fork.key.load], profile) for fork in forks)
+
+
+def _measured_s(load: CellLoad, profile: Profile) -> float:
+    if isinstance(load, StepsLoad):
+        return load.step_s * len(load.rates_rps)
+    search_s = _SEARCH_STEPS * load.step_s if isinstance(load, CapacityLoad) else 0.0
+    return profile.windows * profile.window_s + search_s
+
+
+def length_words(load: CellLoad, profile: Profile) -> str:
+    """How long a fork under this load is measured."""
+    if isinstance(load, StepsLoad):
+        return f"up to {len(load.rates_rps)} steps of {load.step_s:g} s"
+    windows = f"{profile.windows} windows of {profile.window_s:g} s"
+    return f"{windows} and a search" if isinstance(load, CapacityLoad) else windows

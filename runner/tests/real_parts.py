@@ -56,7 +56,7 @@ def setup_of(
         pinner=AffinityPinner("not tried in this test"),
         driver=driver,
         instance=Instance(
-            liberty=parts.liberty,
+            liberty=parts.servers[cell.server],
             workloads=parts.workloads,
             java=jdk.home / "bin" / "java",
             feature_set=feature_set,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.executors import PLAIN, check_executor, is_virtual
+from jdkmatrix.config.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
 from jdkmatrix.config.load import ConfigError, load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.provision.jdks.catalogue import load_catalogue
@@ -54,6 +54,13 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
             ["quick.include[0].blocks", "found 3; at most the 2"],
         ),
         (change("profiles/article/max_blocks", None), ["profiles.article.precision", "no effect without max_blocks"]),
+        (change("axes/executor", ["virtual+fast"]), ["axes.executor", '"fast" is not known', "[tunings.fast]"]),
+        (change("axes/server", ["open-libery"]), ["axes.server", 'did you mean "open-liberty"']),
+        (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.remote", "say how it answers"]),
+        (
+            change("workloads/mp-ping/remote", {"delay_us": 1, "size_bytes": 1}),
+            ["workloads.mp-ping.remote", "calls no remote system"],
+        ),
         (change("warmup/windw_s", 3), ["warmup.windw_s", 'did you mean "window_s"']),
         (change("warmup/max_s", 3), ["warmup.max_s", "tail_windows"]),
         (change("loads/rate-2000/kind", "rat"), ["loads.rate-2000", 'did you mean "rate"']),
@@ -110,11 +117,25 @@ def test_executor_names() -> None:
     assert [name for name in PLAIN if is_virtual(name)] == ["liberty-virtual", "virtual"]
 
 
+@pytest.mark.parametrize(("name", "tuning"), [("virtual+carriers-1", "carriers-1"), ("fixed-8+a.b-aa", "a.b")])
+def test_a_tuned_executor_is_compared_with_the_untuned_one(name: str, tuning: str) -> None:
+    assert check_executor(name) == name
+    assert tuning_of(name) == tuning
+    assert base_of(name) == name.partition("+")[0]
+    assert reference(name) == (name.removesuffix("-aa") if name.endswith("-aa") else base_of(name))
+
+
+@pytest.mark.parametrize("name", ["virtual+", "virtual+A", "virtual+-a", "virtual+a+b", "virtual+a-", "+a"])
+def test_names_of_tunings_are_checked(name: str) -> None:
+    with pytest.raises(ValueError, match="allowed"):
+        check_executor(name)
+
+
 @given(st.text())
 def test_any_other_executor_name_is_refused_with_what_is_allowed(name: str) -> None:
     try:
         assert check_executor(name) == name
     except ValueError as error:
-        assert "allowed: liberty" in str(error)
+        assert "allowed: l" in str(error)
     else:
-        assert name in PLAIN or name.startswith("fixed-")
+        assert base_of(name) in PLAIN or name.startswith("fixed-")

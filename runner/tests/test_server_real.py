@@ -34,7 +34,7 @@ CPUS = tuple(sorted(os.sched_getaffinity(0)))
 
 @pytest.fixture(scope="module")
 def liberty() -> Liberty:
-    return provision_liberty(find_project().root, say=print)
+    return provision_liberty(find_project().root, "open-liberty", FEATURE_SETS, say=print)
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,14 @@ imports what it uses."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
 
+from jdkmatrix.cli.selection_options import with_selection
 from jdkmatrix.errors import MatrixError
 
 if TYPE_CHECKING:
@@ -36,26 +37,6 @@ jdks_app = typer.Typer(help="The JDK catalogue: what is available here, from whe
 app.add_typer(jdks_app, name="jdks")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a machine to read.")]
-ProfileOption = Annotated[str, typer.Option("--profile", "-p", help="A profile of matrix.toml.")]
-WorkloadOption = Annotated[list[str] | None, typer.Option("--workload", help="Only this workload (repeatable).")]
-JdkOption = Annotated[list[str] | None, typer.Option("--jdk", help="Only this JDK (repeatable).")]
-ExecutorOption = Annotated[list[str] | None, typer.Option("--executor", help="Only this executor (repeatable).")]
-CpusOption = Annotated[list[int] | None, typer.Option("--cpus", help="Only so many CPUs (repeatable).")]
-BurnOption = Annotated[list[int] | None, typer.Option("--burn-us", help="Only this task duration (repeatable).")]
-LoadOption = Annotated[list[str] | None, typer.Option("--load", help="Only this load (repeatable).")]
-BlocksOption = Annotated[
-    int | None, typer.Option("--blocks", min=1, help="So many, or with --max-blocks at least so many.")
-]
-MaxBlocksOption = Annotated[
-    int | None, typer.Option("--max-blocks", min=1, help="Add blocks until the ratios are precise, up to so many.")
-]
-PrecisionOption = Annotated[
-    float | None, typer.Option("--precision", min=0.0001, max=1, help="0.02: until each ratio is known to ± 2 %.")
-]
-WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Instead of the profile's.")]
-WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Instead of the profile's.")]
-AaOption = Annotated[str | None, typer.Option("--aa", help="Measure this executor against itself, and no other.")]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Instead of matrix.toml's.")]
 
 
 def told(command: Callable[P, R]) -> Callable[P, R]:
@@ -72,88 +53,21 @@ def told(command: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
-def _options(
-    profile: str,
-    workload: list[str] | None,
-    jdk: list[str] | None,
-    executor: list[str] | None,
-    cpus: list[int] | None,
-    burn_us: list[int] | None,
-    load: list[str] | None,
-    blocks: int | None,
-    max_blocks: int | None,
-    precision: float | None,
-    windows: int | None,
-    window_s: float | None,
-    seed: int | None,
-    aa: str | None,
-) -> Options:
-    from jdkmatrix.cli.selecting import Options
-
-    named: dict[str, Sequence[str | int] | None]
-    named = {"workload": workload, "jdk": jdk, "executor": executor, "cpus": cpus, "burn_us": burn_us, "load": load}
-    only = {axis: tuple(values) for axis, values in named.items() if values}
-    return Options(profile, only, blocks, max_blocks, precision, windows, window_s, seed, aa)
-
-
 @app.command()
 @told
-def plan(
-    profile: ProfileOption = "quick",
-    workload: WorkloadOption = None,
-    jdk: JdkOption = None,
-    executor: ExecutorOption = None,
-    cpus: CpusOption = None,
-    burn_us: BurnOption = None,
-    load: LoadOption = None,
-    blocks: BlocksOption = None,
-    max_blocks: MaxBlocksOption = None,
-    precision: PrecisionOption = None,
-    windows: WindowsOption = None,
-    window_s: WindowSOption = None,
-    seed: SeedOption = None,
-    aa: AaOption = None,
-    as_json: JsonOption = False,
-) -> None:
+@with_selection
+def plan(options: Options, as_json: JsonOption = False) -> None:
     """Show the cells, the order of their forks, and how long they will take; measures nothing."""
     from jdkmatrix.cli import planning
 
-    options = _options(
-        profile,
-        workload,
-        jdk,
-        executor,
-        cpus,
-        burn_us,
-        load,
-        blocks,
-        max_blocks,
-        precision,
-        windows,
-        window_s,
-        seed,
-        aa,
-    )
     planning.show(options, as_json=as_json)
 
 
 @app.command()
 @told
+@with_selection
 def run(
-    profile: ProfileOption = "quick",
-    workload: WorkloadOption = None,
-    jdk: JdkOption = None,
-    executor: ExecutorOption = None,
-    cpus: CpusOption = None,
-    burn_us: BurnOption = None,
-    load: LoadOption = None,
-    blocks: BlocksOption = None,
-    max_blocks: MaxBlocksOption = None,
-    precision: PrecisionOption = None,
-    windows: WindowsOption = None,
-    window_s: WindowSOption = None,
-    seed: SeedOption = None,
-    aa: AaOption = None,
+    options: Options,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run, as it was started: the newest, or --run.")
     ] = False,
@@ -162,26 +76,19 @@ def run(
     ] = None,
     site: Annotated[Path | None, typer.Option("--site", help="Where the site goes; by default site/.")] = None,
 ) -> None:
-    """Measure a profile, write the site, and print a summary."""
+    """Measure a profile or a scenario, write the site, and print a summary."""
     from jdkmatrix.cli import running
 
-    options = _options(
-        profile,
-        workload,
-        jdk,
-        executor,
-        cpus,
-        burn_us,
-        load,
-        blocks,
-        max_blocks,
-        precision,
-        windows,
-        window_s,
-        seed,
-        aa,
-    )
     raise typer.Exit(running.run(options, resume=resume, directory=directory, site=site))
+
+
+@app.command()
+@told
+def scenarios() -> None:
+    """List the published experiments that can be repeated: how large, how long, what of them this host can do."""
+    from jdkmatrix.cli import scenarios as listing
+
+    listing.show()
 
 
 @app.command()
@@ -198,11 +105,12 @@ def report(
 
 @app.command()
 @told
-def setup(profile: ProfileOption = "quick") -> None:
-    """Get and build everything that a profile needs, and measure nothing."""
+@with_selection
+def setup(options: Options) -> None:
+    """Get and build everything that a profile or a scenario needs, and measure nothing."""
     from jdkmatrix.cli import running
 
-    running.set_up(profile)
+    running.set_up(options)
 
 
 @jdks_app.callback(invoke_without_command=True)

@@ -9,11 +9,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli.progress import clock
+from jdkmatrix.cli.scenarios import choose
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.prepare import too_few_cpus
-from jdkmatrix.plan import Plan, estimate_s, make_plan, select_cells
+from jdkmatrix.plan import Plan, estimate_s, length_words, make_plan, select_cells
 from jdkmatrix.project import find_project
 from jdkmatrix.provision.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.jdks.resolve import Available, resolve
@@ -22,10 +24,13 @@ from jdkmatrix.provision.jdks.resolve import Available, resolve
 def show(options: Options, *, as_json: bool) -> None:
     """Print cells, order and estimate; starts nothing and asks no network."""
     project = find_project()
-    matrix = options.apply(load_matrix(project.matrix))
+    topology = read_topology()
+    chosen = choose(load_matrix(project.matrix), options, topology, memory_bytes())
+    options = chosen.options
+    matrix = options.apply(chosen.matrix)
     profile = matrix.profiles[options.profile]
     cells = select_cells(matrix, options.profile, options.only)
-    plan = make_plan(cells, profile, seed=matrix.seed, impossible=too_few_cpus(matrix, cells, read_topology()))
+    plan = make_plan(cells, profile, seed=matrix.seed, impossible=too_few_cpus(matrix, cells, topology))
     catalogue = load_catalogue(project.jdks)
     to_fetch = [
         jdk
@@ -38,6 +43,7 @@ def show(options: Options, *, as_json: bool) -> None:
             json.dumps(
                 {
                     "profile": options.profile,
+                    "scenario": chosen.scenario.model_dump() if chosen.scenario else None,
                     "seed": matrix.seed,
                     "blocks": profile.blocks,
                     "max_blocks": profile.blocks_at_most,
@@ -56,10 +62,13 @@ def show(options: Options, *, as_json: bool) -> None:
         )
         return
     console = Console()
+    if chosen.why:
+        console.print(escape(chosen.why))
     console.print(_table(plan, options.profile))
+    lengths = {length_words(matrix.loads[cell.load], profile) for cell in plan.cells}
     console.print(
         f"{len(plan.cells)} cells, {len(plan.sure)} forks in {profile.blocks} blocks, "
-        f"{profile.windows} windows of {profile.window_s:g} s each, seed {matrix.seed}: about {clock(least_s)}."
+        f"{' or '.join(sorted(lengths))} each, seed {matrix.seed}: about {clock(least_s)}."
     )
     if profile.stopping:
         console.print(
@@ -76,12 +85,13 @@ def show(options: Options, *, as_json: bool) -> None:
 def _table(plan: Plan, profile: str) -> Table:
     impossible = {entry.key for entry in plan.not_testable}
     table = Table(title=f"profile {profile}")
-    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", "load", "forks"):
+    for heading in ("workload", "server", "JDK", "executor", "CPUs", "burn µs", "load", "forks"):
         table.add_column(heading, overflow="fold")
     for cell in plan.cells:
         forks = sum(fork.key == cell for fork in plan.sure)
         table.add_row(
             cell.workload,
+            cell.server,
             cell.jdk,
             cell.executor,
             str(cell.cpus),

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -20,12 +20,15 @@ from rich.markup import escape
 from jdkmatrix import __version__
 from jdkmatrix.cli.progress import display
 from jdkmatrix.cli.reporting import write_site
+from jdkmatrix.cli.scenarios import Chosen, choose
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import summary_table
 from jdkmatrix.config.load import load_matrix, parse_matrix
-from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.config.model import Profile
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cgroup_cpuset import probe
+from jdkmatrix.host.facts import memory_bytes
+from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.fork import now_utc
 from jdkmatrix.measure.pinning import pinning
@@ -48,11 +51,12 @@ class StoppedError(BaseException):
         self.exit_code = 128 + signal_number
 
 
-def set_up(profile: str) -> None:
-    """Get and build what `profile` needs."""
+def set_up(options: Options) -> None:
+    """Get and build what these cells need."""
     project = find_project()
-    matrix = load_matrix(project.matrix)
-    set_up_parts(project, matrix, select_cells(matrix, profile), say=_say)
+    chosen = choose(load_matrix(project.matrix), options, read_topology(), memory_bytes())
+    matrix = chosen.options.apply(chosen.matrix)
+    set_up_parts(project, matrix, select_cells(matrix, chosen.options.profile, chosen.options.only), say=_say)
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None) -> int:
@@ -61,8 +65,8 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     console = Console()
     with _stopping(), _alone_on_this_host(), pinning(probe(), os.sched_getaffinity(0)) as pinner:
         _say(f"pinned {pinned_words(pinner.method, pinner.why_not_cgroup)}")
-        started = _resumed(project, directory) if resume else _fresh(project, options, directory)
-        store, matrix, options, earlier = started
+        store, chosen, earlier = _resumed(project, directory) if resume else _fresh(project, options, directory)
+        matrix, options = chosen.matrix, chosen.options
         prepared = prepare(
             project,
             matrix,
@@ -72,7 +76,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             pinner=pinner,
             say=_say,
         )
-        record = _record(store.directory.name, options, matrix, prepared, earlier)
+        record = _record(store.directory.name, chosen, prepared, earlier)
         store.save_run(record)
         campaign = Campaign(
             matrix=matrix,
@@ -126,29 +130,31 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
                 yield f"{cell.key.cell_id}#{fork.fork} {fork.status.value}: {reason.message.splitlines()[0]}"
 
 
-def _fresh(
-    project: Project, options: Options, directory: Path | None
-) -> tuple[RunStore, Matrix, Options, RunRecord | None]:
-    matrix = options.apply(load_matrix(project.matrix))
-    select_cells(matrix, options.profile, options.only)
-    folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{options.profile}"
+def _fresh(project: Project, options: Options, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord | None]:
+    chosen = choose(load_matrix(project.matrix), options, read_topology(), memory_bytes())
+    if chosen.why:
+        _say(chosen.why)
+    chosen = replace(chosen, matrix=chosen.options.apply(chosen.matrix))
+    profile = chosen.options.profile
+    select_cells(chosen.matrix, profile, chosen.options.only)
+    folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
     if (folder / "run.json").exists():
         raise MatrixError(f"{folder}: there is a run already; --resume goes on with it, another --run starts a new one")
-    return RunStore.create(folder), matrix, options, None
+    return RunStore.create(folder), chosen, None
 
 
-def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Matrix, Options, RunRecord | None]:
+def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord | None]:
     """A run goes on as it was started: with its own copy of the matrix, not with today's matrix.toml."""
     store = RunStore(directory or latest_run(project.results))
     record = store.read_run()
     matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
     only = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)
-    options = Options(record.profile, only, aa=aa)
-    return store, matrix, options, record
+    return store, Chosen(matrix, Options(record.profile, only, aa=aa), record.scenario, None), record
 
 
-def _record(run_id: str, options: Options, matrix: Matrix, prepared: Prepared, earlier: RunRecord | None) -> RunRecord:
+def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord | None) -> RunRecord:
+    matrix, options = chosen.matrix, chosen.options
     commit, dirty = _git(find_project().root)
     return RunRecord(
         run_id=earlier.run_id if earlier else run_id,
@@ -156,6 +162,7 @@ def _record(run_id: str, options: Options, matrix: Matrix, prepared: Prepared, e
         git_commit=commit,
         git_dirty=dirty,
         profile=options.profile,
+        scenario=chosen.scenario,
         selection={axis: tuple(values) for axis, values in options.only.items()}
         | ({"aa": (options.aa,)} if options.aa else {}),
         seed=matrix.seed,
@@ -165,7 +172,8 @@ def _record(run_id: str, options: Options, matrix: Matrix, prepared: Prepared, e
         command=tuple(sys.argv),
         matrix=matrix.model_dump(mode="json", by_alias=True),
         host=prepared.host,
-        server=prepared.server,
+        server=prepared.servers[0],
+        other_servers=prepared.servers[1:],
         drivers=prepared.drivers,
         jdks=prepared.jdks,
         calibrations=prepared.calibrations,

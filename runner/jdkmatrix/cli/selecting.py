@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.executors import again, is_again
@@ -25,6 +26,8 @@ class Options:
     window_s: float | None = None
     seed: int | None = None
     aa: str | None = None
+    scenario: str | None = None  # instead of a profile
+    scale: Literal["auto", "article", "small"] = "auto"
 
     def apply(self, matrix: Matrix) -> Matrix:
         """The matrix with the profile's protocol and the seed replaced where asked.

@@ -30,7 +30,7 @@ def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> T
         key = members[0].key
         table.add_section()
         cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
-        heading = ("", escape(key.workload), cpus, f"{key.burn_us} µs", key.load)
+        heading = ("", escape(key.served), cpus, f"{key.burn_us} µs", key.load)
         table.add_row(f"[bold]{escape(key.jdk)}[/]", *heading)
         for cell in members:
             ratio = escape(ratio_text(ratio_to_baseline(cell, by_key, sequential=sequential)))

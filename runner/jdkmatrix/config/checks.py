@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 
-from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.config.executors import tuning_of
+from jdkmatrix.config.model import Matrix, Protocol, Selection, Workload
 from jdkmatrix.errors import MatrixError
 
-AXES = ("workload", "jdk", "executor", "cpus", "burn_us", "load")
+AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "load")
 
 
 def unknown(found: object, allowed: Iterable[object]) -> str:
@@ -24,6 +25,8 @@ def problems(matrix: Matrix) -> list[str]:
     return [
         *_duplicates(matrix),
         *_definitions(matrix),
+        *_workloads(matrix),
+        *_tunings(matrix),
         *_profiles(matrix),
         *_warmup(matrix),
     ]
@@ -37,7 +40,7 @@ def _duplicates(matrix: Matrix) -> Iterator[str]:
 
 
 def _definitions(matrix: Matrix) -> Iterator[str]:
-    for axis, tables in (("workload", matrix.workloads), ("load", matrix.loads)):
+    for axis, tables in (("workload", matrix.workloads), ("server", matrix.servers), ("load", matrix.loads)):
         for name in getattr(matrix.axes, axis):
             if name not in tables:
                 yield f"axes.{axis}: {unknown(name, tables)}; add [{axis}s.{name}] or take it out"
@@ -45,17 +48,41 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
         yield f"driver.jdk: {unknown(matrix.driver.jdk, matrix.axes.jdk)}"
 
 
+def _workloads(matrix: Matrix) -> Iterator[str]:
+    for name, workload in matrix.workloads.items():
+        yield from (f"workloads.{name}.{text}" for text in _remote(workload))
+
+
+def _remote(workload: Workload) -> Iterator[str]:
+    remote = workload.remote
+    if (workload.application == "banking") != (remote is not None):
+        needs = "calls a remote system: say how it answers" if remote is None else "calls no remote system"
+        yield f"remote: {workload.application} {needs}"
+    if remote and (remote.spread == "lognormal") != (remote.sigma is not None):
+        yield 'remote.sigma: belongs to spread = "lognormal", and only there'
+
+
+def _tunings(matrix: Matrix) -> Iterator[str]:
+    for executor in matrix.axes.executor:
+        tuning = tuning_of(executor)
+        if tuning is not None and tuning not in matrix.tunings:
+            yield f'axes.executor: "{executor}": tuning {unknown(tuning, matrix.tunings)}; add [tunings.{tuning}]'
+
+
 def _profiles(matrix: Matrix) -> Iterator[str]:
-    for name, profile in matrix.profiles.items():
-        yield from (f"profiles.{name}.{text}" for text in _blocks(profile))
-        rules: list[tuple[str, Selection]] = [("select", profile.select)]
-        rules += [(f"exclude[{i}]", rule) for i, rule in enumerate(profile.exclude)]
-        rules += [(f"include[{i}]", rule) for i, rule in enumerate(profile.include)]
+    protocols: list[tuple[str, Protocol]] = [(f"profiles.{name}", found) for name, found in matrix.profiles.items()]
+    for name, scenario in matrix.scenarios.items():
+        protocols += [(f"scenarios.{name}.article", scenario.article), (f"scenarios.{name}.small", scenario.small)]
+    for name, protocol in protocols:
+        yield from (f"{name}.{text}" for text in _blocks(protocol))
+        rules: list[tuple[str, Selection]] = [("select", protocol.select)]
+        rules += [(f"exclude[{i}]", rule) for i, rule in enumerate(protocol.exclude)]
+        rules += [(f"include[{i}]", rule) for i, rule in enumerate(protocol.include)]
         for where, rule in rules:
-            yield from (f"profiles.{name}.{where}.{text}" for text in _selection(matrix, rule))
+            yield from (f"{name}.{where}.{text}" for text in _selection(matrix, rule))
 
 
-def _blocks(profile: Profile) -> Iterator[str]:
+def _blocks(profile: Protocol) -> Iterator[str]:
     for i, rule in enumerate(profile.include):
         if rule.blocks is not None and rule.blocks > profile.blocks:
             yield f"include[{i}].blocks: found {rule.blocks}; at most the {profile.blocks} of the profile are allowed"

@@ -16,38 +16,59 @@ BASELINE = "liberty"
 
 # "liberty-aa" is "liberty" measured as if it were another executor: what differs between the two is chance.
 _AGAIN = "-aa"
+# "virtual+carriers-1" is "virtual" with the options of [tunings.carriers-1].
+_TUNED = "+"
+_TUNING = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 
 
 def check_executor(name: str) -> str:
     """Return `name`; ValueError says what is allowed."""
-    base = base_of(name)
+    base, tuning = base_of(name), tuning_of(name)
     if base in PLAIN or _FIXED.fullmatch(base):
-        return name
+        if tuning is None or _TUNING.fullmatch(tuning):
+            return name
+        raise ValueError(
+            f'"{name}": "{tuning}" is no name of a tuning (allowed: lower-case letters and digits, - and . inside)'
+        )
     guess = "fixed-50" if base.startswith("fixed") else next(iter(difflib.get_close_matches(base, PLAIN)), None)
     hint = f'; did you mean "{guess}{_AGAIN if is_again(name) else ""}"?' if guess else ""
     raise ValueError(
         f'"{name}" is not an executor{hint} (allowed: {", ".join(ALLOWED)} with N in 1..99999, '
-        f"and each of them with {_AGAIN} behind it as the second arm of an A/A check)"
+        f"each of them with {_TUNED}NAME of a [tunings.NAME] behind it, and with {_AGAIN} at the end as the second arm "
+        "of an A/A check)"
     )
 
 
 def again(name: str) -> str:
     """The second arm of an A/A check of executor `name`."""
-    return f"{base_of(name)}{_AGAIN}"
+    return f"{first_arm(name)}{_AGAIN}"
 
 
 def is_again(name: str) -> bool:
     return name.endswith(_AGAIN)
 
 
-def base_of(name: str) -> str:
-    """The executor that a server is really started with."""
+def first_arm(name: str) -> str:
+    """What the second arm of an A/A check is measured against; any other executor itself."""
     return name.removesuffix(_AGAIN)
 
 
+def base_of(name: str) -> str:
+    """The executor that a server is really started with."""
+    return first_arm(name).partition(_TUNED)[0]
+
+
+def tuning_of(name: str) -> str | None:
+    """The tuning that it is started with."""
+    return first_arm(name).partition(_TUNED)[2] if _TUNED in name else None
+
+
 def reference(name: str) -> str:
-    """The executor that this one is compared with: the server's own pool, or itself where it is measured again."""
-    return base_of(name) if is_again(name) else BASELINE
+    """The executor that this one is compared with: the server's own pool; itself where it is measured again; without
+    its tuning where it has one."""
+    if is_again(name):
+        return first_arm(name)
+    return BASELINE if tuning_of(name) is None else base_of(name)
 
 
 def is_virtual(name: str) -> bool:

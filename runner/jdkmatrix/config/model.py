@@ -21,6 +21,7 @@ BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 All = Literal["all"]
+FeatureSet = Literal["restfulWS-3.1", "microProfile-6.1"]
 
 
 class Table(BaseModel):
@@ -29,6 +30,7 @@ class Table(BaseModel):
 
 class Axes(Table):
     workload: Annotated[tuple[Name, ...], Field(min_length=1)]
+    server: Annotated[tuple[Name, ...], Field(min_length=1)]
     jdk: Annotated[tuple[Name, ...], Field(min_length=1)]
     executor: Annotated[tuple[Executor, ...], Field(min_length=1)]
     cpus: Annotated[tuple[Cpus, ...], Field(min_length=1)]
@@ -36,15 +38,69 @@ class Axes(Table):
     load: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
+class VmOptions(Table):
+    options: tuple[str, ...]
+
+
+class Jvm(Table):
+    hotspot: VmOptions
+    openj9: VmOptions
+
+
+class ServedBy(Table):
+    """`artefact`: its name in toolchain.lock.json, which has the version."""
+
+    artefact: Name
+    feature_sets: Annotated[tuple[FeatureSet, ...], Field(min_length=1)]
+
+
+class RemoteAnswers(Table):
+    """How the remote system answers: `size_bytes` after a delay of `delay_us`, always the same (`fixed`), or the mean
+    of an exponential or the median of a lognormal distribution (`sigma`: its shape), drawn with `seed`."""
+
+    delay_us: Annotated[int, Field(ge=0, le=600_000_000)]
+    size_bytes: Annotated[int, Field(ge=0, le=10_000_000)]
+    spread: Literal["fixed", "exponential", "lognormal"] = "fixed"
+    sigma: Annotated[float, Field(gt=0, le=5)] | None = None
+    seed: int = 1
+
+    @property
+    def query(self) -> str:
+        """As the remote system is asked."""
+        parts = [f"delay_us={self.delay_us}", f"size_bytes={self.size_bytes}"]
+        if self.spread != "fixed":
+            parts += [f"spread={self.spread}", f"seed={self.seed}"]
+        if self.sigma is not None:
+            parts.append(f"sigma={self.sigma:g}")
+        return "&".join(parts)
+
+
 class Workload(Table):
-    application: Literal["mp-ping"]
-    features: Literal["restfulWS-3.1", "microProfile-6.1"]
+    """An application with its parameters. `requests`: what the driver sends, a name of [requests]; without it the
+    application's own constant request. `jvm` replaces the options of [jvm]; `properties` are system properties of the
+    application. With `memory_every_s` it is looked up that often where the server's memory is."""
+
+    application: Literal["mp-ping", "banking"]
+    features: FeatureSet
+    requests: Name | None = None
+    remote: RemoteAnswers | None = None
+    properties: dict[str, str] = {}
+    jvm: Jvm | None = None
+    memory_every_s: Seconds | None = None
+
+
+class Tuning(Table):
+    """System properties of the JVM for one arm of a comparison."""
+
+    description: str
+    properties: Annotated[dict[str, str], Field(min_length=1)]
 
 
 class Selection(Table):
     """Values per axis; an axis that is not named keeps what the rule it stands in says about it."""
 
     workload: tuple[Name, ...] | All | None = None
+    server: tuple[Name, ...] | All | None = None
     jdk: tuple[Name, ...] | All | None = None
     executor: tuple[Executor, ...] | All | None = None
     cpus: tuple[Cpus, ...] | All | None = None
@@ -58,19 +114,19 @@ class Addition(Selection):
     blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
 
 
-class Profile(Table):
+class Protocol(Table):
     """`select` is a product of axis values (an axis left out means all of it); `exclude` takes cells out that match
     every axis it names; `include` adds a product, its unnamed axes as in `select`.
 
     Without `max_blocks` exactly `blocks` are run; with it, blocks are added to those until every ratio is known to
-    ± `precision` (a share), or `max_blocks` have been run."""
+    ± `precision` (a share), or `max_blocks` have been run. `windows` of `window_s` each: of loads that have no length
+    of their own."""
 
-    description: str
     blocks: Annotated[int, Field(ge=1, le=1000)]
     max_blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
     precision: Annotated[float, Field(gt=0, lt=1)] | None = None  # 0.02 where only max_blocks is given
-    windows: Annotated[int, Field(ge=1, le=1000)]
-    window_s: Seconds
+    windows: Annotated[int, Field(ge=1, le=1000)] = 1
+    window_s: Seconds = 10.0
     select: Selection
     exclude: tuple[Selection, ...] = ()
     include: tuple[Addition, ...] = ()
@@ -88,6 +144,35 @@ class Profile(Table):
         return StoppingRules(precision=precision, min_blocks=self.blocks, max_blocks=self.max_blocks)
 
 
+class Profile(Protocol):
+    description: str
+
+
+class Scale(Protocol):
+    """One size of a scenario; `words` says how it compares with the published one."""
+
+    words: str
+    memory_bytes_min: Annotated[int, Field(ge=0)] = 0  # of the host
+
+
+ScaleName = Literal["article", "small"]
+
+
+class Scenario(Table):
+    """A published experiment, at its own size and at one that a small machine can do. `published`: ids of what was
+    published."""
+
+    description: str
+    published: Annotated[tuple[Name, ...], Field(min_length=1)]
+    article: Scale
+    small: Scale
+
+    def profile(self, scale: ScaleName) -> Profile:
+        chosen: Scale = getattr(self, scale)
+        protocol = chosen.model_dump(exclude={"words", "memory_bytes_min"})
+        return Profile.model_validate({**protocol, "description": f"{self.description} ({chosen.words})"})
+
+
 class Server(Table):
     first_response_timeout_s: Seconds
     ready_without_port_s: Seconds
@@ -96,15 +181,6 @@ class Server(Table):
     smt: bool
     log_bytes_max: Annotated[int, Field(gt=0)]
     free_disk_bytes_min: Annotated[int, Field(ge=0)]
-
-
-class VmOptions(Table):
-    options: tuple[str, ...]
-
-
-class Jvm(Table):
-    hotspot: VmOptions
-    openj9: VmOptions
 
 
 class DriverChoice(Table):
@@ -154,8 +230,11 @@ class Matrix(Table):
     seed: Annotated[int, Field(ge=0)]
     axes: Axes
     workloads: dict[Name, Workload]
+    servers: dict[Name, ServedBy]
     loads: dict[Name, CellLoad]
+    tunings: dict[Name, Tuning] = {}
     profiles: dict[Name, Profile]
+    scenarios: dict[Name, Scenario] = {}
     server: Server
     jvm: Jvm
     driver: DriverChoice

@@ -26,7 +26,7 @@ def read_facts(topology: Topology) -> HostFacts:
         os=_os_name(),
         libc=" ".join(platform.libc_ver()),
         cpu=_cpu_facts(topology, cpuinfo),
-        memory_bytes=_meminfo_bytes("MemTotal"),
+        memory_bytes=memory_bytes(),
         swap_bytes=_meminfo_bytes("SwapTotal"),
         scheduler=_scheduler(),
         virtualisation=_virtualisation(cpuinfo),
@@ -103,6 +103,11 @@ def _os_name() -> str:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
     except OSError:
         return "Linux"
+
+
+def memory_bytes() -> int:
+    """Of the whole host."""
+    return _meminfo_bytes("MemTotal")
 
 
 def _meminfo_bytes(key: str) -> int:

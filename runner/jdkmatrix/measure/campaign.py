@@ -16,7 +16,7 @@ from jdkmatrix.measure.identity import identity_of
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.warmup import load_statistics
 from jdkmatrix.measure.windows import Listener
-from jdkmatrix.plan import Group, Plan, PlannedFork
+from jdkmatrix.plan import Plan, PlannedFork
 from jdkmatrix.records import CellKey, CellLoad, CellRecord, Fork, HostFacts, Identity
 from jdkmatrix.store.runs import RunStore, UnreadableError
 from jdkmatrix.sut.instance import Instance
@@ -66,7 +66,7 @@ class Campaign:
         load_statistics()
         cells = {key: self._open_cell(key, listener) for key in self.parts}
         listener.forks_ahead(sum(planned.fork not in recorded(cells[planned.key]) for planned in self.plan.sure))
-        stopped: set[Group] = set()
+        stopped: set[CellKey] = set()
         order: list[str] = []
         for planned in self.plan.forks:
             group = planned.key.group

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jdkmatrix.config.executors import base_of
+from jdkmatrix.config.executors import base_of, tuning_of
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.drivers.choice import choose_all
@@ -38,6 +38,7 @@ from jdkmatrix.records import (
     ServerFacts,
 )
 from jdkmatrix.sut.instance import Instance
+from jdkmatrix.sut.jdk_properties import unknown_properties
 from jdkmatrix.sut.jvm import options_of, read_flags
 
 Say = Callable[[str], None]
@@ -48,7 +49,7 @@ class Parts:
     """What is shared by all cells."""
 
     workloads: Workloads
-    liberty: Liberty
+    servers: Mapping[str, Liberty]  # by name on axis `server`
     jdks: Mapping[str, Available | Unavailable]  # of the selected cells
     drivers: Mapping[str, Driver | str]  # by name of load; a text says why there is none
 
@@ -58,7 +59,7 @@ class Prepared:
     plan: Plan
     parts: Mapping[CellKey, CellParts]
     host: HostFacts
-    server: ServerFacts
+    servers: tuple[ServerFacts, ...]
     drivers: tuple[DriverFacts, ...]
     jdks: tuple[JdkRecord, ...]
     calibrations: tuple[Calibration, ...]
@@ -86,7 +87,11 @@ def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, 
     """
     catalogue = load_catalogue(project.jdks)
     workloads = build_workloads(project.root, say=say)
-    liberty = provision_liberty(project.root, say=say)
+    servers = {
+        name: provision_liberty(project.root, served.artefact, served.feature_sets, say=say)
+        for name, served in matrix.servers.items()
+        if any(cell.server == name for cell in cells)
+    }
     wanted = dict.fromkeys([matrix.driver.jdk, *(cell.jdk for cell in cells)])
     jdks = {jdk: _get_jdk(catalogue, jdk, say) for jdk in wanted}
     driver_jdk = jdks[matrix.driver.jdk]
@@ -96,7 +101,7 @@ def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, 
     loads = {name: matrix.loads[name] for name in dict.fromkeys(cell.load for cell in cells)}
     return Parts(
         workloads=workloads,
-        liberty=liberty,
+        servers=servers,
         jdks=jdks,
         drivers=choose_all(
             matrix.driver.choice, loads, loadgen=loadgen, wrk2=find_wrk2(os.environ, os.environ.get("PATH"))
@@ -125,7 +130,7 @@ def prepare(
     impossible = too_few_cpus(matrix, cells, topology)
     measurable = [cell for cell in cells if cell not in impossible]
     parts = set_up_parts(project, matrix, measurable, say=say)
-    impossible |= {cell: reason for cell in measurable if (reason := _missing(parts, cell))}
+    impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
     plan = make_plan(cells, matrix.profiles[profile], seed=matrix.seed, impossible=impossible)
     if not plan.forks:
         reasons = "\n  ".join(dict.fromkeys(impossible.values()))
@@ -137,7 +142,10 @@ def prepare(
         plan=plan,
         parts=ready,
         host=host,
-        server=ServerFacts(name="Open Liberty", version=parts.liberty.version, sha256=parts.liberty.sha256),
+        servers=tuple(
+            ServerFacts(name="Open Liberty", version=server.version, sha256=server.sha256, id=name)
+            for name, server in parts.servers.items()
+        ),
         drivers=_distinct(part.driver.facts for part in ready.values()),
         jdks=_jdk_records(load_catalogue(project.jdks), parts.jdks, {cell.jdk for cell in cells}),
         calibrations=tuple(calibrations.values()),
@@ -174,13 +182,25 @@ def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | Unavailabl
         return Unavailable(entry, str(error))
 
 
-def _missing(parts: Parts, cell: CellKey) -> str | None:
+def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
     """Why a part of this cell cannot be had, or None."""
     jdk = parts.jdks[cell.jdk]
     if isinstance(jdk, Unavailable):
         return jdk.reason
+    features = matrix.workloads[cell.workload].features
+    if features not in matrix.servers[cell.server].feature_sets:
+        return f"{cell.server} has no {features}, which {cell.workload} needs"
+    unknown = unknown_properties(_tuning(matrix, cell), jdk.entry.vm, jdk.entry.feature_version)
+    if unknown:
+        return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
     driver = parts.drivers[cell.load]
     return driver if isinstance(driver, str) else None
+
+
+def _tuning(matrix: Matrix, cell: CellKey) -> Mapping[str, str]:
+    """System properties of the JVM that this cell's executor asks for."""
+    name = tuning_of(cell.executor)
+    return matrix.tunings[name].properties if name else {}
 
 
 def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
@@ -220,7 +240,7 @@ def _cell_parts(
     calibrations: Mapping[str, Calibration],
     pinner: Pinner,
 ) -> dict[CellKey, CellParts]:
-    flags: dict[tuple[str, tuple[int, ...]], dict[str, str]] = {}
+    flags: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
     ready: dict[CellKey, CellParts] = {}
     for cell in cells:
         jdk = parts.jdks[cell.jdk]
@@ -228,9 +248,11 @@ def _cell_parts(
         if isinstance(jdk, Unavailable) or isinstance(driver, str):
             raise TypeError(f"{cell.cell_id} cannot be measured and should not be here")
         cpu_sets = _cpu_sets(matrix, cell, topology)
-        options = options_of(matrix.jvm, jdk.entry.vm)
-        if (cell.jdk, cpu_sets.sut) not in flags:
-            flags[cell.jdk, cpu_sets.sut] = read_flags(
+        workload = matrix.workloads[cell.workload]
+        options = options_of(workload.jvm or matrix.jvm, jdk.entry.vm)
+        asked = (cell.jdk, cpu_sets.sut, options)
+        if asked not in flags:
+            flags[asked] = read_flags(
                 _java(parts, cell.jdk),
                 jdk.entry.vm,
                 options,
@@ -242,14 +264,14 @@ def _cell_parts(
             driver=driver,
             cpu_sets=cpu_sets,
             burn_rounds=round(cell.burn_us * rounds_per_us),
-            jvm_flags=flags[cell.jdk, cpu_sets.sut],
+            jvm_flags=flags[asked],
             instance=Instance(
-                liberty=parts.liberty,
+                liberty=parts.servers[cell.server],
                 workloads=parts.workloads,
                 java=_java(parts, cell.jdk),
-                feature_set=matrix.workloads[cell.workload].features,
+                feature_set=workload.features,
                 executor=base_of(cell.executor),
-                jvm_options=options,
+                jvm_options=(*options, *(f"-D{name}={value}" for name, value in _tuning(matrix, cell).items())),
                 rounds_per_us=rounds_per_us,
             ),
             inputs=_inputs(matrix, parts, cell, jdk, options),
@@ -261,9 +283,10 @@ def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, jdk: Available, options
     return {
         "workload": matrix.workloads[cell.workload].model_dump(),
         "artefacts": dict(parts.workloads.sha256),
-        "server": {"version": parts.liberty.version, "sha256": parts.liberty.sha256},
+        "server": {"version": parts.servers[cell.server].version, "sha256": parts.servers[cell.server].sha256},
         "jdk": {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release},
         "jvm_options": list(options),
+        "tuning": dict(_tuning(matrix, cell)),
     }
 
 

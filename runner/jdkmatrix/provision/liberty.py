@@ -11,18 +11,19 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 from xml.etree import ElementTree
 
+from jdkmatrix.config.model import FeatureSet
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, hosttools
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.command import run_logged
 
-FEATURE_SETS = ("restfulWS-3.1", "microProfile-6.1")
-_ARTEFACT = "open-liberty"
+FEATURE_SETS: tuple[FeatureSet, ...] = get_args(FeatureSet)
 _SERVER = "minify"
 
 
@@ -39,8 +40,12 @@ class Liberty:
     java_options: tuple[str, ...]
 
 
-def provision_liberty(root: Path, *, say: Callable[[str], None]) -> Liberty:
-    """The minified server for the project at `root`, made when the cache does not have it.
+def provision_liberty(
+    root: Path, artefact_name: str, feature_sets: Sequence[str], *, say: Callable[[str], None]
+) -> Liberty:
+    """The server with these feature sets for the project at `root`, made when the cache does not have it.
+
+    `artefact_name`: of toolchain.lock.json.
 
     `say` gets a line before each step that takes seconds.
 
@@ -48,28 +53,28 @@ def provision_liberty(root: Path, *, say: Callable[[str], None]) -> Liberty:
         MatrixError: fetching, verifying or minifying failed; the cache is as before.
     """
     lock = artefacts.load_lock(root)
-    artefact = lock.artefact(_ARTEFACT)
+    artefact = lock.artefact(artefact_name)
     config = root / "workloads" / "liberty"
-    key = hashlib.sha256("\n".join(features(config)).encode()).hexdigest()
+    key = hashlib.sha256("\n".join(features(config, feature_sets)).encode()).hexdigest()
     target = cache_dir() / "liberty" / f"{artefact.version}-{artefact.sha256[:12]}-{key[:12]}"
     if not target.is_dir():
         with locked(target):
             if not target.is_dir():
                 say(f"fetching Open Liberty {artefact.version}")
-                archive = artefacts.fetch(lock, _ARTEFACT)
+                archive = artefacts.fetch(lock, artefact_name)
                 say(f"minifying Open Liberty {artefact.version}")
                 with atomic_dir(target) as partial:
-                    _minify(archive, config, partial)
-                artefacts.forget(lock, _ARTEFACT)
+                    _minify(archive, config, feature_sets, partial)
+                artefacts.forget(lock, artefact_name)
     home = target / "wlp"
     options = (home / "lib" / "platform" / "java" / "java9.options").read_text(encoding="utf-8")
     return Liberty(home, artefact.version, artefact.sha256, parse_options(options))
 
 
-def features(config: Path) -> tuple[str, ...]:
-    """The names of all features in `config`/features/*.xml, sorted."""
+def features(config: Path, feature_sets: Sequence[str]) -> tuple[str, ...]:
+    """The names of all features in `config`/features/FEATURE_SET.xml, sorted."""
     names: set[str] = set()
-    for feature_set in FEATURE_SETS:
+    for feature_set in feature_sets:
         tree = ElementTree.parse(config / "features" / f"{feature_set}.xml")
         names.update(element.text or "" for element in tree.iter("feature"))
     return tuple(sorted(names))
@@ -81,8 +86,8 @@ def parse_options(text: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
-def _minify(archive: Path, config: Path, target: Path) -> None:
-    """Leave `target`/wlp with what the features of `config`/all-features.xml need."""
+def _minify(archive: Path, config: Path, feature_sets: Sequence[str], target: Path) -> None:
+    """Leave `target`/wlp with what these feature sets need."""
     jdk = hosttools.find_jdk()
     if jdk is None:
         raise MatrixError("; ".join(hosttools.problems()))
@@ -92,7 +97,8 @@ def _minify(archive: Path, config: Path, target: Path) -> None:
         _unpack(archive, scratch)
         server = scratch / "usr" / "servers" / _SERVER
         server.mkdir(parents=True)
-        shutil.copyfile(config / "all-features.xml", server / "server.xml")
+        includes = "".join(f'<include location="features/{name}.xml"/>' for name in feature_sets)
+        (server / "server.xml").write_text(f"<server>{includes}</server>", encoding="utf-8")
         shutil.copytree(config / "features", server / "features")
         run_logged(
             [

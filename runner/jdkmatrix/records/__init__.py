@@ -34,6 +34,7 @@ from jdkmatrix.records.cells import (
     Window,
 )
 from jdkmatrix.records.loads import (
+    DEFAULT_SERVER,
     CapacityLoad,
     CellKey,
     CellLoad,
@@ -45,6 +46,7 @@ from jdkmatrix.records.loads import (
     RateLoad,
     SaturateLoad,
     SpectrumPoint,
+    StepsLoad,
 )
 from jdkmatrix.records.run import (
     Calibration,
@@ -55,11 +57,13 @@ from jdkmatrix.records.run import (
     KnownBug,
     NotTestable,
     RunRecord,
+    ScenarioRecord,
     ServerFacts,
     Stopping,
 )
 
 __all__ = [
+    "DEFAULT_SERVER",
     "BurnCheck",
     "Calibration",
     "Capacity",
@@ -92,10 +96,12 @@ __all__ = [
     "RunRecord",
     "Sample",
     "SaturateLoad",
+    "ScenarioRecord",
     "SeriesSteadiness",
     "ServerFacts",
     "SpectrumPoint",
     "Status",
+    "StepsLoad",
     "Stopping",
     "SutUsage",
     "Warmup",

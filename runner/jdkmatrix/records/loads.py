@@ -51,14 +51,37 @@ class CapacityLoad(Record):
         return SaturateLoad(connections=self.connections)
 
 
+class StepsLoad(Record):
+    """Constant rates one after another, each for one window of `step_s`; the warm-up ends at `warmup_rps`.
+
+    The series ends after `missed_max` steps in a row in which fewer requests were answered than were due: the server
+    is saturated, and its throughput then is what it can do.
+    """
+
+    kind: Literal["steps"] = "steps"
+    rates_rps: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=2)]
+    connections: Annotated[int, Field(ge=1, le=100_000)]
+    step_s: Annotated[float, Field(gt=0, le=86_400)]
+    warmup_rps: Annotated[float, Field(gt=0)]
+    missed_max: Annotated[int, Field(ge=1)] = 2
+
+    @property
+    def in_windows(self) -> RateLoad:
+        return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
+
+
 Load = Annotated[SaturateLoad | RateLoad, Field(discriminator="kind")]  # what a driver runs
-CellLoad = Annotated[SaturateLoad | RateLoad | CapacityLoad, Field(discriminator="kind")]  # `in_windows`: its windows
+# `in_windows`: what the gate of the warm-up looks at, and the windows where the load has none of its own.
+CellLoad = Annotated[SaturateLoad | RateLoad | CapacityLoad | StepsLoad, Field(discriminator="kind")]
+
+DEFAULT_SERVER = "open-liberty"  # of every result from before there was an axis for it
 
 
 class CellKey(Record):
-    """One point in the product of all axes."""
+    """One point in the product of all axes. `server`: a name from matrix.toml's [servers]."""
 
     workload: str
+    server: str = DEFAULT_SERVER
     jdk: str
     executor: str
     cpus: int
@@ -68,17 +91,22 @@ class CellKey(Record):
     @property
     def cell_id(self) -> str:
         """Readable and safe as a file name; unique because every axis value is in it."""
-        return f"{self.workload}.{self.jdk}.{self.executor}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
+        return f"{self.served}.{self.jdk}.{self.executor}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
 
     @property
     def group_id(self) -> str:
         """As cell_id, of all cells whose executors are compared."""
-        return f"{self.workload}.{self.jdk}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
+        return f"{self.served}.{self.jdk}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
 
     @property
-    def group(self) -> tuple[str, str, int, int, str]:
+    def group(self) -> CellKey:
         """What stays equal among cells whose executors are compared."""
-        return (self.workload, self.jdk, self.cpus, self.burn_us, self.load)
+        return self.model_copy(update={"executor": ""})
+
+    @property
+    def served(self) -> str:
+        """The workload, and on which server where it is not the usual one."""
+        return self.workload if self.server == DEFAULT_SERVER else f"{self.workload}-on-{self.server}"
 
 
 class SpectrumPoint(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from jdkmatrix.records.base import Record
-from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.loads import DEFAULT_SERVER, CellKey
 
 
 class CpuFacts(Record):
@@ -74,6 +74,7 @@ class ServerFacts(Record):
     name: str
     version: str
     sha256: str  # of the archive
+    id: str = DEFAULT_SERVER  # on axis `server`
 
 
 class Calibration(Record):
@@ -94,6 +95,17 @@ class Stopping(Record):
     max_blocks: int
 
 
+class ScenarioRecord(Record):
+    """The published experiment that a run repeats. `published`: ids of what is published; `scale_words`: how far this
+    run's size is from the published one."""
+
+    name: str
+    scale: Literal["article", "small"]
+    scale_words: str
+    description: str
+    published: tuple[str, ...]
+
+
 class NotTestable(Record):
     key: CellKey
     reason: str
@@ -106,6 +118,7 @@ class RunRecord(Record):
     git_commit: str | None
     git_dirty: bool | None
     profile: str
+    scenario: ScenarioRecord | None = None  # None: the profile is one of matrix.toml's own
     # Axes that the command line narrowed; "aa": the executor that it measures against itself.
     selection: dict[str, tuple[str | int, ...]]
     seed: int
@@ -116,6 +129,7 @@ class RunRecord(Record):
     matrix: dict[str, Any]  # matrix.toml as resolved for this run
     host: HostFacts
     server: ServerFacts
+    other_servers: tuple[ServerFacts, ...] = ()
     drivers: tuple[DriverFacts, ...]
     jdks: tuple[JdkRecord, ...]
     calibrations: tuple[Calibration, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from jdkmatrix.config.executors import base_of, is_again
+from jdkmatrix.config.executors import first_arm, is_again
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import ratio_interval, ratio_value
@@ -19,9 +19,9 @@ def aa_notices(cells: Cells, judgements: Judgements) -> Iterable[Notice]:
     for key in cells.keys:
         if not is_again(key.executor):
             continue
-        base = base_of(key.executor)
+        base = first_arm(key.executor)
         metric = cells.leading(key)
-        arms = f"{base} against itself on {key.jdk}, {key.workload}, {condition(key.cpus, key.burn_us)}, {key.load}"
+        arms = f"{base} against itself on {key.jdk}, {key.served}, {condition(key.cpus, key.burn_us)}, {key.load}"
         judged = judgements.of(metric, key)
         if judged is None:
             yield Notice("warn", "No A/A check", f"{arms}: no block has both arms usable.")

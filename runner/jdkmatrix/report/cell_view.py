@@ -37,7 +37,7 @@ def view_cell(cell: CellStats, cells: Cells, run: RunRecord, order: Sequence[str
     return CellView(
         cell_id=key.cell_id,
         title=f"{key.executor} on {key.jdk}",
-        condition=f"{key.workload}, {condition(key.cpus, key.burn_us)}",
+        condition=f"{key.served}, {condition(key.cpus, key.burn_us)}",
         load_words=load_words(record.load),
         status=STATUS_WORDS[cell.status],
         status_class=STATUS_CLASS[cell.status],

@@ -115,7 +115,15 @@ def heat_map(cells: Cells, judgements: Judgements, metric: Metric, part: Slice, 
 
 
 def _key(part: Slice, jdk: str, cpus: int, burn_us: int) -> CellKey:
-    return CellKey(workload=part.workload, jdk=jdk, executor=NUMERATOR, cpus=cpus, burn_us=burn_us, load=part.load)
+    return CellKey(
+        workload=part.workload,
+        server=part.server,
+        jdk=jdk,
+        executor=NUMERATOR,
+        cpus=cpus,
+        burn_us=burn_us,
+        load=part.load,
+    )
 
 
 @dataclass(frozen=True)

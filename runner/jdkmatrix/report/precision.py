@@ -48,7 +48,7 @@ def _rows(cells: Cells, rules: StoppingRules, *, adaptive: bool) -> Iterator[Pre
             continue
         protocols = _protocols(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
         yield PrecisionRow(
-            what=f"{key.executor} / {base.key.executor} on {key.jdk}, {key.workload}, "
+            what=f"{key.executor} / {base.key.executor} on {key.jdk}, {key.served}, "
             f"{condition(key.cpus, key.burn_us)}, {key.load}",
             figure=metric.title,
             blocks=ratio.blocks,

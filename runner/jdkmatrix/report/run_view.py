@@ -39,7 +39,7 @@ from jdkmatrix.report.wording import (
 )
 from jdkmatrix.store.loaded import LoadedRun
 
-AXES = ("workload", "jdk", "executor", "cpus", "burn_us", "load")
+AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "load")
 
 
 def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
@@ -83,11 +83,11 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
 
 
 def label(key: CellKey) -> str:
-    return f"{key.workload} · {key.jdk} · {key.executor} · {condition(key.cpus, key.burn_us)} · {key.load}"
+    return f"{key.served} · {key.jdk} · {key.executor} · {condition(key.cpus, key.burn_us)} · {key.load}"
 
 
 def _title(keys: Sequence[CellKey]) -> str:
-    workloads = list(dict.fromkeys(key.workload for key in keys))
+    workloads = list(dict.fromkeys(key.served for key in keys))
     return f"Thread pool or virtual threads: {', '.join(workloads)}" if workloads else "Thread pool or virtual threads"
 
 
@@ -110,6 +110,7 @@ def _constant(keys: Sequence[CellKey], varying: frozenset[str]) -> str:
     key = keys[0]
     words = {
         "workload": key.workload,
+        "server": key.server,
         "jdk": key.jdk,
         "executor": key.executor,
         "cpus": plural(key.cpus, "CPU"),
@@ -139,6 +140,7 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
     threads = peak(cell.threads_peak) if cell else None
     return CellRow(
         workload=key.workload,
+        server=key.server,
         jdk=key.jdk,
         executor=key.executor,
         slot=order.index(key.executor),

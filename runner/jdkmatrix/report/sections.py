@@ -36,8 +36,8 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
     # Without a single ratio there is nothing to colour: the answers say why.
     compared = any(cell.key for table in tables for _, row in table.rows for cell in row)
     return Section(
-        id=f"{ident}-{file_stem(part.workload)}-{file_stem(part.load)}",
-        workload=part.workload,
+        id=f"{ident}-{file_stem(part.keys[0].served)}-{file_stem(part.load)}",
+        served=part.keys[0].served,
         load=part.load,
         load_words=load_words(load) if load else "no cell of this load has been measured",
         answers=answers(judgements, part, metrics),

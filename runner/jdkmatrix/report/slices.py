@@ -1,4 +1,4 @@
-"""The cells of a run, workload by workload and load by load. Pure."""
+"""The cells of a run, workload by workload, server by server and load by load. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from jdkmatrix.report.cellstats import Cells, CellStats
 
 @dataclass(frozen=True)
 class Slice:
-    """The cells of one workload and load, and the values they take on the other axes, in the order of the run."""
+    """The cells of one workload, server and load, and their values on the other axes, in the order of the run."""
 
     workload: str
+    server: str
     load: str
     keys: tuple[CellKey, ...]
     cells: tuple[CellStats, ...]
@@ -35,10 +36,10 @@ class Slice:
 
 
 def slices(cells: Cells) -> tuple[Slice, ...]:
-    found: dict[tuple[str, str], list[CellKey]] = {}
+    found: dict[tuple[str, str, str], list[CellKey]] = {}
     for key in cells.keys:
-        found.setdefault((key.workload, key.load), []).append(key)
+        found.setdefault((key.workload, key.server, key.load), []).append(key)
     return tuple(
-        Slice(workload, load, tuple(keys), tuple(cell for key in keys if (cell := cells.get(key))))
-        for (workload, load), keys in found.items()
+        Slice(workload, server, load, tuple(keys), tuple(cell for key in keys if (cell := cells.get(key))))
+        for (workload, server, load), keys in found.items()
     )

@@ -57,10 +57,10 @@ class JdkHeat:
 
 @dataclass(frozen=True)
 class Section:
-    """One workload under one load."""
+    """One workload on one server under one load."""
 
     id: str
-    workload: str
+    served: str
     load: str
     load_words: str
     answers: tuple[Answer, ...]
@@ -84,6 +84,7 @@ class CellRow:
     """One line of the table of cells; `href` is None where no page exists."""
 
     workload: str
+    server: str
     jdk: str
     executor: str
     slot: int

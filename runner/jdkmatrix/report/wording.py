@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from jdkmatrix.records import CapacityLoad, CellLoad, PinningMethod, SaturateLoad, Status
+from jdkmatrix.records import CapacityLoad, CellLoad, PinningMethod, SaturateLoad, Status, StepsLoad
 from jdkmatrix.report.cellstats import Metric
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Judged, Ratio, Verdict
@@ -90,6 +90,12 @@ def load_words(load: CellLoad) -> str:
         )
     if isinstance(load, SaturateLoad):
         return f"closed loop: {connections}, each sends its next request as soon as it has the answer"
+    if isinstance(load, StepsLoad):
+        rates = f"{digits(load.rates_rps[0], 4)} to {digits(load.rates_rps[-1], 4)}"
+        return (
+            f"open loop: constant rates one after another, {rates} requests/s over {connections}, for "
+            f"{load.step_s:g} s each, until the server is saturated"
+        )
     return f"open loop: {digits(load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"
 
 

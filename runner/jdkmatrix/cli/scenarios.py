@@ -1,0 +1,116 @@
+"""Scenarios on the command line: which size of a published experiment this host can do, and a list of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from jdkmatrix.cli.progress import clock
+from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.checks import unknown
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Matrix, Scale, ScaleName, Scenario
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.facts import memory_bytes
+from jdkmatrix.host.topology import Topology, read_topology
+from jdkmatrix.measure.prepare import too_few_cpus
+from jdkmatrix.plan import estimate_s, make_plan, select_cells
+from jdkmatrix.project import find_project
+from jdkmatrix.records import ScenarioRecord
+
+SCALES: tuple[ScaleName, ...] = ("article", "small")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is to be run. `why`: how the scale was come by, in words; None where there is no scenario."""
+
+    matrix: Matrix
+    options: Options
+    scenario: ScenarioRecord | None
+    why: str | None
+
+
+def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) -> Chosen:
+    """The scenario that `options` names as a profile of the matrix; without one everything stays as it is.
+
+    Scale "auto" is the published size where the host has the CPUs for every cell and the memory, else the small one.
+
+    Raises:
+        MatrixError: no such scenario.
+    """
+    if options.scenario is None:
+        return Chosen(matrix, options, None, None)
+    if options.scenario not in matrix.scenarios:
+        raise MatrixError(f"--scenario: {unknown(options.scenario, matrix.scenarios)}")
+    scenario = matrix.scenarios[options.scenario]
+    scale: ScaleName = "small"
+    if options.scale != "auto":
+        scale, why = options.scale, "asked for"
+    else:
+        missing = next(iter(cannot(matrix, options.scenario, "article", topology, memory)), None)
+        if missing is None:
+            scale = "article"
+        why = f"the published size is too large for this host: {missing}" if missing else "this host can do it"
+    named, profile = as_profile(matrix, options.scenario, scale)
+    size: Scale = getattr(scenario, scale)
+    return Chosen(
+        matrix=named,
+        options=replace(options, profile=profile, scenario=None),
+        scenario=ScenarioRecord(
+            name=options.scenario,
+            scale=scale,
+            scale_words=size.words,
+            description=scenario.description,
+            published=scenario.published,
+        ),
+        why=f"scale {scale} ({why}): {size.words}",
+    )
+
+
+def as_profile(matrix: Matrix, name: str, scale: ScaleName) -> tuple[Matrix, str]:
+    """The matrix with that scale of the scenario as one more profile, and the profile's name."""
+    profile = f"{name}.{scale}"
+    profiles = {**matrix.profiles, profile: matrix.scenarios[name].profile(scale)}
+    return matrix.model_copy(update={"profiles": profiles}), profile
+
+
+def cannot(matrix: Matrix, name: str, scale: ScaleName, topology: Topology, memory: int) -> Iterable[str]:
+    """Why this host cannot do every cell of that scale."""
+    named, profile = as_profile(matrix, name, scale)
+    yield from dict.fromkeys(too_few_cpus(named, select_cells(named, profile), topology).values())
+    size: Scale = getattr(matrix.scenarios[name], scale)
+    if memory < size.memory_bytes_min:
+        yield f"it needs {size.memory_bytes_min / 2**30:.0f} GiB of memory, and this host has {memory / 2**30:.0f}"
+
+
+def show() -> None:
+    """Print every scenario with both sizes, their time, and what this host cannot do of them."""
+    matrix = load_matrix(find_project().matrix)
+    topology, memory = read_topology(), memory_bytes()
+    table = Table(title="scenarios")
+    for heading in ("scenario", "scale", "time", "what"):
+        table.add_column(heading, overflow="fold")
+    for name, scenario in matrix.scenarios.items():
+        table.add_row(f"[bold]{escape(name)}", "", "", escape(_about(scenario)))
+        for scale in SCALES:
+            size: Scale = getattr(scenario, scale)
+            missing = "; ".join(cannot(matrix, name, scale, topology, memory))
+            words = f"{size.words}. [yellow]Not all of it here: {escape(missing)}" if missing else escape(size.words)
+            table.add_row("", scale, _time(matrix, name, scale), words)
+    Console().print(table)
+
+
+def _about(scenario: Scenario) -> str:
+    return f"{scenario.description} Published: {', '.join(scenario.published)}."
+
+
+def _time(matrix: Matrix, name: str, scale: ScaleName) -> str:
+    named, profile = as_profile(matrix, name, scale)
+    chosen = named.profiles[profile]
+    plan = make_plan(select_cells(named, profile), chosen, seed=0, impossible={})
+    return clock(estimate_s(named, chosen, plan.sure))

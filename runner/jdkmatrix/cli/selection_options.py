@@ -1,0 +1,128 @@
+"""The options by which `plan` and `run` choose what is measured; both take all of them.
+
+Only typer is imported here (see main).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from jdkmatrix.errors import MatrixError
+
+if TYPE_CHECKING:
+    from jdkmatrix.cli.selecting import Options
+
+
+class Scale(StrEnum):
+    AUTO = "auto"
+    ARTICLE = "article"
+    SMALL = "small"
+
+
+ProfileOption = Annotated[
+    str | None, typer.Option("--profile", "-p", help="A profile of matrix.toml; by default quick.")
+]
+ScenarioOption = Annotated[
+    str | None, typer.Option("--scenario", "-s", help="A published experiment instead (matrix scenarios lists them).")
+]
+ScaleOption = Annotated[
+    Scale, typer.Option("--scale", help="Of the scenario: as published, small, or what this host can do.")
+]
+WorkloadOption = Annotated[list[str] | None, typer.Option("--workload", help="Only this workload (repeatable).")]
+ServerOption = Annotated[list[str] | None, typer.Option("--server", help="Only this server (repeatable).")]
+JdkOption = Annotated[list[str] | None, typer.Option("--jdk", help="Only this JDK (repeatable).")]
+ExecutorOption = Annotated[list[str] | None, typer.Option("--executor", help="Only this executor (repeatable).")]
+CpusOption = Annotated[list[int] | None, typer.Option("--cpus", help="Only so many CPUs (repeatable).")]
+BurnOption = Annotated[list[int] | None, typer.Option("--burn-us", help="Only this task duration (repeatable).")]
+LoadOption = Annotated[list[str] | None, typer.Option("--load", help="Only this load (repeatable).")]
+BlocksOption = Annotated[
+    int | None, typer.Option("--blocks", min=1, help="So many, or with --max-blocks at least so many.")
+]
+MaxBlocksOption = Annotated[
+    int | None, typer.Option("--max-blocks", min=1, help="Add blocks until the ratios are precise, up to so many.")
+]
+PrecisionOption = Annotated[
+    float | None, typer.Option("--precision", min=0.0001, max=1, help="0.02: until each ratio is known to ± 2 %.")
+]
+WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Instead of the profile's.")]
+WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Instead of the profile's.")]
+AaOption = Annotated[str | None, typer.Option("--aa", help="Measure this executor against itself, and no other.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Instead of matrix.toml's.")]
+
+
+def with_selection(command: Callable[..., None]) -> Callable[..., None]:
+    """Give `command`, whose first parameter is an `Options`, these options beside its own."""
+    chosen = _parameters(_selected)
+    _, *own = _parameters(command)
+
+    @wraps(command)
+    def wrapper(**values: Any) -> None:
+        options = _selected(**{parameter.name: values.pop(parameter.name) for parameter in chosen})
+        command(options, **values)
+
+    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*chosen, *own)]
+    # Typer reads both.
+    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return wrapper
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """With their annotations evaluated; that of Options is not looked at, and its module not imported."""
+    hints = get_type_hints(function, localns={"Options": object}, include_extras=True)
+    return [p.replace(annotation=hints[p.name]) for p in inspect.signature(function).parameters.values()]
+
+
+def _selected(
+    profile: ProfileOption = None,
+    scenario: ScenarioOption = None,
+    scale: ScaleOption = Scale.AUTO,
+    workload: WorkloadOption = None,
+    server: ServerOption = None,
+    jdk: JdkOption = None,
+    executor: ExecutorOption = None,
+    cpus: CpusOption = None,
+    burn_us: BurnOption = None,
+    load: LoadOption = None,
+    blocks: BlocksOption = None,
+    max_blocks: MaxBlocksOption = None,
+    precision: PrecisionOption = None,
+    windows: WindowsOption = None,
+    window_s: WindowSOption = None,
+    seed: SeedOption = None,
+    aa: AaOption = None,
+) -> Options:
+    from jdkmatrix.cli.selecting import Options
+
+    if profile is not None and scenario is not None:
+        raise MatrixError("--profile and --scenario: one of them says what is measured")
+    if scenario is None and scale is not Scale.AUTO:
+        raise MatrixError("--scale is that of a --scenario")
+    named: dict[str, Sequence[str | int] | None] = {
+        "workload": workload,
+        "server": server,
+        "jdk": jdk,
+        "executor": executor,
+        "cpus": cpus,
+        "burn_us": burn_us,
+        "load": load,
+    }
+    return Options(
+        profile=profile or "quick",
+        only={axis: tuple(values) for axis, values in named.items() if values},
+        blocks=blocks,
+        max_blocks=max_blocks,
+        precision=precision,
+        windows=windows,
+        window_s=window_s,
+        seed=seed,
+        aa=aa,
+        scenario=scenario,
+        scale=scale.value,
+    )
