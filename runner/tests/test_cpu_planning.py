@@ -130,6 +130,43 @@ def test_all_sizes_share_one_reserved_set(
         assert set(smaller.sut) < set(larger.sut)
 
 
+@given(topology=machines(), sut=SIZES, driver=OTHERS, smt=st.booleans(), axis=AXES)
+def test_the_remote_system_shares_the_drivers_cpus_only_where_there_are_none_for_it(
+    topology: Topology, sut: int, driver: int, smt: bool, axis: list[int]
+) -> None:
+    def assigned(*, remote: int, share: bool) -> CpuSets | None:
+        try:
+            return assign(
+                topology,
+                sut_cpus=sut,
+                driver_cpus=driver,
+                remote_cpus=remote,
+                share_remote=share,
+                overlap=False,
+                smt=smt,
+                axis=axis,
+            )
+        except TooFewCpusError:
+            return None
+
+    sets, apart, without = (
+        assigned(remote=1, share=True),
+        assigned(remote=1, share=False),
+        assigned(remote=0, share=True),
+    )
+    if apart is not None:
+        assert sets == apart
+        assert "remote-shares-driver" not in codes(apart)
+        return
+    if without is None:
+        assert sets is None
+        return
+    assert sets is not None
+    assert (sets.sut, sets.driver, sets.remote) == (without.sut, without.driver, without.driver)
+    assert "remote-shares-driver" in codes(sets)
+    assert not sets.overlapped
+
+
 @given(topology=machines(), sut=SIZES, driver=OTHERS, remote=REMOTES)
 def test_siblings_of_the_server_idle_while_there_are_cores(
     topology: Topology, sut: int, driver: int, remote: int
@@ -168,6 +205,7 @@ def test_what_is_given_up_is_said_and_nothing_else(
         code
         for code, given_up in {
             "uses-cpu-0": 0 in sets.sut,
+            "remote-shares-driver": not set(sets.driver).isdisjoint(sets.remote),
             "driver-on-other-node": any(cpu.node not in nodes for cpu in others),
             "foreign-siblings": any(cpu.core == other.core for cpu in mine for other in topology.withheld),
             "crosses-l3": len({cpu.l3 for cpu in mine}) > 1,

@@ -191,6 +191,13 @@ class DriverChoice(Table):
     timeout_s: Seconds
 
 
+class RemoteRules(Table):
+    """`share_driver_cpus`: on a host with too few CPUs, the remote system may have the driver's; the cell says so."""
+
+    cpus: Cpus
+    share_driver_cpus: bool
+
+
 class WarmupRules(Table):
     window_s: Seconds
     utilisation: Annotated[float, Field(gt=0, le=0.9)]
@@ -212,6 +219,8 @@ class MeasureRules(Table):
 class Thresholds(Table):
     valid_windows_min: Share
     driver_cpu_share_max: Share
+    remote_cpu_share_max: Share
+    remote_late_p99_us_max: Annotated[float, Field(gt=0)]
     achieved_rate_min: Share
     error_share_max: Share
     jit_share_max: Annotated[float, Field(gt=0)]
@@ -238,6 +247,7 @@ class Matrix(Table):
     server: Server
     jvm: Jvm
     driver: DriverChoice
+    remote: RemoteRules
     warmup: WarmupRules
     measure: MeasureRules
     thresholds: Thresholds

@@ -27,6 +27,7 @@ _MESSAGES = {
     "mixed-core-kinds": "the server's CPUs are of several kinds, performance and efficiency cores",
     "unbalanced": "the kernel does not move threads between isolated CPUs: some can queue while others idle",
     "shares-cores": "a sibling thread of a server CPU is in use, by the server itself or by the driver",
+    "remote-shares-driver": "the remote system shares the driver's CPUs: each can make the other late",
     "overlapped": "server and driver share CPUs: the figures are no measure of the server alone",
 }
 
@@ -128,6 +129,7 @@ def assign(
     driver_cpus: int,
     overlap: bool,
     remote_cpus: int = 0,
+    share_remote: bool = False,
     smt: bool = False,
     axis: Iterable[int] = (),
 ) -> CpuSets:
@@ -138,7 +140,8 @@ def assign(
     tick are preferred for the server; isolated ones only where it needs no more than one, because the kernel does not
     balance threads over several. What the host cannot give is given up in the order of `_MESSAGES`.
 
-    `overlap`: server and driver may share CPUs where there are too few for both. `smt`: the server gets whole cores
+    `share_remote`: the remote system may have the driver's CPUs where there are none for itself. `overlap`: server and
+    driver may share CPUs where there are too few for both. `smt`: the server gets whole cores
     with all their threads.
 
     Raises:
@@ -150,6 +153,11 @@ def assign(
     if sut_cpus in sizes:
         reserved = _reserve(request, sizes)
         return _cpu_sets(request, reserved.free[:sut_cpus], *_split(request, reserved.others))
+    if share_remote and remote_cpus and sut_cpus + driver_cpus <= limit:
+        without = assign(topology, sut_cpus=sut_cpus, driver_cpus=driver_cpus, overlap=False, smt=smt, axis=axis)
+        by_number = {cpu.cpu: cpu for cpu in topology.cpus}
+        sut, driver = ([by_number[number] for number in numbers] for numbers in (without.sut, without.driver))
+        return _cpu_sets(request, sut, driver, driver)
     if not overlap or max(sut_cpus, driver_cpus, remote_cpus) > limit:
         raise TooFewCpusError(_too_few(request, sut_cpus))
     if limit > request.others:
@@ -242,7 +250,8 @@ def _threads(cores: Iterable[_Core], *, packed: bool) -> tuple[Cpu, ...]:
 
 
 def _penalty(request: _Request, way: _Way, reserved: _Reserved, sizes: Sequence[int]) -> tuple[float, ...]:
-    codes = [code for size in sizes for code in _given_up(request, reserved.free[:size], reserved.others)]
+    parts = _split(request, reserved.others)
+    codes = [code for size in sizes for code in _given_up(request, reserved.free[:size], *parts)]
     *worse, least = (codes.count(code) for code in reversed(_MESSAGES))
     sut = reserved.free[: sizes[-1]]
     return (
@@ -258,9 +267,9 @@ def _penalty(request: _Request, way: _Way, reserved: _Reserved, sizes: Sequence[
     )
 
 
-def _given_up(request: _Request, sut: Sequence[Cpu], others: Sequence[Cpu]) -> list[str]:
+def _given_up(request: _Request, sut: Sequence[Cpu], driver: Sequence[Cpu], remote: Sequence[Cpu]) -> list[str]:
     """The codes of what these sets give up, the smallest loss first."""
-    driver, remote = _split(request, others)
+    others = (*driver, *remote)
     nodes = {cpu.node for cpu in sut}
     cores = {cpu.core for cpu in sut}
     found = {
@@ -272,6 +281,7 @@ def _given_up(request: _Request, sut: Sequence[Cpu], others: Sequence[Cpu]) -> l
         "mixed-core-kinds": len({cpu.kind for cpu in sut}) > 1,
         "unbalanced": any(len(group) > 1 and any(cpu.isolated for cpu in group) for group in (sut, driver, remote)),
         "shares-cores": _shares_cores(sut, others if request.smt else (*sut, *others)),
+        "remote-shares-driver": not set(driver).isdisjoint(remote),
         "overlapped": not set(sut).isdisjoint(others),
     }
     return [code for code in _MESSAGES if found[code]]
@@ -301,7 +311,7 @@ def _cpu_sets(request: _Request, sut: Sequence[Cpu], driver: Sequence[Cpu], remo
         remote=_numbers(remote),
         overlapped=not set(sut).isdisjoint(others),
         shares_cores=_shares_cores(sut, (*sut, *others)),
-        compromises=tuple(Compromise(code, _MESSAGES[code]) for code in _given_up(request, sut, others)),
+        compromises=tuple(Compromise(code, _MESSAGES[code]) for code in _given_up(request, sut, driver, remote)),
     )
 
 

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
 from typing import Literal
 
 from jdkmatrix.config.executors import base_of
@@ -22,8 +21,8 @@ from jdkmatrix.host.cgroup_cpuset import CgroupError
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.gates import measured_status, too_few_valid
 from jdkmatrix.measure.observe import Bench
+from jdkmatrix.measure.phases import measure_phases
 from jdkmatrix.measure.pinning import Pinner
-from jdkmatrix.measure.search import search_capacity
 from jdkmatrix.measure.warmup import (
     duration_s,
     is_moderate_over,
@@ -42,7 +41,6 @@ from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.records import (
     BurnCheck,
     Capacity,
-    CapacityLoad,
     CellLoad,
     Fork,
     Load,
@@ -193,7 +191,13 @@ def _load(setup: ForkSetup, launch: Launch, server: ServerProcess, draft: _Draft
             draft.warmup = _warm(setup, bench, listener)
             if setup.burn_rounds:
                 draft.burn_check = _check_burn(setup, connection)
-            _measure_windows(setup, Windows(bench, rules.thresholds, setup.log_prefix, listener), draft)
+            draft.capacity = measure_phases(
+                setup.load,
+                Windows(bench, rules.thresholds, setup.log_prefix, listener),
+                count=setup.windows,
+                window_s=setup.window_s,
+                done=draft.windows,
+            )
             # Each window begins with a question; a server that hangs in the last one is found by this one.
             connection.get("/gauges")
         finally:
@@ -246,21 +250,6 @@ def _jit_cpus(setup: ForkSetup) -> tuple[int, ...]:
 def _check_burn(setup: ForkSetup, connection: Connection) -> BurnCheck:
     answer = connection.get_json(f"/burn?rounds={setup.burn_rounds}&repeats={_BURN_REPEATS}")
     return BurnCheck(rounds=setup.burn_rounds, asked_us=setup.planned.key.burn_us, best_us=float(answer["best_us"]))
-
-
-def _measure_windows(setup: ForkSetup, windows: Windows, draft: _Draft) -> None:
-    for index in range(1, setup.windows + 1):
-        window = windows.measure(
-            setup.load.in_windows,
-            setup.window_s,
-            index=index,
-            label=f"window-{index}",
-            title=f"window {index}/{setup.windows}",
-        )
-        draft.windows.append(window)
-    valid = [window.load.throughput_rps for window in draft.windows if window.valid]
-    if isinstance(setup.load, CapacityLoad) and valid:
-        draft.capacity = search_capacity(setup.load, windows, ceiling_rps=fmean(valid))
 
 
 def _finish(setup: ForkSetup, draft: _Draft) -> Fork:

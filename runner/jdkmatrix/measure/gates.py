@@ -8,9 +8,24 @@ from jdkmatrix.config.model import Thresholds
 from jdkmatrix.records import LoadResult, Pressure, RateLoad, Reason, Status, SutUsage, Warmup, Window
 
 
-def window_reasons(load: LoadResult, sut: SutUsage, host: Pressure, limits: Thresholds) -> tuple[Reason, ...]:
-    """Every gate that this window did not pass; empty means valid."""
-    return (*_of_load(load, limits), *_of_sut(sut, limits), *_of_host(host, limits))
+def window_reasons(
+    load: LoadResult, sut: SutUsage, host: Pressure, limits: Thresholds, *, overload_sought: bool = False
+) -> tuple[Reason, ...]:
+    """Every gate that this window did not pass; empty means valid.
+
+    `overload_sought`: the load means to find what the server cannot do, so that a missed rate and the requests that
+    fail with it are what was measured. Without a missed rate, failures count as ever.
+    """
+    of_load = [*_of_driver(load, limits)]
+    if not (overload_sought and is_missed(load, limits)):
+        of_load += _of_answers(load, limits)
+    return (*of_load, *_of_sut(sut, limits), *_of_host(host, limits))
+
+
+def is_missed(load: LoadResult, limits: Thresholds) -> bool:
+    """Were fewer requests answered than were due? False for a closed loop, in which none is due."""
+    share = _achieved_share(load)
+    return share is not None and share < limits.achieved_rate_min
 
 
 def measured_status(windows: Sequence[Window], warmup: Warmup | None, limits: Thresholds) -> Status:
@@ -33,23 +48,37 @@ def too_few_valid(windows: Sequence[Window]) -> Reason:
     )
 
 
-def _of_load(load: LoadResult, limits: Thresholds) -> Iterator[Reason]:
+def _achieved_share(load: LoadResult) -> float | None:
+    due = _due(load)
+    if due is None:
+        return None
+    return load.completed / due if due else 0.0
+
+
+def _due(load: LoadResult) -> float | None:
+    if load.due is None and isinstance(load.load, RateLoad):
+        # A driver may start its connections one after another, and then owes fewer than this.
+        return load.load.rate_rps * load.duration_s
+    return load.due
+
+
+def _of_driver(load: LoadResult, limits: Thresholds) -> Iterator[Reason]:
     if load.driver_cpu_share > limits.driver_cpu_share_max:
         yield Reason(
             code="driver-saturated",
             message=f"the driver used {load.driver_cpu_share:.0%} of its CPUs: it measured itself",
             figures={"driver_cpu_share": load.driver_cpu_share, "max": limits.driver_cpu_share_max},
         )
-    if isinstance(load.load, RateLoad):
-        # A driver may start its connections one after another, and then owes fewer than rate × duration.
-        due = load.due if load.due is not None else load.load.rate_rps * load.duration_s
-        achieved = load.completed / due if due else 0.0
-        if achieved < limits.achieved_rate_min:
-            yield Reason(
-                code="rate-missed",
-                message=f"{load.completed:,} of {due:,.0f} requests that were due were answered",
-                figures={"achieved_share": achieved, "min": limits.achieved_rate_min},
-            )
+
+
+def _of_answers(load: LoadResult, limits: Thresholds) -> Iterator[Reason]:
+    due, share = _due(load), _achieved_share(load)
+    if due is not None and share is not None and share < limits.achieved_rate_min:
+        yield Reason(
+            code="rate-missed",
+            message=f"{load.completed:,} of {due:,.0f} requests that were due were answered",
+            figures={"achieved_share": share, "min": limits.achieved_rate_min},
+        )
     failed = load.errors.total + load.non_2xx
     if failed > limits.error_share_max * (load.completed + load.errors.total):
         yield Reason(

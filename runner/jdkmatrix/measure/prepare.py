@@ -208,6 +208,8 @@ def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
         topology,
         sut_cpus=cell.cpus,
         driver_cpus=matrix.driver.cpus,
+        remote_cpus=matrix.remote.cpus if matrix.workloads[cell.workload].remote else 0,
+        share_remote=matrix.remote.share_driver_cpus,
         overlap=matrix.driver.overlap,
         smt=matrix.server.smt,
         axis=matrix.axes.cpus,

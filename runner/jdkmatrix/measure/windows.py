@@ -26,10 +26,12 @@ class Windows:
     log_prefix: str
     listener: Listener
 
-    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
-        """`label` names its files, `title` stands before its figures."""
+    def measure(
+        self, load: Load, duration_s: float, *, index: int, label: str, title: str, overload_sought: bool = False
+    ) -> Window:
+        """`label` names its files, `title` stands before its figures; `overload_sought` as in `window_reasons`."""
         seen = self.bench.observe(load, duration_s, label=label)
-        reasons = window_reasons(seen.load, seen.sut, seen.host, self.thresholds)
+        reasons = window_reasons(seen.load, seen.sut, seen.host, self.thresholds, overload_sought=overload_sought)
         verdict = f" (invalid: {', '.join(reason.code for reason in reasons)})" if reasons else ""
         self.listener.step(f"{title}: {_figures(seen.load, seen.sut.cpu_us_per_request)}{verdict}")
         return Window(

@@ -18,10 +18,11 @@ from jdkmatrix.records import (
     Reason,
     RunRecord,
     Status,
+    StepsLoad,
 )
 from jdkmatrix.report.latency import Pooled, fork_latency, kind_of, pool
 from jdkmatrix.stats import Ratio, Summary
-from jdkmatrix.stats.forks import fork_capacity_rps
+from jdkmatrix.stats.forks import fork_capacity_rps, fork_first_cpu_us, fork_peak_rps
 from jdkmatrix.stats.percentiles import tail_checked
 
 
@@ -41,11 +42,19 @@ class CellStats:
 
     @cached_property
     def throughput_rps(self) -> dict[int, float]:
-        return {fork.fork: stats.fork_throughput(fork) for fork in self.usable}
+        """Of steps of rising rates, the highest."""
+        figure = fork_peak_rps if self._has_steps else stats.fork_throughput
+        return {fork.fork: figure(fork) for fork in self.usable}
 
     @cached_property
     def cpu_us_per_request(self) -> dict[int, float]:
-        return {fork.fork: stats.fork_cpu_us_per_request(fork) for fork in self.usable}
+        """Of steps of rising rates, at the lowest: how many steps there are differs from executor to executor."""
+        figure = fork_first_cpu_us if self._has_steps else stats.fork_cpu_us_per_request
+        return {fork.fork: figure(fork) for fork in self.usable}
+
+    @property
+    def _has_steps(self) -> bool:
+        return isinstance(self.record.load, StepsLoad)
 
     @cached_property
     def capacity_rps(self) -> dict[int, float]:
@@ -60,6 +69,8 @@ class CellStats:
 
     @cached_property
     def _fork_latencies(self) -> dict[int, Latency]:
+        if self._has_steps:
+            return {}  # latencies of several rates together are those of none
         return {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
 
     @cached_property
@@ -129,6 +140,8 @@ class Metric:
 THROUGHPUT = Metric("throughput", "Throughput", True, lambda cell: cell.throughput_rps)
 CPU = Metric("cpu", "CPU per request", False, lambda cell: cell.cpu_us_per_request)
 P99 = Metric("p99", "p99 latency", False, lambda cell: cell.p99_us)
+SATURATED = Metric("saturated", "Throughput at saturation", True, lambda cell: cell.throughput_rps)
+LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, lambda cell: cell.cpu_us_per_request)
 CAPACITY = Metric("capacity", "Rate held", True, lambda cell: cell.capacity_rps)
 
 
@@ -140,6 +153,8 @@ def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
     """
     if isinstance(load, CapacityLoad):
         return (CAPACITY, THROUGHPUT, CPU)
+    if isinstance(load, StepsLoad):
+        return (SATURATED, LOWEST_CPU)
     return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU, P99)
 
 

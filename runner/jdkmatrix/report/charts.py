@@ -36,7 +36,7 @@ def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
     return (*PLAIN, *sorted(set(executors) - set(PLAIN)))
 
 
-def _finish(chart: alt.LayerChart | alt.FacetChart, description: str) -> Spec:
+def finish(chart: alt.LayerChart | alt.FacetChart, description: str) -> Spec:
     spec: Spec = chart.properties(
         width="container",
         background="transparent",
@@ -48,7 +48,7 @@ def _finish(chart: alt.LayerChart | alt.FacetChart, description: str) -> Spec:
     return spec
 
 
-def _colour(order: Sequence[str]) -> alt.Color:
+def colour(order: Sequence[str]) -> alt.Color:
     return alt.Color("executor:N", scale=alt.Scale(domain=list(order), range="category"), legend=None)
 
 
@@ -104,7 +104,7 @@ def bars(
     bar = (
         alt.Chart(mean_data)
         .mark_bar(opacity=0.82, cornerRadiusEnd=2)
-        .encode(y=y, x=x, color=_colour(order), tooltip=tooltip, **offset)
+        .encode(y=y, x=x, color=colour(order), tooltip=tooltip, **offset)
     )
     interval = (
         alt.Chart(mean_data)
@@ -131,7 +131,7 @@ def bars(
         .mark_text(style="value", align="right")
         .encode(y=y, x=alt.X("end:Q", scale=x_scale, title=title), text="label:N", **offset)
     )
-    return _finish(alt.layer(bar, interval, point, label, height=height), description)
+    return finish(alt.layer(bar, interval, point, label, height=height), description)
 
 
 def latency_curves(
@@ -165,7 +165,7 @@ def latency_curves(
         legend=None,
     )
     base = alt.Chart(alt.InlineData(values=list(points)))
-    line = base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=_colour(order), strokeDash=dash)
+    line = base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=colour(order), strokeDash=dash)
     hover = base.mark_point(opacity=0, size=90).encode(
         x=x,
         y=y,
@@ -175,7 +175,7 @@ def latency_curves(
             alt.Tooltip("ms:Q", title="latency in ms", format=".3~r"),
         ],
     )
-    return _finish(alt.layer(line, hover, height=230), description)
+    return finish(alt.layer(line, hover, height=230), description)
 
 
 def rate_latency(
@@ -200,7 +200,7 @@ def rate_latency(
         axis=alt.Axis(values=log_ticks(lowest_ms, highest_ms), format="~g"),
     )
     base = alt.Chart(alt.InlineData(values=list(points)))
-    line = base.mark_line(strokeWidth=1, opacity=0.5).encode(x=x, y=y, color=_colour(order), detail="fork:N")
+    line = base.mark_line(strokeWidth=1, opacity=0.5).encode(x=x, y=y, color=colour(order), detail="fork:N")
     tooltip = [
         alt.Tooltip("executor:N"),
         alt.Tooltip("fork:Q"),
@@ -211,19 +211,19 @@ def rate_latency(
     held = (
         base.transform_filter("datum.held == 'held'")
         .mark_point(filled=True, size=46)
-        .encode(x=x, y=y, color=_colour(order), tooltip=tooltip)
+        .encode(x=x, y=y, color=colour(order), tooltip=tooltip)
     )
     not_held = (
         base.transform_filter("datum.held != 'held'")
         .mark_point(filled=False, size=46, strokeWidth=1.6)
-        .encode(x=x, y=y, color=_colour(order), tooltip=tooltip)
+        .encode(x=x, y=y, color=colour(order), tooltip=tooltip)
     )
     objective = (
         alt.Chart(alt.InlineData(values=[{"ms": objective_ms}]))
         .mark_rule(style="interval", strokeDash=[4, 3])
         .encode(y=y)
     )
-    return _finish(alt.layer(objective, line, held, not_held, height=230), description)
+    return finish(alt.layer(objective, line, held, not_held, height=230), description)
 
 
 def log_ticks(low: float, high: float) -> list[float]:
@@ -277,7 +277,7 @@ def _series_template(title: str, number_format: str, zero: bool) -> Spec:
             alt.Tooltip("v:Q", title=title, format=",.4~r"),
         ],
     )
-    return _finish(alt.layer(band, line, hover, height=96), "")
+    return finish(alt.layer(band, line, hover, height=96), "")
 
 
 def series(

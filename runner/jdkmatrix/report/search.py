@@ -10,7 +10,6 @@ from jdkmatrix.report.cellstats import CellStats, summary_of
 from jdkmatrix.report.numbers import digits, milliseconds, quantity
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart, SearchView
-from jdkmatrix.report.wording import condition
 
 _OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
 
@@ -25,12 +24,10 @@ def search_charts(ident: str, part: Slice, order: Sequence[str]) -> tuple[Chart,
     lowest, highest = charts.log_domain([*(float(row["ms"]) for row in every), load.p99_max_us / 1000])
     fastest = max(float(row["rate"]) for row in every)
     found = []
-    for number, (jdk, cpus, burn) in enumerate((j, c, b) for c in part.cpus for b in part.burns for j in part.jdks):
-        here = [cell for cell in part.cells if (cell.key.jdk, cell.key.cpus, cell.key.burn_us) == (jdk, cpus, burn)]
-        here = sorted((c for c in here if c.key in rows), key=lambda cell: order.index(cell.key.executor))
+    for number, (title, cells) in enumerate(part.conditions(order)):
+        here = [cell for cell in cells if cell.key in rows]
         if not here:
             continue
-        title = f"{jdk}, {condition(cpus, burn)}"
         found.append(
             Chart(
                 id=f"{ident}-{number}",

@@ -11,7 +11,7 @@ from jdkmatrix.report.latency import Pooled
 from jdkmatrix.report.numbers import digits, plural
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart
-from jdkmatrix.report.wording import condition, work_words
+from jdkmatrix.report.wording import work_words
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
@@ -97,12 +97,10 @@ def latency_charts(ident: str, part: Slice, pools: Mapping[CellKey, Pooled], ord
     lowest, highest = charts.log_domain([ms for _, ms, _ in every])
     longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
     found = []
-    for number, (jdk, cpus, burn) in enumerate((j, c, b) for c in part.cpus for b in part.burns for j in part.jdks):
-        here = [key for key in points if (key.jdk, key.cpus, key.burn_us) == (jdk, cpus, burn)]
-        here.sort(key=lambda key: order.index(key.executor))
+    for number, (title, cells) in enumerate(part.conditions(order)):
+        here = [cell.key for cell in cells if cell.key in points]
         if not here:
             continue
-        title = f"{jdk}, {condition(cpus, burn)}"
         p99 = [(key.executor, pools[key].percentiles.get("99")) for key in here]
         found.append(
             Chart(

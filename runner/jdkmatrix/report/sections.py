@@ -13,8 +13,9 @@ from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.search import search_charts
 from jdkmatrix.report.section_charts import bar_charts, latency_charts
 from jdkmatrix.report.slices import Slice, slices
+from jdkmatrix.report.steps import steps_groups
 from jdkmatrix.report.views import JdkHeat, Legend, Section
-from jdkmatrix.report.wording import condition, load_words
+from jdkmatrix.report.wording import condition, cpu_of, load_words, throughput_of
 
 
 def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tuple[Section, ...]:
@@ -50,7 +51,10 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in part.executors),
         capacity=bar_charts(f"{ident}-capacity", part, CAPACITY, "requests per second", 4, order),
         search=search_charts(f"{ident}-search", part, order),
+        experiment=steps_groups(f"{ident}-steps", part, order),
         throughput=bar_charts(f"{ident}-throughput", part, THROUGHPUT, "requests per second", 4, order),
+        throughput_of=throughput_of(load) if load else None,
+        cpu_of=cpu_of(load) if load else None,
         cpu=bar_charts(f"{ident}-cpu", part, CPU, "CPU µs per request", 3, order),
         latency=latency_charts(f"{ident}-latency", part, pools, order),
         columns=min(len(part.jdks), 3),

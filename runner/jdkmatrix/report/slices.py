@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.records import CellKey
 from jdkmatrix.report.cellstats import Cells, CellStats
+from jdkmatrix.report.wording import condition
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,16 @@ class Slice:
     @property
     def executors(self) -> frozenset[str]:
         return frozenset(key.executor for key in self.keys)
+
+    def conditions(self, order: Sequence[str]) -> Iterator[tuple[str, list[CellStats]]]:
+        """The cells of each number of CPUs, work and JDK, by executor in this order, with a title."""
+        for cpus, burn_us, jdk in itertools.product(self.cpus, self.burns, self.jdks):
+            here = [
+                cell for cell in self.cells if (cell.key.jdk, cell.key.cpus, cell.key.burn_us) == (jdk, cpus, burn_us)
+            ]
+            if here:
+                here.sort(key=lambda cell: order.index(cell.key.executor))
+                yield f"{jdk}, {condition(cpus, burn_us)}", here
 
 
 def slices(cells: Cells) -> tuple[Slice, ...]:

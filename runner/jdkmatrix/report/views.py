@@ -10,6 +10,14 @@ from jdkmatrix.report.numbers import Figure
 
 
 @dataclass(frozen=True)
+class Legend:
+    """`slot`: place in the palette."""
+
+    name: str
+    slot: int
+
+
+@dataclass(frozen=True)
 class Chart:
     """`note` is the text beside the picture: what it shows in words or figures."""
 
@@ -17,6 +25,16 @@ class Chart:
     title: str
     note: str
     spec: Spec
+
+
+@dataclass(frozen=True)
+class ChartGroup:
+    """Charts of one figure under one heading. `legend`: colours of their own instead of those of executors."""
+
+    title: str
+    words: str
+    charts: tuple[Chart, ...]
+    legend: tuple[Legend, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,14 +60,6 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Legend:
-    """`slot` is the executor's place in the palette."""
-
-    executor: str
-    slot: int
-
-
-@dataclass(frozen=True)
 class JdkHeat:
     jdk: str
     tables: tuple[HeatTable, ...]
@@ -71,8 +81,11 @@ class Section:
     legend: tuple[Legend, ...]
     capacity: tuple[Chart, ...]
     search: tuple[Chart, ...]
+    experiment: tuple[ChartGroup, ...]
     throughput: tuple[Chart, ...]
+    throughput_of: str | None  # which part of the load it is, where it is not the whole
     cpu: tuple[Chart, ...]
+    cpu_of: str | None
     latency: tuple[Chart, ...]
     latency_kind: str | None
     columns: int  # of charts, so that JDKs stand side by side
@@ -185,6 +198,7 @@ class RunView:
     @property
     def charts(self) -> dict[str, Spec]:
         found = [chart for s in self.sections for chart in (*s.capacity, *s.search, *s.throughput, *s.cpu, *s.latency)]
+        found += [chart for s in self.sections for group in s.experiment for chart in group.charts]
         return {chart.id: chart.spec for chart in found}
 
 

@@ -99,6 +99,20 @@ def load_words(load: CellLoad) -> str:
     return f"open loop: {digits(load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"
 
 
+def throughput_of(load: CellLoad) -> str | None:
+    """Which part of the load the bars of throughput show; None: all of it."""
+    if isinstance(load, CapacityLoad):
+        return "Of the closed loop before the search."
+    return "Of the step in which a fork answered most." if isinstance(load, StepsLoad) else None
+
+
+def cpu_of(load: CellLoad) -> str | None:
+    """As throughput_of, of CPU per request."""
+    if isinstance(load, CapacityLoad):
+        return "Of the closed loop before the search."
+    return "At the lowest rate." if isinstance(load, StepsLoad) else None
+
+
 def work_words(burn_us: int) -> str:
     """The axis `burn_us`, as a reader calls it."""
     return f"{burn_us:,} µs"

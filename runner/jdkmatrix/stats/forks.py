@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CapacityLoad, CellRecord, Fork, RateLoad, Window
+from jdkmatrix.records import CapacityLoad, CellRecord, Fork, RateLoad, StepsLoad, Window
 from jdkmatrix.stats.capacity import is_known
 from jdkmatrix.stats.intervals import mean_interval
 
@@ -65,6 +65,25 @@ def fork_throughput(fork: Fork) -> float:
     return sum(window.load.throughput_rps * window.load.duration_s for window in windows) / seconds
 
 
+def fork_peak_rps(fork: Fork) -> float:
+    """The highest throughput of its valid windows: under steps of rising rates, what it does when saturated, or the
+    last rate where it was not.
+
+    Raises:
+        MatrixError: the fork has no valid window.
+    """
+    return max(window.load.throughput_rps for window in _valid(fork))
+
+
+def fork_first_cpu_us(fork: Fork) -> float:
+    """CPU time of the SUT per request in µs in its first valid window: under steps of rising rates, at the lowest.
+
+    Raises:
+        MatrixError: the fork has no valid window.
+    """
+    return _valid(fork)[0].sut.cpu_us_per_request
+
+
 def fork_cpu_us_per_request(fork: Fork) -> float:
     """CPU time of the SUT per request of one fork, in µs: its valid windows, each weighted by its requests.
 
@@ -85,13 +104,15 @@ def fork_capacity_rps(fork: Fork) -> float | None:
 
 def leading_by_block(cell: CellRecord) -> dict[int, float]:
     """What executors under the load of this cell are compared by first, of every usable fork that has it: the rate
-    that held where it was searched for, CPU time per request where a constant rate fixes the throughput, throughput
-    elsewhere."""
+    that held where it was searched for, CPU time per request where a constant rate fixes the throughput, the highest
+    throughput of rising steps, throughput elsewhere."""
     figure: Callable[[Fork], float | None] = fork_throughput
     if isinstance(cell.load, CapacityLoad):
         figure = fork_capacity_rps
     elif isinstance(cell.load, RateLoad):
         figure = fork_cpu_us_per_request
+    elif isinstance(cell.load, StepsLoad):
+        figure = fork_peak_rps
     return {fork.fork: value for fork in cell.forks if fork.usable and (value := figure(fork))}
 
 

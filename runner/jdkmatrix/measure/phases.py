@@ -1,0 +1,55 @@
+"""What is measured on a warm server: the windows that its load asks for, and what is found with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import fmean
+
+from jdkmatrix.measure.gates import is_missed
+from jdkmatrix.measure.search import search_capacity
+from jdkmatrix.measure.windows import Windows
+from jdkmatrix.records import Capacity, CapacityLoad, CellLoad, RateLoad, StepsLoad, Window
+
+
+def measure_phases(
+    load: CellLoad, windows: Windows, *, count: int, window_s: float, done: list[Window]
+) -> Capacity | None:
+    """Append every window to `done` as soon as it is measured, so that nothing is lost if the next one fails.
+
+    `count` windows of `window_s` where the load has no length of its own. Returns what a search for the capacity found.
+
+    Raises:
+        MatrixError: as DriverSession.run, or the server gives no answer.
+    """
+    if isinstance(load, StepsLoad):
+        _measure_steps(load, windows, done)
+        return None
+    for index in range(1, count + 1):
+        title = f"window {index}/{count}"
+        done.append(windows.measure(load.in_windows, window_s, index=index, label=f"window-{index}", title=title))
+    valid = [window.load.throughput_rps for window in done if window.valid]
+    if isinstance(load, CapacityLoad) and valid:
+        return search_capacity(load, windows, ceiling_rps=fmean(valid))
+    return None
+
+
+def _measure_steps(load: StepsLoad, windows: Windows, done: list[Window]) -> None:
+    for index, rate_rps in enumerate(load.rates_rps, start=1):
+        window = windows.measure(
+            RateLoad(rate_rps=rate_rps, connections=load.connections),
+            load.step_s,
+            index=index,
+            label=f"step-{index}",
+            title=f"step {index}/{len(load.rates_rps)}, {rate_rps:,.0f} req/s",
+            overload_sought=True,
+        )
+        done.append(window)
+        if _missed_in_a_row(done, windows) >= load.missed_max:
+            return
+
+
+def _missed_in_a_row(done: Iterable[Window], windows: Windows) -> int:
+    run = 0
+    for window in done:
+        run = run + 1 if is_missed(window.load, windows.thresholds) else 0
+    return run

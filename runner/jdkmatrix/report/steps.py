@@ -1,0 +1,134 @@
+"""Constant rates one after another, up to saturation: throughput, CPU and latency over the offered rate. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.records import RateLoad, StepsLoad, Window
+from jdkmatrix.report.cellstats import CellStats, summary_of
+from jdkmatrix.report.charts import Row, log_domain
+from jdkmatrix.report.curves import Axis, lines
+from jdkmatrix.report.numbers import digits
+from jdkmatrix.report.slices import Slice
+from jdkmatrix.report.views import Chart, ChartGroup
+
+
+@dataclass(frozen=True)
+class _Figure:
+    id: str
+    title: str
+    words: str
+    axis: str
+    of: Callable[[Window], float | None]
+    log: bool = False
+    number_format: str = "~s"
+    top: float | None = None  # of the axis, where it has a natural one
+
+
+def _p99_ms(window: Window) -> float | None:
+    latency = window.load.corrected
+    return latency.percentiles_us["99"] / 1000 if latency else None
+
+
+_FIGURES = (
+    _Figure(
+        "throughput",
+        "Throughput over offered load",
+        "Requests answered per second. On the dashed line everything that was asked for was answered; where a curve "
+        "leaves it, the server is saturated. The dot is the most that a fork reached.",
+        "answered per second",
+        lambda window: window.load.throughput_rps,
+    ),
+    _Figure(
+        "cpu",
+        "CPU use over offered load",
+        "CPU time of the server as a share of the CPUs it has.",
+        "share of its CPUs",
+        lambda window: window.sut.cpu_share,
+        number_format=".0%",
+        top=1.0,
+    ),
+    _Figure(
+        "cost",
+        "CPU per request over offered load",
+        "CPU time of the server per request.",
+        "CPU µs per request",
+        lambda window: window.sut.cpu_us_per_request,
+    ),
+    _Figure(
+        "p99",
+        "p99 over offered load",
+        "Response time from the intended send time. Beyond saturation it grows with the length of the step. The axis "
+        "is logarithmic.",
+        "p99 in ms",
+        _p99_ms,
+        log=True,
+    ),
+)
+
+
+def steps_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+    """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
+    if not any(isinstance(cell.record.load, StepsLoad) and cell.usable for cell in part.cells):
+        return ()
+    fastest = max(offered for cell in part.cells for _, window in _windows(cell) if (offered := _offered(window)))
+    groups = []
+    for figure in _FIGURES:
+        values = [value for cell in part.cells for _, window in _windows(cell) if (value := figure.of(window))]
+        if not values:
+            continue
+        low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
+        axis = Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format)
+        charts = tuple(
+            Chart(
+                id=f"{ident}-{figure.id}-{number}",
+                title=title,
+                note="; ".join(_note(cell) for cell in cells) if figure.id == "throughput" else "",
+                spec=lines(
+                    [row for cell in cells for row in _points(cell, figure)],
+                    x=Axis("offered requests per second", 0, fastest * 1.03),
+                    y=axis,
+                    order=order,
+                    marks=[row for cell in cells for row in _peaks(cell)] if figure.id == "throughput" else (),
+                    reference=_diagonal(min(fastest, high)) if figure.id == "throughput" else (),
+                    description=f"{figure.title} of {title}, one line per fork",
+                ),
+            )
+            for number, (title, cells) in enumerate(part.conditions(order))
+        )
+        groups.append(ChartGroup(figure.title, figure.words, charts))
+    return tuple(groups)
+
+
+def _windows(cell: CellStats) -> Iterable[tuple[int, Window]]:
+    return ((fork.fork, window) for fork in cell.usable for window in fork.valid_windows)
+
+
+def _offered(window: Window) -> float:
+    return window.load.load.rate_rps if isinstance(window.load.load, RateLoad) else 0.0
+
+
+def _points(cell: CellStats, figure: _Figure) -> Iterable[Row]:
+    return (
+        {"executor": cell.key.executor, "fork": fork, "x": _offered(window), "y": value}
+        for fork, window in _windows(cell)
+        if (value := figure.of(window)) is not None and (value > 0 or not figure.log)
+    )
+
+
+def _peaks(cell: CellStats) -> Iterable[Row]:
+    for fork in cell.usable:
+        best = max(fork.valid_windows, key=lambda window: window.load.throughput_rps)
+        reached = best.load.throughput_rps
+        text = f"fork {fork.fork}: {digits(reached, 4)} requests/s"
+        yield {"executor": cell.key.executor, "x": _offered(best), "y": reached, "text": text}
+
+
+def _diagonal(end: float) -> list[Row]:
+    return [{"x": 0, "y": 0}, {"x": end, "y": end}]
+
+
+def _note(cell: CellStats) -> str:
+    peak = summary_of(cell.throughput_rps)
+    return f"{cell.key.executor}: {digits(peak.geomean, 4) if peak else 'no'} requests/s at most"

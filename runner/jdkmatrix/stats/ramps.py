@@ -1,0 +1,78 @@
+"""What a load that rises over time says: when the throughput had caught up with it, and where the server's knee is.
+Pure, on what the driver saw second by second.
+
+Every rule asks for several seconds in a row, since one second of a stalled machine is no finding.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+CAUGHT_UP_SHARE = 0.95  # of the rate that the load ends with, as the published "time to peak" is read here
+CAUGHT_UP_SECONDS = 3
+BASELINE_SHARE = 0.25  # the first quarter of the ramp says what is normal
+KNEE_FACTOR = 2.0
+KNEE_SECONDS = 5
+END_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Second:
+    """One second of the load, of those that end at `t_s` after its start. `rate_rps` is the rate that was asked for at
+    its end; `p99_us` is None where nothing was answered."""
+
+    t_s: float
+    rate_rps: float
+    completed_rps: float
+    errors: int
+    p99_us: float | None
+
+
+@dataclass(frozen=True)
+class At:
+    """A moment of the ramp, and the rate that was asked for there."""
+
+    t_s: float
+    rate_rps: float
+
+
+def time_to_peak_s(seconds: Sequence[Second]) -> float | None:
+    """The end of the first of `CAUGHT_UP_SECONDS` in a row with a throughput of at least `CAUGHT_UP_SHARE` of the last
+    rate that was asked for; None where that never was so."""
+    if not seconds:
+        return None
+    enough_rps = CAUGHT_UP_SHARE * seconds[-1].rate_rps
+    found = _first_run(seconds, CAUGHT_UP_SECONDS, lambda second: second.completed_rps >= enough_rps)
+    return found.t_s if found else None
+
+
+def knee(seconds: Sequence[Second]) -> At | None:
+    """Where p99 leaves what is normal: the first of `KNEE_SECONDS` in a row with a p99 above `KNEE_FACTOR` times its
+    median in the first quarter of the ramp. A second without an answer counts as above. None: it never does, or
+    nothing was answered in that quarter."""
+    quarter = seconds[: max(1, int(len(seconds) * BASELINE_SHARE))]
+    normal = [second.p99_us for second in quarter if second.p99_us is not None]
+    if not normal:
+        return None
+    limit_us = KNEE_FACTOR * statistics.median(normal)
+    found = _first_run(seconds, KNEE_SECONDS, lambda second: second.p99_us is None or second.p99_us > limit_us)
+    return At(found.t_s, found.rate_rps) if found else None
+
+
+def end_of_service(seconds: Sequence[Second]) -> At | None:
+    """The first of `END_SECONDS` in a row in which fewer requests were answered than failed; None where that never was
+    so."""
+    found = _first_run(seconds, END_SECONDS, lambda second: second.errors > second.completed_rps)
+    return At(found.t_s, found.rate_rps) if found else None
+
+
+def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second], bool]) -> Second | None:
+    """The first of `length` neighbours that all hold; at the end of the load fewer would do no more than guess."""
+    run = 0
+    for index, second in enumerate(seconds):
+        run = run + 1 if holds(second) else 0
+        if run == length:
+            return seconds[index - length + 1]
+    return None

@@ -1,0 +1,132 @@
+"""Steps of rising rates: when the series ends, what counts, and what the report shows of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Thresholds
+from jdkmatrix.measure.gates import is_missed, window_reasons
+from jdkmatrix.measure.phases import measure_phases
+from jdkmatrix.measure.windows import Windows
+from jdkmatrix.records import CellRecord, Errors, Load, RateLoad, StepsLoad, Window
+from jdkmatrix.report.cellstats import LOWEST_CPU, SATURATED, Cells, metrics_of
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.site import build_site
+from jdkmatrix.stats.forks import leading_by_block
+from jdkmatrix.store.loaded import LoadedRun
+from tests.builders import load_result, pressure, sut_usage
+from tests.report_fixtures import Shape, latency, synthetic_run
+
+LIMITS = load_matrix(Path(__file__).parents[2] / "matrix.toml").thresholds
+LOAD = StepsLoad(rates_rps=(1000, 2000, 3000, 4000, 5000, 6000), connections=50, step_s=2, warmup_rps=500)
+
+
+@dataclass
+class Server:
+    """SYNTHETIC: answers up to `capacity_rps`, and fails what it cannot answer. As `Windows` it measures; it takes note
+    of what it was asked for."""
+
+    like: Window
+    capacity_rps: float
+    thresholds: Thresholds = LIMITS
+    asked: list[float] = field(default_factory=list)
+
+    def measure(
+        self, load: Load, duration_s: float, *, index: int, label: str, title: str, overload_sought: bool = False
+    ) -> Window:
+        assert isinstance(load, RateLoad)
+        assert overload_sought
+        self.asked.append(load.rate_rps)
+        reached = min(load.rate_rps, self.capacity_rps)
+        late = 1.0 if reached == load.rate_rps else 500.0
+        result = self.like.load.model_copy(
+            update={
+                "load": load,
+                "due": round(load.rate_rps * duration_s),
+                "completed": round(reached * duration_s),
+                "throughput_rps": reached,
+                "errors": Errors(timeout=round((load.rate_rps - reached) * duration_s)),
+                "corrected": latency(400.0 * late, 1.0, 1000),
+            }
+        )
+        usage = self.like.sut.model_copy(update={"cpu_us_per_request": 100.0 + index, "cpu_share": reached / 8000})
+        return self.like.model_copy(update={"index": index, "load": result, "sut": usage, "reasons": ()})
+
+
+def stepped(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> tuple[Server, list[Window]]:
+    server, done = Server(like, capacity_rps), cast(list[Window], [])
+    measure_phases(load, cast(Windows, cast(Any, server)), count=1, window_s=1, done=done)
+    return server, done
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    plain = synthetic_run(tmp_path_factory.mktemp("run"), Shape(run_id="steps", jdks=("temurin-25",), blocks=2))
+
+    def changed(cell: CellRecord) -> CellRecord:
+        share = 0.8 if cell.key.executor == "virtual" else 1.0
+        forks = tuple(
+            fork.model_copy(update={"windows": tuple(stepped(fork.windows[0], 3500.0 * share + fork.fork)[1])})
+            for fork in cell.forks
+        )
+        return cell.model_copy(update={"load": LOAD, "forks": forks})
+
+    return replace(plain, cells=tuple(changed(cell) for cell in plain.cells))
+
+
+def test_the_series_ends_after_so_many_missed_steps_in_a_row(run: LoadedRun) -> None:
+    like = run.cells[0].forks[0].windows[0]
+    server, done = stepped(like, 3500)
+    assert server.asked == [1000, 2000, 3000, 4000, 5000]
+    assert [is_missed(window.load, LIMITS) for window in done] == [False, False, False, True, True]
+    assert stepped(like, 1e6)[0].asked == list(LOAD.rates_rps), "a server that holds all is asked for all"
+    assert stepped(like, 1)[0].asked == [1000, 2000]
+    once = LOAD.model_copy(update={"missed_max": 1})
+    assert stepped(like, 3500, once)[0].asked == [1000, 2000, 3000, 4000]
+
+
+def test_overload_is_no_fault_where_it_is_sought_and_failures_without_it_are() -> None:
+    load = RateLoad(rate_rps=1000, connections=10)
+    overloaded = load_result(load, due=1000, completed=900, errors=Errors(timeout=50))
+    failing = load_result(load, due=1000, completed=1000, errors=Errors(read=1))
+
+    def codes(result: Any, *, sought: bool) -> list[str]:
+        found = window_reasons(result, sut_usage(), pressure(), LIMITS, overload_sought=sought)
+        return [reason.code for reason in found]
+
+    assert codes(overloaded, sought=True) == []
+    assert codes(overloaded, sought=False) == ["rate-missed", "errors"]
+    assert codes(failing, sought=True) == codes(failing, sought=False) == ["errors"]
+    busy = overloaded.model_copy(update={"driver_cpu_share": 0.99})
+    assert codes(busy, sought=True) == ["driver-saturated"], "what the driver cannot do says nothing of the server"
+
+
+def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_lowest_rate(run: LoadedRun) -> None:
+    assert metrics_of(LOAD) == (SATURATED, LOWEST_CPU)
+    cells = Cells(run.run, run.cells)
+    virtual = next(cell for cell in cells if cell.key.executor == "virtual")
+    assert SATURATED.by_block(virtual) == {1: 2801.0, 2: 2802.0} == leading_by_block(virtual.record)
+    assert LOWEST_CPU.by_block(virtual) == {1: 101.0, 2: 101.0}
+    assert virtual.latency is None, "latencies of several rates together are those of none"
+
+
+def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun, tmp_path: Path) -> None:
+    section = view_run(run, Cells(run.run, run.cells)).sections[0]
+    assert [group.title.split(" over")[0] for group in section.experiment] == [
+        "Throughput",
+        "CPU use",
+        "CPU per request",
+        "p99",
+    ]
+    throughput = section.experiment[0].charts[0]
+    assert "virtual: 2,801 requests/s at most" in throughput.note
+    rows = [row for data in throughput.spec["datasets"].values() for row in data if "fork" in row]
+    assert {row["x"] for row in rows} == {1000, 2000, 3000, 4000, 5000}
+    assert all(row["y"] <= row["x"] for row in rows)
+    page = build_site([run], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates")
+    assert "Throughput over offered load" in page.read_text()
