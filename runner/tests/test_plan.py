@@ -67,7 +67,8 @@ def test_an_addition_may_have_fewer_blocks() -> None:
 def test_an_axis_left_out_of_select_means_all_of_it() -> None:
     matrix = with_profile(select=Selection(workload=("mp-ping",), jdk=("temurin-25",), load=("saturate-10",)))
     cells = select_cells(matrix, "p")  # type: ignore[arg-type]
-    assert len(cells) == len(MATRIX.axes.executor) * len(MATRIX.axes.cpus) * len(MATRIX.axes.burn_us)
+    axes = MATRIX.axes
+    assert len(cells) == len(axes.server) * len(axes.executor) * len(axes.cpus) * len(axes.burn_us)
 
 
 def test_a_selection_without_cells_fails() -> None:
