@@ -19,6 +19,7 @@ windows = 1
 window_s = 1
 [profiles.short.select]
 workload = ["mp-ping"]
+server = ["open-liberty"]
 jdk = ["temurin-25"]
 executor = ["liberty", "virtual"]
 cpus = [1]

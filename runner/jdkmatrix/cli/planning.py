@@ -85,13 +85,12 @@ def show(options: Options, *, as_json: bool) -> None:
 def _table(plan: Plan, profile: str) -> Table:
     impossible = {entry.key for entry in plan.not_testable}
     table = Table(title=f"profile {profile}")
-    for heading in ("workload", "server", "JDK", "executor", "CPUs", "burn µs", "load", "forks"):
+    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", "load", "forks"):
         table.add_column(heading, overflow="fold")
     for cell in plan.cells:
         forks = sum(fork.key == cell for fork in plan.sure)
         table.add_row(
-            cell.workload,
-            cell.server,
+            cell.served,
             cell.jdk,
             cell.executor,
             str(cell.cpus),
