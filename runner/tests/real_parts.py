@@ -64,6 +64,7 @@ def setup_of(
             jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC"),
             rounds_per_us=ROUNDS_PER_US,
         ),
+        kernel={},
         scratch=folder / "scratch",
         log_dir=log_dir,
         log_prefix="../logs",

@@ -71,7 +71,7 @@ def campaign(store: RunStore, **protocol: Any) -> Campaign:
     parts = CellParts(
         driver=cast(Any, SimpleNamespace(facts=facts)),
         cpu_sets=CpuSets(sut=(1,), driver=(0,), overlapped=False, shares_cores=False),
-        burn_rounds=0, jvm_flags={}, instance=cast(Any, None), inputs={},
+        burn_rounds=0, jvm_flags={}, instance=cast(Any, None), kernel={}, inputs={},
     )  # fmt: skip
     host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k")
     return Campaign(

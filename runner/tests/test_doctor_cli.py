@@ -120,10 +120,10 @@ def test_tune_then_restore(
     assert "13 of 13 settings changed" in printed
     assert tuning.tune_host(yes=True, host=host, state=state) == 0
     assert "Nothing that --tune may change" in capsys.readouterr().out
-    assert tuning.restore_host(host=host, state=state) == 0
+    assert tuning.restore_host(host=host, states=[state]) == 0
     assert "13 put back" in capsys.readouterr().out
     assert read(tmp_path, GOVERNOR) == "powersave"
-    assert tuning.restore_host(host=host, state=state) == 0
+    assert tuning.restore_host(host=host, states=[state]) == 0
     assert "Nothing to restore" in capsys.readouterr().out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from rich.table import Table
 from jdkmatrix.cli.examining import this_host
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.doctor.catalogue import proposed
-from jdkmatrix.doctor.tuned import STATE_FILE
+from jdkmatrix.doctor.tuned import ARM_FILE, STATE_FILE
 from jdkmatrix.doctor.tuning import Outcome, Restored, Step, restore, steps, tune
 from jdkmatrix.errors import MatrixError
 
@@ -49,24 +49,27 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     return 1 if failed else 0
 
 
-def restore_host(*, host: Host | None = None, state: Path = STATE_FILE) -> int:
-    """Put back what --tune found; returns 1 when something could not be put back.
+def restore_host(*, host: Host | None = None, states: Sequence[Path] = (ARM_FILE, STATE_FILE)) -> int:
+    """Put back what --tune found, and before it what a run that was killed had set for an arm of a comparison; returns
+    1 when something could not be put back.
 
     Raises:
         MatrixError: not root, or a record that cannot be read.
     """
     _need_root("--restore")
-    endings = restore(host or this_host(), state)
+    host = host or this_host()
     console = Console()
-    if endings is None:
-        console.print(f"Nothing to restore: {state} is not there.")
+    found = [restored for state in states if (restored := restore(host, state)) is not None]
+    if not found:
+        console.print(f"Nothing to restore: {' and '.join(map(str, states))} are not there.")
         return 0
+    endings = [ending for restored in found for ending in restored]
     unchanged = {"put back", "already so"}
     counts = {name: sum(ending.ending == name for ending in endings) for name in _STYLES}
     console.print(", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
     _list(console, ((ending.file, _ending(ending)) for ending in endings if ending.ending not in unchanged))
     if counts["failed"]:
-        console.print(f"What failed stays in {state}: run --restore again.")
+        console.print("What failed stays recorded: run --restore again.")
     return 1 if counts["failed"] else 0
 
 

@@ -27,6 +27,7 @@ def problems(matrix: Matrix) -> list[str]:
         *_definitions(matrix),
         *_workloads(matrix),
         *_tunings(matrix),
+        *_empty_tunings(matrix),
         *_profiles(matrix),
         *_warmup(matrix),
     ]
@@ -67,6 +68,15 @@ def _tunings(matrix: Matrix) -> Iterator[str]:
         tuning = tuning_of(executor)
         if tuning is not None and tuning not in matrix.tunings:
             yield f'axes.executor: "{executor}": tuning {unknown(tuning, matrix.tunings)}; add [tunings.{tuning}]'
+
+
+def _empty_tunings(matrix: Matrix) -> Iterator[str]:
+    for name, tuning in matrix.tunings.items():
+        if not tuning.properties and not tuning.kernel:
+            yield f"tunings.{name}: changes nothing; give it properties or kernel"
+        for file in tuning.kernel:
+            if ".." in file:
+                yield f"tunings.{name}.kernel: {file}: a path without .. is needed"
 
 
 def _profiles(matrix: Matrix) -> Iterator[str]:

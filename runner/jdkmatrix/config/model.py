@@ -89,11 +89,16 @@ class Workload(Table):
     memory_every_s: Seconds | None = None
 
 
+KernelFile = Annotated[str, Field(pattern=r"^/(proc/sys|sys)/[A-Za-z0-9_./-]+$")]
+
+
 class Tuning(Table):
-    """System properties of the JVM for one arm of a comparison."""
+    """What one arm of a comparison has: system properties of the JVM, and files of the kernel with what is written into
+    them while its forks run."""
 
     description: str
-    properties: Annotated[dict[str, str], Field(min_length=1)]
+    properties: dict[str, str] = {}
+    kernel: dict[KernelFile, Annotated[str, Field(min_length=1)]] = {}
 
 
 class Selection(Table):

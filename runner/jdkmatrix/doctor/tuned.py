@@ -18,6 +18,8 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.store.atomic import write_atomic
 
 STATE_FILE = Path("/var/lib/jdk-matrix/tuned.json")
+# Of what a run set for one arm of a comparison.
+ARM_FILE = STATE_FILE.with_name("arm.json")
 _FORMAT = 1
 
 

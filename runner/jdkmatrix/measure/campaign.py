@@ -31,6 +31,7 @@ class CellParts:
     burn_rounds: int
     jvm_flags: Mapping[str, str]
     instance: Instance
+    kernel: Mapping[str, str]  # files and what they hold while a fork runs
     inputs: Mapping[str, Any]
 
 
@@ -170,6 +171,7 @@ class Campaign:
             pinner=self.pinner,
             driver=parts.driver,
             instance=parts.instance,
+            kernel=parts.kernel,
             scratch=scratch,
             log_dir=log_dir,
             log_prefix=f"../{log_dir.relative_to(self.store.directory)}",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import traceback
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,11 +16,13 @@ from typing import Literal
 
 from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.base import Driver, DriverError, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cgroup_cpuset import CgroupError
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.gates import measured_status, too_few_valid
+from jdkmatrix.measure.kernel import KernelError, kernel_settings
 from jdkmatrix.measure.observe import Bench
 from jdkmatrix.measure.phases import measure_phases
 from jdkmatrix.measure.pinning import Pinner
@@ -72,6 +75,7 @@ _CODES = (
     (DriverError, "driver"),
     (AffinityError, "pinning"),
     (CgroupError, "pinning"),
+    (KernelError, "kernel"),
 )
 
 
@@ -94,6 +98,7 @@ class ForkSetup:
     pinner: Pinner
     driver: Driver
     instance: Instance
+    kernel: Mapping[str, str]  # files and what they hold while it runs
     scratch: Path
     log_dir: Path
     log_prefix: str  # from the cell file to `log_dir`
@@ -126,7 +131,8 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
     both processes ended."""
     draft = _Draft()
     try:
-        _measure(setup, setup.instance.lay_out(setup.scratch, setup.log_dir), draft, listener)
+        with kernel_settings(Host(root=Path("/"), results=setup.log_dir), setup.kernel):
+            _measure(setup, setup.instance.lay_out(setup.scratch, setup.log_dir), draft, listener)
     except MatrixError as error:
         draft.fail(_code(error), str(error))
     except Exception as error:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from jdkmatrix.config.executors import base_of, tuning_of
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Matrix, Tuning
+from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.drivers.choice import choose_all
 from jdkmatrix.drivers.loadgen import LoadgenDriver
@@ -20,6 +21,7 @@ from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.calibrate import calibrate
 from jdkmatrix.measure.campaign import CellParts
+from jdkmatrix.measure.kernel import cannot_set
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.plan import Plan, make_plan, select_cells
 from jdkmatrix.project import Project
@@ -190,17 +192,20 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
     features = matrix.workloads[cell.workload].features
     if features not in matrix.servers[cell.server].feature_sets:
         return f"{cell.server} has no {features}, which {cell.workload} needs"
-    unknown = unknown_properties(_tuning(matrix, cell), jdk.entry.vm, jdk.entry.feature_version)
+    unknown = unknown_properties(_tuning(matrix, cell).properties, jdk.entry.vm, jdk.entry.feature_version)
     if unknown:
         return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
+    refused = cannot_set(Host(root=Path("/"), results=Path("/")), _tuning(matrix, cell).kernel)
+    if refused:
+        return f"{cell.executor}: {refused}"
     driver = parts.drivers[cell.load]
     return driver if isinstance(driver, str) else None
 
 
-def _tuning(matrix: Matrix, cell: CellKey) -> Mapping[str, str]:
-    """System properties of the JVM that this cell's executor asks for."""
+def _tuning(matrix: Matrix, cell: CellKey) -> Tuning:
+    """What this cell's executor asks for; empty where it asks for nothing."""
     name = tuning_of(cell.executor)
-    return matrix.tunings[name].properties if name else {}
+    return matrix.tunings[name] if name else Tuning(description="none")
 
 
 def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
@@ -273,9 +278,13 @@ def _cell_parts(
                 java=_java(parts, cell.jdk),
                 feature_set=workload.features,
                 executor=base_of(cell.executor),
-                jvm_options=(*options, *(f"-D{name}={value}" for name, value in _tuning(matrix, cell).items())),
+                jvm_options=(
+                    *options,
+                    *(f"-D{name}={value}" for name, value in _tuning(matrix, cell).properties.items()),
+                ),
                 rounds_per_us=rounds_per_us,
             ),
+            kernel=_tuning(matrix, cell).kernel,
             inputs=_inputs(matrix, parts, cell, jdk, options),
         )
     return ready
@@ -288,7 +297,7 @@ def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, jdk: Available, options
         "server": {"version": parts.servers[cell.server].version, "sha256": parts.servers[cell.server].sha256},
         "jdk": {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release},
         "jvm_options": list(options),
-        "tuning": dict(_tuning(matrix, cell)),
+        "tuning": _tuning(matrix, cell).model_dump(exclude={"description"}),
     }
 
 
