@@ -18,9 +18,22 @@ final class Draws {
     private static final double UNIT = 0x1.0p-53;
 
     private final ConcurrentMap<Long, AtomicLong> next = new ConcurrentHashMap<>();
+    private volatile long longestNs = Order.MAX_DELAY_NS;
+
+    /**
+     * From now on no delay is longer, whatever is asked for: a caller is warmed up with the requests that will be
+     * measured, without as many of them in flight.
+     */
+    void atMost(long ns) {
+        longestNs = ns;
+    }
 
     /** @throws BadRequestException too many seeds: each is kept for good */
     long delayNs(Order order) throws BadRequestException {
+        return Math.min(longestNs, askedNs(order));
+    }
+
+    private long askedNs(Order order) throws BadRequestException {
         if (order.spread() == Spread.FIXED) {
             return order.delayNs();
         }

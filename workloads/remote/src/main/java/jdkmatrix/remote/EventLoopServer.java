@@ -94,7 +94,13 @@ final class EventLoopServer extends VerticleBase {
                         stats(request.response(), Order.parseReset(Parameters.of(request)));
                     }
                 }
-                case null, default -> say(request.response(), 404, "only /answer and /stats are here");
+                case "/delay" -> {
+                    if (allows(request, HttpMethod.POST)) {
+                        draws.atMost(Order.parseLongestNs(Parameters.of(request)));
+                        request.response().setStatusCode(204).end();
+                    }
+                }
+                case null, default -> say(request.response(), 404, "only /answer, /stats and /delay are here");
             }
         } catch (BadRequestException e) {
             ledger.refused();

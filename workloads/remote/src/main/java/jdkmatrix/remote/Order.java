@@ -24,6 +24,7 @@ record Order(long delayNs, int sizeBytes, Spread spread, double sigma, long seed
     private static final String SEED = "seed";
     private static final String FAULT = "fault";
     private static final String RESET = "reset";
+    private static final String AT_MOST = "at_most_us";
     private static final Set<String> OF_AN_ANSWER = Set.of(DELAY, SIZE, SPREAD, SIGMA, SEED, FAULT);
 
     static Order parse(Parameters given) throws BadRequestException {
@@ -47,5 +48,12 @@ record Order(long delayNs, int sizeBytes, Spread spread, double sigma, long seed
     static boolean parseReset(Parameters given) throws BadRequestException {
         given.allowOnly(Set.of(RESET));
         return given.oneOf(RESET, false, new Boolean[] {true, false}, String::valueOf);
+    }
+
+    /** Of /delay: the longest that an answer may be held back from now on; without a figure, as long as is asked for. */
+    static long parseLongestNs(Parameters given) throws BadRequestException {
+        given.allowOnly(Set.of(AT_MOST));
+        long longestUs = TimeUnit.NANOSECONDS.toMicros(MAX_DELAY_NS);
+        return TimeUnit.MICROSECONDS.toNanos(given.whole(AT_MOST, longestUs, 0, longestUs));
     }
 }

@@ -47,6 +47,24 @@ class AnswersTest {
         }
     }
 
+    @Test
+    void delaysAreCutToTheLongestThatIsAllowedUntilThatIsTakenBack() throws IOException {
+        try (Client client = new Client(port)) {
+            client.send("POST /delay?at_most_us=1000 HTTP/1.1\r\nHost: remote\r\nContent-Length: 0\r\n\r\n");
+            assertEquals(204, client.receive().status());
+            long fromNs = System.nanoTime();
+            assertEquals(200, client.get("/answer?delay_us=600000000").status(), "ten minutes were asked for");
+            assertTrue(System.nanoTime() - fromNs >= 1_000_000);
+            client.send("POST /delay HTTP/1.1\r\nHost: remote\r\nContent-Length: 0\r\n\r\n");
+            assertEquals(204, client.receive().status());
+            long againNs = System.nanoTime();
+            client.get("/answer?delay_us=20000");
+            assertTrue(System.nanoTime() - againNs >= 20_000_000);
+            assertEquals(400, Client.get(port, "/answer?at_most_us=1").status());
+            assertEquals(405, client.get("/delay").status());
+        }
+    }
+
     /**
      * Early by nothing at all. Late by no more than a second, which is no claim about speed: only an implementation that
      * forgets its timers would miss it, not a busy machine.
