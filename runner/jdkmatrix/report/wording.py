@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from jdkmatrix.records import CapacityLoad, CellLoad, PinningMethod, SaturateLoad, Status
+from jdkmatrix.records import CapacityLoad, CellLoad, PinningMethod, RampLoad, SaturateLoad, Status
 from jdkmatrix.report.cellstats import Metric
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Judged, Ratio, Verdict
@@ -90,6 +90,12 @@ def load_words(load: CellLoad) -> str:
         )
     if isinstance(load, SaturateLoad):
         return f"closed loop: {connections}, each sends its next request as soon as it has the answer"
+    if isinstance(load, RampLoad):
+        highest_rps = max(rate_rps for _, rate_rps in load.points)
+        return (
+            f"open loop: a rate that changes within {digits(load.duration_s, 3)} s, at most {digits(highest_rps, 4)} "
+            f"requests/s, on a fixed schedule over {connections}"
+        )
     return f"open loop: {digits(load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"
 
 
