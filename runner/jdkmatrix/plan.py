@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from jdkmatrix.config.checks import AXES
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CapacityLoad, CellKey, CellLoad, NotTestable, StepsLoad
+from jdkmatrix.records import CapacityLoad, CellKey, CellLoad, NotTestable, RampedLoad, StepsLoad
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,8 @@ def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -
 def _measured_s(load: CellLoad, profile: Profile) -> float:
     if isinstance(load, StepsLoad):
         return load.step_s * len(load.rates_rps)
+    if isinstance(load, RampedLoad):
+        return load.duration_s
     search_s = _SEARCH_STEPS * load.step_s if isinstance(load, CapacityLoad) else 0.0
     return profile.windows * profile.window_s + search_s
 
@@ -169,5 +171,7 @@ def length_words(load: CellLoad, profile: Profile) -> str:
     """How long a fork under this load is measured."""
     if isinstance(load, StepsLoad):
         return f"up to {len(load.rates_rps)} steps of {load.step_s:g} s"
+    if isinstance(load, RampedLoad):
+        return f"a ramp of {load.duration_s:g} s"
     windows = f"{profile.windows} windows of {profile.window_s:g} s"
     return f"{windows} and a search" if isinstance(load, CapacityLoad) else windows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -13,6 +13,10 @@ from pydantic_core import ErrorDetails
 from jdkmatrix.config import checks
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import CellLoad
+
+_LOADS, _ = get_args(CellLoad)
+_KINDS = tuple(str(load.model_fields["kind"].default) for load in get_args(_LOADS))
 
 
 class ConfigError(MatrixError):
@@ -89,7 +93,7 @@ def _explain(error: ErrorDetails) -> str:
         shown = found.get("kind") if isinstance(found, Mapping) else found
         return f"{key}: {checks.unknown(shown, choices)}"
     if kind == "union_tag_not_found":
-        return f'{key}: has no `kind` (allowed: "saturate", "rate", "capacity")'
+        return f"{key}: has no `kind` (allowed: {', '.join(_KINDS)})"
     message = error["msg"].replace("tuple", "list")
     return f"{key}: found {_shown(found)}; {message[0].lower()}{message[1:]}"
 
@@ -100,7 +104,7 @@ def _key(location: Sequence[int | str]) -> str:
     for part in location:
         if isinstance(part, int):
             key += f"[{part}]"
-        elif part in ("saturate", "rate", "capacity") or part.startswith(("tuple[", "literal[")):
+        elif part in _KINDS or part.startswith(("tuple[", "literal[")):
             continue
         else:
             key += f".{part}" if key else part

@@ -7,7 +7,7 @@ from typing import Literal
 
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CapacityLoad, CellLoad, Load, RateLoad
+from jdkmatrix.records import CapacityLoad, CellLoad, Load, RampedLoad, RateLoad
 
 
 def choose(
@@ -42,4 +42,6 @@ def _able(driver: Driver, load: CellLoad) -> Driver | str:
     kinds: list[Load] = [load.in_windows]
     if isinstance(load, CapacityLoad):
         kinds.append(RateLoad(rate_rps=1, connections=load.connections))
+    if isinstance(load, RampedLoad):
+        kinds.append(load.ramp)
     return next((reason for kind in kinds if (reason := driver.cannot(kind))), driver)

@@ -34,9 +34,10 @@ MAX_RATE_RPS = 10_000_000  # as Load.java has it
 STDERR_LOG = "loadgen.stderr.txt"
 
 _START_TIMEOUT_S = 60.0
-# On top of a phase's duration: connections 3 s, drain 1 s, until the driver gives itself up 10 s (Limits.java,
-# Engine.java), a busy machine 5 s.
+# On top of a phase's duration: connections 3 s and 2 ms for each, drain 1 s, until the driver gives itself up 10 s
+# (Limits.java, Engine.java), a busy machine 5 s.
 _OVERRUN_S = 3.0 + 1.0 + 10.0 + 5.0
+_CONNECT_EACH_S = 0.002
 _GRACE_S = 2.0
 _TAIL_LINES = 12
 
@@ -152,10 +153,10 @@ class LoadgenSession:
         self._ready = True
 
     def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
-        """One phase; LABEL.hlog in the log folder holds its intervals.
+        """One phase; LABEL.hlog in the log folder holds its intervals. A ramp's duration is that of its points.
 
-        When not one connection can be opened, DriverError is raised and the session stays usable; after every other
-        DriverError it is closed.
+        When not one connection can be opened, or more are asked for than this machine allows, DriverError is raised
+        and the session stays usable; after every other DriverError it is closed.
         """
         if not self._usable:
             raise DriverError("this loadgen session has ended")
@@ -192,7 +193,7 @@ class LoadgenSession:
             self._stdin.flush()
         except OSError:
             raise self._dead() from None
-        deadline = time.monotonic() + duration_s + _OVERRUN_S
+        deadline = time.monotonic() + duration_s + _OVERRUN_S + load.connections * _CONNECT_EACH_S
         self._expect(Started, deadline)
         intervals: list[Interval] = []
         while isinstance(event := self._next(deadline), IntervalEvent):
@@ -236,7 +237,7 @@ class LoadgenSession:
 
 
 class _RefusedError(DriverError):
-    """Not one connection could be opened; the session stays usable."""
+    """The phase did not begin; the session stays usable."""
 
 
 def _read_lines(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
@@ -249,6 +250,8 @@ def _read_lines(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> No
 def _interval(event: IntervalEvent) -> Interval:
     return Interval(
         t_s=event.t_s,
+        due=event.due,
+        sent=event.sent,
         completed=event.completed,
         errors=event.errors.total,
         p50_us=event.p50_us,

@@ -30,6 +30,7 @@ class Started(_Event):
 class IntervalEvent(_Event):
     event: Literal["interval"]
     t_s: float
+    due: int | None
     sent: int
     completed: int
     non_2xx: int

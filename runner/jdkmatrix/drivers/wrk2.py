@@ -1,7 +1,7 @@
 """wrk2 (giltene/wrk2) as a load driver: constant rate, latencies from the intended send time.
 
-Every phase is one process. What wrk2 cannot do is said, not approximated: closed loops, fractions of a request per
-second. Meanings and limits of its figures: `wrk2_figures`.
+Every phase is one process. What wrk2 cannot do is said, not approximated: closed loops, ramps, fractions of a
+request per second. Meanings and limits of its figures: `wrk2_figures`.
 
 Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk2 does not tell.
 """
@@ -26,7 +26,7 @@ from jdkmatrix import launch
 from jdkmatrix.drivers.base import DriverError, Target
 from jdkmatrix.drivers.wrk2_figures import CONNECT_STAGGER_MS, STOP_CHECK_S
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
-from jdkmatrix.records import DriverFacts, Load, LoadResult, RateLoad
+from jdkmatrix.records import DriverFacts, Load, LoadResult, RampLoad, RateLoad
 
 ENVIRONMENT_VARIABLE = "MATRIX_WRK2"
 
@@ -101,6 +101,8 @@ class Wrk2Driver:
         return DriverFacts(name="wrk2", version=self.version, sha256=self.sha256, jdk=None, java_version=None)
 
     def cannot(self, load: Load) -> str | None:
+        if isinstance(load, RampLoad):
+            return "wrk2 cannot change its rate: it sends at a constant one from start to end"
         if not isinstance(load, RateLoad):
             return "wrk2 has no closed loop: it always sends at a constant rate"
         if not load.rate_rps.is_integer():

@@ -8,7 +8,7 @@ from statistics import fmean
 from jdkmatrix.measure.gates import is_missed
 from jdkmatrix.measure.search import search_capacity
 from jdkmatrix.measure.windows import Windows
-from jdkmatrix.records import Capacity, CapacityLoad, CellLoad, RateLoad, StepsLoad, Window
+from jdkmatrix.records import Capacity, CapacityLoad, CellLoad, RampedLoad, RateLoad, StepsLoad, Window
 
 
 def measure_phases(
@@ -23,6 +23,10 @@ def measure_phases(
     """
     if isinstance(load, StepsLoad):
         _measure_steps(load, windows, done)
+        return None
+    if isinstance(load, RampedLoad):
+        ramp = load.ramp
+        done.append(windows.measure(ramp, ramp.duration_s, index=1, label="ramp", title="ramp", overload_sought=True))
         return None
     for index in range(1, count + 1):
         title = f"window {index}/{count}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from bisect import bisect_right
+from fractions import Fraction
+from itertools import pairwise
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from jdkmatrix.records.base import Record
 
@@ -30,6 +33,81 @@ class RateLoad(Record):
     @property
     def in_windows(self) -> RateLoad:
         return self
+
+
+class RampLoad(Record):
+    """Open loop: a rate that is linear between points (seconds, requests per second over all connections).
+
+    Two points at the same time are a jump. The k-th request, from 0 on, is due when the integral of the rate is about
+    to exceed k; none is due while the rate is 0. The ramp lasts until its last point.
+    """
+
+    kind: Literal["ramp"] = "ramp"
+    points: Annotated[
+        tuple[
+            tuple[
+                Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)],
+                Annotated[float, Field(ge=0, le=10_000_000, allow_inf_nan=False)],
+            ],
+            ...,
+        ],
+        Field(min_length=2, max_length=10_000),
+    ]
+    connections: Annotated[int, Field(ge=1, le=100_000)]
+
+    @model_validator(mode="after")
+    def _is_a_ramp(self) -> Self:
+        times = [t_s for t_s, _ in self.points]
+        if times[0] != 0:
+            raise ValueError(f"the first point must be at 0 s, not at {times[0]:g} s")
+        for before, after in pairwise(times):
+            if after < before:
+                raise ValueError(f"after {before:g} s comes {after:g} s: times must rise")
+        for first, third in zip(times, times[2:], strict=False):
+            if third == first:
+                raise ValueError(f"three points at {first:g} s: a jump has two")
+        if not any(t0 < t1 and rate0 + rate1 > 0 for (t0, rate0), (t1, rate1) in pairwise(self.points)):
+            raise ValueError("no rate is above 0 for any time")
+        return self
+
+    @property
+    def ends_level(self) -> bool:
+        """Does it end with a rate that is held for a while?"""
+        (before_s, before_rps), (end_s, end_rps) = self.points[-2:]
+        return before_s < end_s and before_rps == end_rps
+
+    @property
+    def duration_s(self) -> float:
+        return self.points[-1][0]
+
+    def rate_at(self, t_s: float) -> float:
+        """Requests per second at a time: 0 before and after the ramp, at a jump the rate after it."""
+        after = bisect_right(self.points, t_s, key=lambda point: point[0])
+        if after == 0 or t_s > self.duration_s:
+            return 0.0
+        t0_s, rate0_rps = self.points[after - 1]
+        if after == len(self.points):
+            return rate0_rps
+        t1_s, rate1_rps = self.points[after]
+        return rate0_rps + (rate1_rps - rate0_rps) * (t_s - t0_s) / (t1_s - t0_s)
+
+    def due_until(self, t_s: float) -> Fraction:
+        """The integral of the rate from the start to `t_s`, in requests; exact for the decimals that are written.
+
+        Rounded up, it is the number of requests that are due before `t_s`.
+        """
+        t, due = _decimal(t_s), Fraction(0)
+        for before, after in pairwise(self.points):
+            (t0, rate0), (t1, rate1) = map(_decimal, before), map(_decimal, after)
+            if t0 < t and t0 < t1:
+                x = min(t, t1) - t0
+                due += rate0 * x + (rate1 - rate0) * x * x / (2 * (t1 - t0))
+        return due
+
+
+def _decimal(number: float) -> Fraction:
+    """What is written: 0.1 is a tenth."""
+    return Fraction(repr(number))
 
 
 class CapacityLoad(Record):
@@ -70,9 +148,24 @@ class StepsLoad(Record):
         return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
 
 
-Load = Annotated[SaturateLoad | RateLoad, Field(discriminator="kind")]  # what a driver runs
+class RampedLoad(RampLoad):
+    """A ramp with the rate under which the server is warmed up for it."""
+
+    warmup_rps: Annotated[float, Field(gt=0)]
+
+    @property
+    def in_windows(self) -> RateLoad:
+        return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
+
+    @property
+    def ramp(self) -> RampLoad:
+        """As a driver runs it."""
+        return RampLoad(points=self.points, connections=self.connections)
+
+
+Load = Annotated[SaturateLoad | RateLoad | RampLoad, Field(discriminator="kind")]  # what a driver runs
 # `in_windows`: what the gate of the warm-up looks at, and the windows where the load has none of its own.
-CellLoad = Annotated[SaturateLoad | RateLoad | CapacityLoad | StepsLoad, Field(discriminator="kind")]
+CellLoad = Annotated[SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad, Field(discriminator="kind")]
 
 DEFAULT_SERVER = "open-liberty"  # of every result from before there was an axis for it
 
@@ -145,9 +238,15 @@ class Errors(Record):
 
 
 class Interval(Record):
-    """One second as the driver saw it; `t_s` is its end, counted from the start of the window."""
+    """One second as the driver saw it; `t_s` is its end, counted from the start of the window.
+
+    `due` are the requests that the schedule has in this second (None in a closed loop), `sent` those that left in it.
+    Both are None where the driver did not say.
+    """
 
     t_s: float
+    due: int | None = None
+    sent: int | None = None
     completed: int
     errors: int
     p50_us: float | None
@@ -164,7 +263,7 @@ class LoadResult(Record):
     ended_monotonic_ns: int
     duration_s: float  # throughput is counted over this
     latency_from_s: float  # latencies are recorded from here on (wrk2 drops its calibration); 0 = all
-    due: int | None  # requests that the schedule asked for (rate loads)
+    due: int | None  # requests that the schedule asked for (rates and ramps)
     sent: int | None
     unsent: int | None  # due and not sent when time was up
     outstanding: int | None = None  # sent, and neither answered nor failed when time was up

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from jdkmatrix.records import CapacityLoad, CellLoad, PinningMethod, SaturateLoad, Status, StepsLoad
+from jdkmatrix.records import CapacityLoad, CellLoad, PinningMethod, RampLoad, SaturateLoad, Status, StepsLoad
 from jdkmatrix.report.cellstats import Metric
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Judged, Ratio, Verdict
@@ -95,6 +95,12 @@ def load_words(load: CellLoad) -> str:
         return (
             f"open loop: constant rates one after another, {rates} requests/s over {connections}, for "
             f"{load.step_s:g} s each, until the server is saturated"
+        )
+    if isinstance(load, RampLoad):
+        highest_rps = max(rate_rps for _, rate_rps in load.points)
+        return (
+            f"open loop: a rate that changes within {digits(load.duration_s, 3)} s, at most {digits(highest_rps, 4)} "
+            f"requests/s, on a fixed schedule over {connections}"
         )
     return f"open loop: {digits(load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"
 

@@ -1,23 +1,42 @@
 package jdkmatrix.loadgen;
 
-/** What a session reads, one JSON object per line: {@code kind} is "rate" or "saturate". */
-record Command(String label, String kind, Double rateRps, Integer connections, Double durationS) {
+import java.util.List;
+
+/**
+ * What a session reads, one JSON object per line: {@code kind} is "rate", "ramp" or "saturate".
+ *
+ * @param points of a ramp, pairs of seconds and requests per second
+ */
+record Command(
+        String label, String kind, Double rateRps, List<List<Double>> points, Integer connections, Double durationS) {
     Phase toPhase() {
         need("kind", kind);
         need("connections", connections);
         need("duration_s", durationS);
+        onlyFor("rate", "rate_rps", rateRps);
+        onlyFor("ramp", "points", points);
         Load load = switch (kind) {
             case "rate" -> new Load.Rate(need("rate_rps", rateRps), connections);
-            case "saturate" -> {
-                if (rateRps != null) {
-                    throw new IllegalArgumentException("rate_rps is not for kind \"saturate\"");
-                }
-                yield new Load.Saturate(connections);
-            }
+            case "ramp" -> new Load.Ramp(
+                    need("points", points).stream().map(Command::toPoint).toList(), connections);
+            case "saturate" -> new Load.Saturate(connections);
             default -> throw new IllegalArgumentException(
-                    "kind = \"%s\": \"rate\" or \"saturate\" is needed".formatted(kind));
+                    "kind = \"%s\": \"rate\", \"ramp\" or \"saturate\" is needed".formatted(kind));
         };
         return Phase.of(label, load, durationS);
+    }
+
+    private static Load.Ramp.Point toPoint(List<Double> pair) {
+        if (pair == null || pair.size() != 2 || pair.contains(null)) {
+            throw new IllegalArgumentException("points: %s; [SECONDS, RATE] is needed".formatted(pair));
+        }
+        return Load.Ramp.Point.of(pair.getFirst(), pair.getLast());
+    }
+
+    private void onlyFor(String owner, String name, Object value) {
+        if (value != null && !kind.equals(owner)) {
+            throw new IllegalArgumentException("%s is not for kind \"%s\"".formatted(name, kind));
+        }
     }
 
     private static <T> T need(String name, T value) {

@@ -21,6 +21,8 @@ final class Connection {
     final int index;
     /** Every link of this connection writes the same buffer: only one request is outstanding at a time. */
     final ByteBuf request;
+    /** What stands in it, but for its fields; null before the first request. */
+    Template template;
 
     State state = State.CLOSED;
     Link link;

@@ -1,6 +1,6 @@
 package jdkmatrix.loadgen;
 
-import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.UnixOperatingSystemMXBean;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.ChannelOption;
@@ -20,20 +20,25 @@ import java.util.function.Consumer;
 /**
  * Runs phases against one target, one after another, over connections that are kept from phase to phase.
  *
- * <p>A phase: open what is missing of its connections (at most {@link Limits#PREPARE_NS}); send for its duration; wait
+ * <p>A phase: open what is missing of its connections (at most {@link Limits#prepareNs}); send for its duration; wait
  * for what is outstanding (at most {@link Limits#DRAIN_NS}), close the connections that are still busy.
  */
 final class Engine implements AutoCloseable {
     /** Between the decision to begin and the first slot: every event loop has its orders by then. */
     private static final long LEAD_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long MARGIN_NS = TimeUnit.SECONDS.toNanos(10);
+    /** Of the JVM (libraries, pipes, logs) and, three each, of the event loops. */
+    private static final int OTHER_FILES = 128;
+    private static final int FILES_PER_LOOP = 3;
+    private static final long MAX_REQUEST_BYTES = 128L << 20;
 
     private final Target target;
     private final Limits limits;
     private final EventLoopGroup group;
     private final List<Worker> workers = new ArrayList<>();
     private final Tally gathered = new Tally();
-    private final OperatingSystemMXBean os = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    private final UnixOperatingSystemMXBean os =
+            ManagementFactory.getPlatformMXBean(UnixOperatingSystemMXBean.class);
 
     Engine(Target target, int threads, Limits limits) {
         if (!Epoll.isAvailable()) {
@@ -47,6 +52,7 @@ final class Engine implements AutoCloseable {
         group = new MultiThreadIoEventLoopGroup(threads, new PunctualThreads(), EpollIoHandler.newFactory());
         Bootstrap bootstrap = new Bootstrap()
                 .channel(EpollSocketChannel.class)
+                .remoteAddress(target.address())
                 .option(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) TimeUnit.NANOSECONDS.toMillis(limits.timeoutNs()));
@@ -59,10 +65,11 @@ final class Engine implements AutoCloseable {
     /**
      * Runs one phase and waits for its end.
      *
-     * @throws RefusedException not one connection could be opened; the engine stays usable
-     * @throws IllegalStateException an event loop broke or hangs; the engine is of no use any more
+     * @throws RefusedException the phase did not begin; the engine stays usable
+     * @throws IllegalStateException an event loop broke, hangs or has no request left to make; the engine is of no use any more
      */
     PhaseResult run(Phase phase, Progress progress) throws RefusedException, InterruptedException {
+        check(phase.load().connections());
         prepare(phase.load().connections());
         long startNs = System.nanoTime() + LEAD_NS;
         long endNs = startNs + phase.durationNs();
@@ -83,9 +90,7 @@ final class Engine implements AutoCloseable {
         Tally drain = gather(endNs + Limits.DRAIN_NS + MARGIN_NS);
         total.add(drain);
         progress.drained(durationS, Math.max(durationS, (System.nanoTime() - startNs) / 1e9), drain);
-        long due = phase.load() instanceof Load.Rate rate
-                ? new Schedule(rate.rps(), rate.connections(), phase.durationNs()).due()
-                : 0;
+        long due = phase.load() instanceof Load.Scheduled load ? load.schedule(phase.durationNs()).due() : 0;
         return new PhaseResult(phase, startNs, endNs, due, total, cpuS);
     }
 
@@ -98,9 +103,24 @@ final class Engine implements AutoCloseable {
         group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
     }
 
+    private void check(int connections) throws RefusedException {
+        long files = (long) connections + OTHER_FILES + FILES_PER_LOOP * workers.size();
+        if (files > os.getMaxFileDescriptorCount()) {
+            throw new RefusedException(
+                    "connections = %d: %d open files are needed, %d are allowed here; raise the limit (ulimit -n)"
+                            .formatted(connections, files, os.getMaxFileDescriptorCount()));
+        }
+        long bytes = (long) connections * target.longestRequest();
+        if (bytes > MAX_REQUEST_BYTES) {
+            throw new RefusedException(
+                    "connections = %d: with requests of %d bytes they need %d MiB of buffers; %d are allowed"
+                            .formatted(connections, target.longestRequest(), bytes >> 20, MAX_REQUEST_BYTES >> 20));
+        }
+    }
+
     private void prepare(int connections) throws RefusedException, InterruptedException {
         each(worker -> worker.prepare(connections));
-        long deadlineNs = System.nanoTime() + Limits.PREPARE_NS + MARGIN_NS;
+        long deadlineNs = System.nanoTime() + Limits.prepareNs(connections) + MARGIN_NS;
         int open = 0;
         String error = null;
         for (Worker worker : workers) {
@@ -145,6 +165,7 @@ final class Engine implements AutoCloseable {
         Worker.Report report = worker.awaitReport(deadlineNs - System.nanoTime());
         return switch (report) {
             case null -> throw new IllegalStateException("an event loop hangs: no report in time");
+            case Worker.Report.GaveUp gaveUp -> throw new IllegalStateException(gaveUp.why());
             case Worker.Report.Broken broken ->
                 throw new IllegalStateException("an event loop broke: " + broken.cause(), broken.cause());
             default -> type.cast(report);

@@ -20,8 +20,10 @@ sealed interface Event {
     /** The schedule starts at this System.nanoTime, in a few milliseconds. */
     record Started(String label, long monotonicNs) implements Event {}
 
+    /** One second; {@code due} are slots of the schedule, {@code sent} may be of earlier ones. */
     record Interval(
             double tS,
+            Long due,
             long sent,
             long completed,
             @JsonProperty("non_2xx") long non2xx,

@@ -26,9 +26,9 @@ final class IntervalLog implements Progress, AutoCloseable {
     IntervalLog(Path path, Phase phase, String url) throws IOException {
         file = new PrintStream(Files.newOutputStream(path), false, StandardCharsets.UTF_8);
         log = new HistogramLogWriter(file);
-        scheduled = phase.load() instanceof Load.Rate;
+        scheduled = phase.scheduled();
         comment = "loadgen %s, phase %s, %s, %s; values in ns, Interval_Max in ms"
-                .formatted(Main.version(), phase.label(), phase.load(), url);
+                .formatted(Main.version(), phase.label(), Summary.describe(phase.load()), url);
     }
 
     @Override

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
  *     interrupt take more CPU than sending, reading and parsing. Below one request per this time nothing is bundled.
  */
 record Limits(long timeoutNs, long bundleNs) {
-    /** How long a phase waits at most for its connections before it begins without those that are missing. */
-    static final long PREPARE_NS = TimeUnit.SECONDS.toNanos(3);
+    private static final long PREPARE_NS = TimeUnit.SECONDS.toNanos(3);
+    private static final long PREPARE_EACH_NS = TimeUnit.MILLISECONDS.toNanos(2);
     /** How long answers are awaited after the end of a phase, so that they do not fall into the next. */
     static final long DRAIN_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -24,6 +24,11 @@ record Limits(long timeoutNs, long bundleNs) {
     static final long MAX_TIMEOUT_MS = TimeUnit.HOURS.toMillis(1);
 
     static final long MAX_BUNDLE_US = 100_000;
+
+    /** How long a phase waits at most for its connections before it begins without those that are missing. */
+    static long prepareNs(int connections) {
+        return PREPARE_NS + connections * PREPARE_EACH_NS;
+    }
 
     static Limits of(long timeoutMs, long bundleUs) {
         if (timeoutMs < MIN_TIMEOUT_MS || timeoutMs > MAX_TIMEOUT_MS) {

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpResponse;
@@ -28,7 +29,6 @@ final class Link extends ChannelInboundHandlerAdapter {
     private final Worker worker;
     final Connection connection;
     private Channel channel;
-    private int requestLength;
     private boolean writing;
     private int status;
     private boolean keepAlive;
@@ -44,13 +44,11 @@ final class Link extends ChannelInboundHandlerAdapter {
         return answered;
     }
 
-    /** Writes the request; a failure is reported to the worker before this returns, if it is known by then. */
+    /** Writes the connection's request; a failure is reported to the worker before this returns, if it is known by then. */
     void write() {
-        ByteBuf request = connection.request;
-        request.setIndex(0, requestLength);
         writing = true;
         // The void promise spares one object per request; its failure arrives in exceptionCaught.
-        channel.writeAndFlush(request, channel.voidPromise());
+        channel.writeAndFlush(connection.request, channel.voidPromise());
         writing = false;
     }
 
@@ -63,7 +61,6 @@ final class Link extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         channel = ctx.channel();
-        requestLength = connection.request.capacity();
         ctx.pipeline().addFirst(new Decoder());
     }
 
@@ -90,9 +87,16 @@ final class Link extends ChannelInboundHandlerAdapter {
                 worker.failed(this, Failure.READ);
             } else if (HttpStatusClass.valueOf(status) != HttpStatusClass.INFORMATIONAL) {
                 answered = true;
-                worker.answered(this, HttpStatusClass.valueOf(status) == HttpStatusClass.SUCCESS, keepAlive);
+                boolean stays = keepAlive && written();
+                worker.answered(this, HttpStatusClass.valueOf(status) == HttpStatusClass.SUCCESS, stays);
             }
         }
+    }
+
+    /** Has the kernel the whole request? A server may answer before it has read the body. */
+    private boolean written() {
+        ChannelOutboundBuffer pending = channel.unsafe().outboundBuffer();
+        return pending != null && pending.isEmpty();
     }
 
     @Override

@@ -1,22 +1,96 @@
 package jdkmatrix.loadgen;
 
+import java.util.List;
+
 /** How requests are sent. */
 sealed interface Load {
     int MAX_CONNECTIONS = 100_000;
+    double MAX_RPS = 10_000_000;
 
     /** Connections kept open; at most one request is outstanding on each. */
     int connections();
 
-    /** Open loop: {@code rps} requests per second over all connections, on a fixed schedule. */
-    record Rate(double rps, int connections) implements Load {
-        static final double MAX_RPS = 10_000_000;
+    /** Open loop: every request is due at a time that does not depend on the answers. */
+    sealed interface Scheduled extends Load {
+        Slots slots();
 
+        default Schedule schedule(long durationNs) {
+            return new Schedule(slots(), connections(), durationNs);
+        }
+    }
+
+    /** {@code rps} requests per second over all connections. */
+    record Rate(double rps, int connections) implements Scheduled {
         public Rate {
             if (!(rps > 0 && rps <= MAX_RPS)) {
                 throw new IllegalArgumentException(
                         "rate_rps = %s: a number above 0 and at most %.0f is needed".formatted(rps, MAX_RPS));
             }
             checkConnections(connections);
+        }
+
+        @Override
+        public Slots slots() {
+            return ConstantSlots.of(rps);
+        }
+    }
+
+    /** A rate that is linear between points, and jumps where two stand at the same time. */
+    record Ramp(List<Point> points, int connections) implements Scheduled {
+        static final int MAX_POINTS = 10_000;
+
+        /** At this time after the start, this rate over all connections. */
+        record Point(long tNs, double rateRps) {
+            public Point {
+                if (!(rateRps >= 0 && rateRps <= MAX_RPS)) {
+                    throw new IllegalArgumentException(
+                            "points: a rate of %s; 0 to %.0f are allowed".formatted(rateRps, MAX_RPS));
+                }
+            }
+
+            static Point of(double tS, double rateRps) {
+                if (!(tS >= 0 && tS <= Phase.MAX_DURATION_S)) {
+                    throw new IllegalArgumentException(
+                            "points: a time of %s s; 0 to %.0f are allowed".formatted(tS, Phase.MAX_DURATION_S));
+                }
+                return new Point(Phase.toNs(tS), rateRps);
+            }
+        }
+
+        public Ramp {
+            points = List.copyOf(points);
+            if (points.size() < 2 || points.size() > MAX_POINTS) {
+                throw new IllegalArgumentException(
+                        "points: %d of them; 2 to %d are allowed".formatted(points.size(), MAX_POINTS));
+            }
+            if (points.getFirst().tNs() != 0) {
+                throw new IllegalArgumentException("points: the first must be at 0 s");
+            }
+            double highestRps = 0;
+            for (int i = 1; i < points.size(); i++) {
+                long tNs = points.get(i).tNs();
+                if (tNs < points.get(i - 1).tNs() || i > 1 && tNs == points.get(i - 2).tNs()) {
+                    throw new IllegalArgumentException(
+                            "points: after %s s comes %s s; times must rise, at most two may be equal (a jump)"
+                                    .formatted(points.get(i - 1).tNs() / 1e9, tNs / 1e9));
+                }
+                if (tNs > points.get(i - 1).tNs()) {
+                    highestRps = Math.max(highestRps, Math.max(points.get(i - 1).rateRps(), points.get(i).rateRps()));
+                }
+            }
+            if (highestRps == 0) {
+                throw new IllegalArgumentException("points: no rate is above 0 for any time");
+            }
+            checkConnections(connections);
+        }
+
+        long durationNs() {
+            return points.getLast().tNs();
+        }
+
+        @Override
+        public Slots slots() {
+            return new RampSlots(points);
         }
     }
 

@@ -3,7 +3,7 @@ package jdkmatrix.loadgen;
 import java.util.List;
 
 /**
- * A constant rate. Each connection has its own slots ({@link Schedule}); one that was busy past some of them sends the
+ * A schedule, whatever answers do. Each connection has its own slots ({@link Schedule}); one that was busy past some of them sends the
  * backlog as fast as its answers come, as wrk2 does.
  */
 final class OpenLoop implements Pacer {

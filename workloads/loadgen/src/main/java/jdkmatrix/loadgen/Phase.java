@@ -17,6 +17,10 @@ record Phase(String label, Load load, long durationNs) {
             throw new IllegalArgumentException(
                     "label = \"%s\": 1 to 100 letters, digits, '.', '_' or '-' are needed".formatted(label));
         }
+        if (load instanceof Load.Ramp ramp && ramp.durationNs() != durationNs) {
+            throw new IllegalArgumentException("duration_s = %s: the last point of the ramp is at %s s"
+                    .formatted(durationNs / 1e9, ramp.durationNs() / 1e9));
+        }
     }
 
     static Phase of(String label, Load load, double durationS) {
@@ -24,6 +28,14 @@ record Phase(String label, Load load, long durationNs) {
             throw new IllegalArgumentException(
                     "duration_s = %s: above 0 and at most %.0f is allowed".formatted(durationS, MAX_DURATION_S));
         }
-        return new Phase(label, load, Math.max(1, Math.round(durationS * 1e9)));
+        return new Phase(label, load, Math.max(1, toNs(durationS)));
+    }
+
+    static long toNs(double seconds) {
+        return Math.round(seconds * 1e9);
+    }
+
+    boolean scheduled() {
+        return load instanceof Load.Scheduled;
     }
 }

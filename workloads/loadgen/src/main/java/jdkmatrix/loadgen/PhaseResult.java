@@ -9,7 +9,7 @@ package jdkmatrix.loadgen;
  */
 record PhaseResult(Phase phase, long startNs, long endNs, long due, Tally total, double cpuS) {
     boolean scheduled() {
-        return phase.load() instanceof Load.Rate;
+        return phase.scheduled();
     }
 
     /** Due and not sent by the end of the phase. */

@@ -1,6 +1,6 @@
 package jdkmatrix.loadgen;
 
-/** Not one connection could be opened. */
+/** A phase cannot be played: not one connection could be opened, or more are asked for than this process can have. */
 final class RefusedException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,6 +25,8 @@ import picocli.CommandLine.Spec;
 final class RunCommand implements Callable<Integer> {
     private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(ms|s|m)");
 
+    private static final Pattern POINT = Pattern.compile("(\\d+(?:\\.\\d+)?):(\\d+(?:\\.\\d+)?)");
+
     @Spec
     private CommandSpec spec;
 
@@ -36,7 +39,7 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--connections", required = true, paramLabel = "N", description = "connections kept open")
     private int connections;
 
-    @Option(names = "--duration", required = true, paramLabel = "TIME", description = "e.g. 10s, 500ms, 2m")
+    @Option(names = "--duration", paramLabel = "TIME", description = "e.g. 10s, 500ms, 2m; a ramp has its own")
     private String duration;
 
     @Option(names = "--warmup", paramLabel = "TIME", description = "the same load before, not measured")
@@ -52,6 +55,14 @@ final class RunCommand implements Callable<Integer> {
         @Option(names = "--rate", required = true, paramLabel = "RPS", description = "requests per second, open loop")
         private Double rateRps;
 
+        @Option(
+                names = "--ramp",
+                required = true,
+                split = ",",
+                paramLabel = "S:RPS",
+                description = "seconds and requests per second there, linear in between, open loop, e.g. 0:0,30:6000")
+        private List<String> ramp;
+
         @Option(names = "--saturate", required = true, description = "as fast as answers come, closed loop")
         private boolean saturate;
     }
@@ -61,9 +72,8 @@ final class RunCommand implements Callable<Integer> {
         Phase phase;
         Phase before;
         try {
-            Load load = kind.saturate ? new Load.Saturate(connections) : new Load.Rate(kind.rateRps, connections);
-            phase = Phase.of("run", load, seconds("--duration", duration));
-            before = warmup == null ? null : Phase.of("warmup", load, seconds("--warmup", warmup));
+            phase = phase();
+            before = warmup == null ? null : Phase.of("warmup", phase.load(), seconds("--warmup", warmup));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
@@ -80,6 +90,29 @@ final class RunCommand implements Callable<Integer> {
             out.print(Summary.of(result, engine.url()));
             return CommandLine.ExitCode.OK;
         }
+    }
+
+    private Phase phase() {
+        if (kind.ramp != null) {
+            if (duration != null || warmup != null) {
+                throw new IllegalArgumentException("--duration and --warmup are not for --ramp");
+            }
+            Load.Ramp ramp = new Load.Ramp(kind.ramp.stream().map(RunCommand::point).toList(), connections);
+            return new Phase("run", ramp, ramp.durationNs());
+        }
+        if (duration == null) {
+            throw new IllegalArgumentException("--duration is missing");
+        }
+        Load load = kind.saturate ? new Load.Saturate(connections) : new Load.Rate(kind.rateRps, connections);
+        return Phase.of("run", load, seconds("--duration", duration));
+    }
+
+    private static Load.Ramp.Point point(String text) {
+        Matcher matcher = POINT.matcher(text);
+        if (!matcher.matches()) {
+            throw new IllegalArgumentException("--ramp: \"%s\"; SECONDS:RATE is needed, e.g. 30:6000".formatted(text));
+        }
+        return Load.Ramp.Point.of(Double.parseDouble(matcher.group(1)), Double.parseDouble(matcher.group(2)));
     }
 
     private PhaseResult run(Engine engine, Phase phase) throws IOException, InterruptedException, RefusedException {

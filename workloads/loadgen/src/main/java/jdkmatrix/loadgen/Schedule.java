@@ -1,26 +1,23 @@
 package jdkmatrix.loadgen;
 
 /**
- * Intended send times of a constant rate, spread evenly over connections.
- *
- * <p>Slot k of the whole schedule is due k / rate seconds after the start and belongs to connection k mod N as that
- * connection's round k div N. So every connection has a constant rate of its own, and all together they send at equal
- * distances. Times are computed from k, not added up: there is no drift.
+ * Intended send times, spread evenly over connections: slot k of the whole schedule belongs to connection k mod N as
+ * that connection's round k div N.
  */
 final class Schedule {
-    private final double intervalNs;
+    private final Slots slots;
     private final int connections;
     private final long due;
 
-    Schedule(double rateRps, int connections, long durationNs) {
-        this.intervalNs = 1e9 / rateRps;
+    Schedule(Slots slots, int connections, long durationNs) {
+        this.slots = slots;
         this.connections = connections;
-        this.due = slotsBefore(durationNs);
+        this.due = dueBefore(durationNs);
     }
 
     /** When the slot is due, in nanoseconds after the start. */
     long offsetNs(int connection, long round) {
-        return slotOffsetNs(connection + round * connections);
+        return slots.offsetNs(connection + round * connections);
     }
 
     /** Slots due within the duration, over all connections. */
@@ -33,19 +30,21 @@ final class Schedule {
         return due <= connection ? 0 : (due - connection - 1) / connections + 1;
     }
 
-    private long slotOffsetNs(long slot) {
-        return (long) (slot * intervalNs);
-    }
-
-    private long slotsBefore(long durationNs) {
-        long slots = (long) (durationNs / intervalNs);
-        // The division above and the multiplication in slotOffsetNs round on their own: settle it by the latter.
-        while (slotOffsetNs(slots) < durationNs) {
-            slots++;
+    /** Slots due earlier than this, at most the duration; settled by {@link Slots#offsetNs}, which rounds. */
+    long dueBefore(long ns) {
+        long high = 1;
+        while (slots.offsetNs(high - 1) < ns) {
+            high *= 2;
         }
-        while (slots > 0 && slotOffsetNs(slots - 1) >= durationNs) {
-            slots--;
+        long low = high / 2;
+        while (low < high) {
+            long middle = (low + high) >>> 1;
+            if (slots.offsetNs(middle) < ns) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
         }
-        return slots;
+        return low;
     }
 }

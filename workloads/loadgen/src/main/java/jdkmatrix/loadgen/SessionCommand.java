@@ -107,9 +107,11 @@ final class SessionCommand implements Callable<Integer> {
 
     private final class Lines implements Progress {
         private final Phase phase;
+        private final Schedule schedule;
 
         Lines(Phase phase) {
             this.phase = phase;
+            this.schedule = phase.load() instanceof Load.Scheduled load ? load.schedule(phase.durationNs()) : null;
         }
 
         @Override
@@ -119,7 +121,10 @@ final class SessionCommand implements Callable<Integer> {
 
         @Override
         public void interval(double fromS, double toS, Tally tally) {
-            say(Wire.interval(toS, tally, phase.load() instanceof Load.Rate));
+            Long due = schedule == null
+                    ? null
+                    : Long.valueOf(schedule.dueBefore(Phase.toNs(toS)) - schedule.dueBefore(Phase.toNs(fromS)));
+            say(Wire.interval(toS, due, tally));
         }
 
         @Override

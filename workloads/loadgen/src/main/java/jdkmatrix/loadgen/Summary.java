@@ -78,10 +78,15 @@ final class Summary {
         }
     }
 
-    private static String describe(Load load) {
+    static String describe(Load load) {
         return switch (load) {
-            case Load.Rate rate -> "%,.1f requests/s over %,d connections".formatted(rate.rps(), rate.connections());
-            case Load.Saturate saturate -> "closed loop over %,d connections".formatted(saturate.connections());
+            case Load.Rate rate -> format("%,.1f requests/s over %,d connections", rate.rps(), rate.connections());
+            case Load.Ramp ramp -> format(
+                    "a ramp of %,d points up to %,.1f requests/s over %,d connections",
+                    ramp.points().size(),
+                    ramp.points().stream().mapToDouble(Load.Ramp.Point::rateRps).max().orElseThrow(),
+                    ramp.connections());
+            case Load.Saturate saturate -> format("closed loop over %,d connections", saturate.connections());
         };
     }
 
@@ -96,10 +101,14 @@ final class Summary {
         if (histogram.getTotalCount() == 0) {
             return "-";
         }
-        return String.format(Locale.ROOT, "%.3f", histogram.getValueAtPercentile(percentile) / NS_PER_MS);
+        return format("%.3f", histogram.getValueAtPercentile(percentile) / NS_PER_MS);
     }
 
     private static void line(StringBuilder text, String format, Object... values) {
-        text.append(String.format(Locale.ROOT, format, values)).append('\n');
+        text.append(format(format, values)).append('\n');
+    }
+
+    private static String format(String format, Object... values) {
+        return String.format(Locale.ROOT, format, values);
     }
 }

@@ -1,20 +1,20 @@
 package jdkmatrix.loadgen;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /**
- * What is loaded: an address, resolved once, and the bytes of the one request that is sent over and over.
+ * What is loaded: an address, resolved once, and the requests that are sent to it.
  *
  * @param url as given
+ * @param authority for the header Host
  */
-record Target(String url, InetSocketAddress address, byte[] request) {
+record Target(String url, InetSocketAddress address, String authority, RequestMix requests) {
+    /** With one request: GET of the path and query. */
     static Target parse(String url) {
         URI uri;
         try {
@@ -32,21 +32,23 @@ record Target(String url, InetSocketAddress address, byte[] request) {
         } catch (UnknownHostException e) {
             throw new IllegalArgumentException("url = \"%s\": host %s is not known".formatted(url, uri.getHost()), e);
         }
-        return new Target(url, new InetSocketAddress(host, port), encode(uri));
+        String authority = uri.getPort() == -1 ? uri.getHost() : uri.getHost() + ":" + uri.getPort();
+        Template get = Template.literal("GET", path(uri), authority);
+        return new Target(url, new InetSocketAddress(host, port), authority, new RequestMix(0, List.of(get)));
     }
 
-    private static byte[] encode(URI uri) {
+    Target withRequests(RequestFile file) {
+        return new Target(url, address, authority, file.toMix(authority));
+    }
+
+    int longestRequest() {
+        return requests.longest();
+    }
+
+    private static String path(URI uri) {
         String path = uri.getRawPath().isEmpty() ? "/" : uri.getRawPath();
         String query = uri.getRawQuery() == null ? "" : "?" + uri.getRawQuery();
-        String authority = uri.getPort() == -1 ? uri.getHost() : uri.getHost() + ":" + uri.getPort();
         // RFC 9112: ASCII only; URI accepts other letters unescaped.
-        URI ascii = URI.create(URI.create(path + query).toASCIIString());
-        return "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n".formatted(ascii, authority).getBytes(StandardCharsets.US_ASCII);
-    }
-
-    /** The request in a buffer that survives being written; for one connection, for one thread. */
-    ByteBuf newRequestBuffer() {
-        ByteBuf direct = Unpooled.directBuffer(request.length, request.length).writeBytes(request);
-        return Unpooled.unreleasableBuffer(direct);
+        return URI.create(URI.create(path + query).toASCIIString()).toString();
     }
 }

@@ -1,5 +1,6 @@
 package jdkmatrix.loadgen;
 
+import java.nio.file.Path;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -14,6 +15,12 @@ final class TargetOptions {
 
     @Option(names = "--url", required = true, paramLabel = "URL", description = "http://HOST[:PORT][/PATH][?QUERY]")
     private String url;
+
+    @Option(
+            names = "--requests",
+            paramLabel = "FILE",
+            description = "a mix of requests (JSON, see RequestFile) instead of a GET of the URL's path")
+    private Path requests;
 
     @Option(names = "--threads", defaultValue = "1", paramLabel = "N", description = "event loops (default: ${DEFAULT-VALUE})")
     private int threads;
@@ -37,7 +44,7 @@ final class TargetOptions {
         Target target;
         Limits limits;
         try {
-            target = Target.parse(url);
+            target = requests == null ? Target.parse(url) : Target.parse(url).withRequests(RequestFile.read(requests));
             limits = Limits.of(timeoutMs, bundleUs);
             if (threads < 1 || threads > MAX_THREADS) {
                 throw new IllegalArgumentException("threads = %d: 1 to %d are allowed".formatted(threads, MAX_THREADS));

@@ -41,11 +41,13 @@ final class Wire {
         }
     }
 
-    static Event.Interval interval(double toS, Tally tally, boolean scheduled) {
-        Histogram shown = scheduled ? tally.corrected : tally.uncorrected;
+    /** @param due in this interval; null in a closed loop */
+    static Event.Interval interval(double toS, Long due, Tally tally) {
+        Histogram shown = due == null ? tally.uncorrected : tally.corrected;
         boolean any = shown.getTotalCount() > 0;
         return new Event.Interval(
                 toS,
+                due,
                 tally.sent,
                 tally.completed,
                 tally.non2xx,

@@ -2,8 +2,6 @@ package jdkmatrix.loadgen;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.EventLoop;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -28,6 +26,9 @@ final class Worker {
         /** One for each interval, in order, then one for the drain. */
         record Counted(Tally tally) implements Report {}
 
+        /** No further request can be made: this phase has no figures. */
+        record GaveUp(String why) implements Report {}
+
         /** A bug or a broken JVM: the figures of this phase cannot be trusted. */
         record Broken(Throwable cause) implements Report {}
     }
@@ -39,48 +40,33 @@ final class Worker {
         DRAINING
     }
 
-    private static final long BACKOFF_MIN_NS = TimeUnit.MILLISECONDS.toNanos(5);
-    private static final int BACKOFF_DOUBLINGS = 7; // up to 640 ms
-
-    private final int index;
-    private final int workers;
     private final EventLoop loop;
-    private final Target target;
-    private final Bootstrap bootstrap;
     private final Limits limits;
+    private final Composer composer;
+    private final Pool pool;
     private final BlockingQueue<Report> inbox = new LinkedBlockingQueue<>();
     private final Queue<Tally> spares = new ConcurrentLinkedQueue<>();
-    private final List<Connection> connections = new ArrayList<>();
     private final Runnable wake = this::wake;
     private final Runnable checkTimeouts = this::checkTimeouts;
 
     private Mode mode = Mode.IDLE;
     private Tally tally = new Tally();
-    private int connecting;
     private int outstanding;
-    private String connectError;
 
     private Pacer pacer;
     private long startNs;
     private long endNs;
-    private int interval;
+    /** The end of the interval that is counted. */
+    private long overNs;
     private long nextPumpNs = Pacer.NEVER;
     private boolean wakeArmed;
     private int phaseNumber;
 
-    Worker(
-            int index,
-            int workers,
-            EventLoop loop,
-            Target target,
-            Bootstrap bootstrap,
-            Limits limits) {
-        this.index = index;
-        this.workers = workers;
+    Worker(int index, int workers, EventLoop loop, Target target, Bootstrap bootstrap, Limits limits) {
         this.loop = loop;
-        this.target = target;
-        this.bootstrap = bootstrap;
         this.limits = limits;
+        this.composer = new Composer(target.requests(), index, workers);
+        this.pool = new Pool(index, workers, loop, this, composer, bootstrap);
     }
 
     EventLoop loop() {
@@ -99,23 +85,15 @@ final class Worker {
 
     // ---------------------------------------------------------------- a phase, from its start to its end
 
-    /** Opens what is missing of this loop's share of {@code total} connections, closes what is too much. */
+    /** Opens and closes connections until this loop has its share of {@code total}. */
     void prepare(int total) {
         mode = Mode.PREPARING;
         tally = freshTally();
-        connectError = null;
-        resize((total - index + workers - 1) / workers);
         int phase = ++phaseNumber;
-        for (Connection connection : connections) {
-            connection.newPhase();
-            if (connection.state == Connection.State.CLOSED) {
-                connect(connection);
-            }
-        }
-        reportPrepared(connecting == 0);
+        pool.prepare(total);
+        reportIfPrepared();
         if (mode == Mode.PREPARING) {
-            long waitNs = Math.min(limits.timeoutNs(), Limits.PREPARE_NS);
-            loop.schedule(() -> reportPrepared(phase == phaseNumber), waitNs, TimeUnit.NANOSECONDS);
+            loop.schedule(() -> prepareOver(phase), Limits.prepareNs(total), TimeUnit.NANOSECONDS);
         }
     }
 
@@ -123,18 +101,13 @@ final class Worker {
         this.startNs = startNs;
         this.endNs = startNs + durationNs;
         pacer = switch (load) {
-            case Load.Rate rate -> new OpenLoop(
-                    new Schedule(rate.rps(), rate.connections(), durationNs),
-                    connections,
-                    this,
-                    startNs,
-                    endNs,
-                    limits.bundleNs());
-            case Load.Saturate ignored -> new ClosedLoop(connections, this, startNs, endNs);
+            case Load.Scheduled scheduled -> new OpenLoop(
+                    scheduled.schedule(durationNs), pool.connections(), this, startNs, endNs, limits.bundleNs());
+            case Load.Saturate ignored -> new ClosedLoop(pool.connections(), this, startNs, endNs);
         };
         mode = Mode.RUNNING;
-        interval = 0;
-        connections.stream().filter(c -> c.state == Connection.State.CLOSED).forEach(this::reconnect);
+        overNs = Math.min(startNs + Limits.INTERVAL_NS, endNs);
+        pool.begin();
         pump(System.nanoTime());
         armTimeouts();
         armInterval();
@@ -145,47 +118,37 @@ final class Worker {
         mode = Mode.IDLE;
     }
 
-    private void resize(int count) {
-        while (connections.size() > count) {
-            Connection connection = connections.removeLast();
-            Link link = connection.link;
-            connection.link = null;
-            if (link != null) {
-                link.close();
-            }
-            if (connection.state == Connection.State.CONNECTING) {
-                connecting--;
-            }
-        }
-        while (connections.size() < count) {
-            connections.add(new Connection(index + connections.size() * workers, target.newRequestBuffer()));
+    /** Says so, once, when every connection was tried. */
+    void reportIfPrepared() {
+        if (mode == Mode.PREPARING && !pool.preparing()) {
+            reportPrepared();
         }
     }
 
-    private void reportPrepared(boolean now) {
-        if (now && mode == Mode.PREPARING) {
-            mode = Mode.IDLE;
-            long open = connections.stream().filter(c -> c.state == Connection.State.FREE).count();
-            inbox.add(new Report.Prepared((int) open, connectError));
+    private void prepareOver(int phase) {
+        if (mode == Mode.PREPARING && phase == phaseNumber) {
+            reportPrepared();
         }
+    }
+
+    private void reportPrepared() {
+        mode = Mode.IDLE;
+        inbox.add(new Report.Prepared(pool.open(), pool.error()));
     }
 
     private void armInterval() {
-        long overNs = Math.min(startNs + (interval + 1) * Limits.INTERVAL_NS, endNs);
-        loop.schedule(() -> intervalOver(overNs), overNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+        loop.schedule(this::intervalOver, overNs - System.nanoTime(), TimeUnit.NANOSECONDS);
     }
 
-    private void intervalOver(long overNs) {
-        if (overNs == endNs) {
-            pacer.pump(System.nanoTime());
-        }
-        interval++;
-        inbox.add(new Report.Counted(tally));
-        tally = freshTally();
-        if (overNs < endNs) {
+    private void intervalOver() {
+        long now = System.nanoTime();
+        countTo(now);
+        if (now < endNs) {
             armInterval();
             return;
         }
+        pacer.pump(now);
+        report();
         mode = Mode.DRAINING;
         nextPumpNs = Pacer.NEVER;
         int phase = phaseNumber;
@@ -197,6 +160,19 @@ final class Worker {
         }
     }
 
+    /** Hands over the intervals that are over, except the last: what follows counts for the next, however late. */
+    private void countTo(long nowNs) {
+        while (overNs <= nowNs && overNs < endNs) {
+            report();
+            overNs = Math.min(overNs + Limits.INTERVAL_NS, endNs);
+        }
+    }
+
+    private void report() {
+        inbox.add(new Report.Counted(tally));
+        tally = freshTally();
+    }
+
     private void drainOver(int phase) {
         if (mode == Mode.DRAINING && phase == phaseNumber) {
             drained();
@@ -206,11 +182,11 @@ final class Worker {
     private void drained() {
         long now = System.nanoTime();
         mode = Mode.IDLE;
-        for (Connection connection : connections) {
+        for (Connection connection : pool.connections()) {
             if (connection.state == Connection.State.BUSY) {
                 recordLowerBound(connection, now);
                 // Its answer must not be taken for one of the next phase.
-                drop(connection);
+                pool.drop(connection);
             }
             long unsent = pacer.unsent(connection);
             for (long i = 0; i < unsent; i++) {
@@ -219,8 +195,7 @@ final class Worker {
             tally.correctedLowerBounds += unsent;
         }
         outstanding = 0;
-        inbox.add(new Report.Counted(tally));
-        tally = freshTally();
+        report();
     }
 
     private Tally freshTally() {
@@ -231,6 +206,11 @@ final class Worker {
     // ---------------------------------------------------------------- requests
 
     void send(Connection connection, long intendedNs, long nowNs) {
+        countTo(nowNs);
+        if (!composer.compose(connection)) {
+            inbox.add(new Report.GaveUp(composer.exhausted()));
+            return;
+        }
         connection.state = Connection.State.BUSY;
         connection.intendedNs = intendedNs;
         connection.sentNs = nowNs;
@@ -257,6 +237,7 @@ final class Worker {
             return;
         }
         long now = System.nanoTime();
+        countTo(now);
         outstanding--;
         Tally.record(tally.uncorrected, now - connection.sentNs);
         if (pacer.scheduled()) {
@@ -272,8 +253,8 @@ final class Worker {
         if (keepAlive) {
             free(connection, now);
         } else {
-            drop(connection);
-            reconnect(connection);
+            pool.drop(connection);
+            pool.reconnect(connection);
         }
         afterEvent(now);
     }
@@ -285,6 +266,7 @@ final class Worker {
             return; // a failed attempt is told by its future
         }
         long now = System.nanoTime();
+        countTo(now);
         if (connection.state == Connection.State.BUSY) {
             outstanding--;
             if (now < endNs) {
@@ -295,8 +277,8 @@ final class Worker {
             }
         }
         connection.barren = link.answered() ? 0 : connection.barren + 1;
-        drop(connection);
-        reconnect(connection);
+        pool.drop(connection);
+        pool.reconnect(connection);
         afterEvent(now);
     }
 
@@ -356,7 +338,7 @@ final class Worker {
             return;
         }
         long now = System.nanoTime();
-        for (Connection connection : connections) {
+        for (Connection connection : pool.connections()) {
             if (connection.state == Connection.State.BUSY && now - connection.sentNs >= limits.timeoutNs()) {
                 failed(connection.link, Failure.TIMEOUT);
             }
@@ -364,71 +346,23 @@ final class Worker {
         armTimeouts();
     }
 
-    // ---------------------------------------------------------------- links
+    // ---------------------------------------------------------------- what the pool tells
 
-    private void connect(Connection connection) {
-        Link link = new Link(this, connection);
-        connection.link = link;
-        connection.state = Connection.State.CONNECTING;
-        connecting++;
-        bootstrap.clone(loop).handler(link).connect(target.address()).addListener(future -> {
-            if (connection.link != link) {
-                link.close();
-            } else if (future.isSuccess()) {
-                connected(connection);
-            } else {
-                notConnected(connection, future.cause());
-            }
-        });
+    boolean running() {
+        return mode == Mode.RUNNING;
     }
 
-    private void connected(Connection connection) {
-        connecting--;
-        if (mode == Mode.RUNNING) {
+    void connected(Connection connection) {
+        if (running()) {
             tally.reconnects++;
         }
         free(connection, System.nanoTime());
-        reportPrepared(connecting == 0);
     }
 
-    private void notConnected(Connection connection, Throwable cause) {
-        connecting--;
-        connectError = cause.getMessage();
-        if (mode == Mode.PREPARING || mode == Mode.RUNNING) {
+    void notConnected(Connection connection) {
+        if (running() || mode == Mode.PREPARING) {
             tally.count(Failure.CONNECT);
         }
-        connection.barren++;
-        drop(connection);
-        reconnect(connection);
-        reportPrepared(connecting == 0);
-    }
-
-    private void drop(Connection connection) {
-        Link link = connection.link;
-        connection.link = null;
-        connection.state = Connection.State.CLOSED;
-        link.close();
-    }
-
-    /** At once if the lost link brought an answer; otherwise after a pause that doubles, so that nothing spins. */
-    private void reconnect(Connection connection) {
-        if (mode != Mode.RUNNING) {
-            return;
-        }
-        if (connection.barren == 0) {
-            connect(connection);
-            return;
-        }
-        long pauseNs = BACKOFF_MIN_NS << Math.min(connection.barren - 1, BACKOFF_DOUBLINGS);
-        loop.schedule(() -> connectIfClosed(connection), pauseNs, TimeUnit.NANOSECONDS);
-    }
-
-    private void connectIfClosed(Connection connection) {
-        if (mode == Mode.RUNNING
-                && connection.state == Connection.State.CLOSED
-                && connections.size() > connection.index / workers
-                && connections.get(connection.index / workers) == connection) {
-            connect(connection);
-        }
+        pool.reconnect(connection);
     }
 }

@@ -1,0 +1,155 @@
+package jdkmatrix.loadgen;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The connections of one event loop: opened a few at a time before a phase, and opened again when one is lost while it
+ * runs. Used by that event loop only.
+ */
+final class Pool {
+    /** Attempts under way before a phase: a server's queue of connections to accept need not hold all of them. */
+    private static final int AT_ONCE = 256;
+    private static final long BACKOFF_MIN_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final int BACKOFF_DOUBLINGS = 7; // up to 640 ms
+
+    private final int index;
+    private final int workers;
+    private final EventLoop loop;
+    private final Worker worker;
+    private final Composer composer;
+    private final Bootstrap bootstrap;
+    private final List<Connection> connections = new ArrayList<>();
+    private final List<Connection> view = Collections.unmodifiableList(connections);
+
+    private int connecting;
+    private int untried;
+    private String error;
+
+    /** @param bootstrap has the address */
+    Pool(int index, int workers, EventLoop loop, Worker worker, Composer composer, Bootstrap bootstrap) {
+        this.index = index;
+        this.workers = workers;
+        this.loop = loop;
+        this.worker = worker;
+        this.composer = composer;
+        this.bootstrap = bootstrap;
+    }
+
+    /** In the order of their slots; follows changes. */
+    List<Connection> connections() {
+        return view;
+    }
+
+    /** Opens what is missing of this loop's share of {@code total} connections, closes what is too much. */
+    void prepare(int total) {
+        resize((total - index + workers - 1) / workers);
+        connections.forEach(Connection::newPhase);
+        error = null;
+        untried = 0;
+        connectNext();
+    }
+
+    /** Before a phase: is there a connection that was not tried yet? */
+    boolean preparing() {
+        return connecting > 0 || untried < connections.size();
+    }
+
+    int open() {
+        return (int) connections.stream().filter(c -> c.state == Connection.State.FREE).count();
+    }
+
+    /** Of the attempts since {@link #prepare}: what was said last, null if none failed. */
+    String error() {
+        return error;
+    }
+
+    /** The phase begins: what is missing is opened while it runs. */
+    void begin() {
+        untried = connections.size();
+        connections.stream().filter(c -> c.state == Connection.State.CLOSED).forEach(this::reconnect);
+    }
+
+    void drop(Connection connection) {
+        Link link = connection.link;
+        connection.link = null;
+        connection.state = Connection.State.CLOSED;
+        link.close();
+    }
+
+    /** At once if the lost link brought an answer; otherwise after a pause that doubles, so that nothing spins. */
+    void reconnect(Connection connection) {
+        if (!worker.running()) {
+            return;
+        }
+        if (connection.barren == 0) {
+            connect(connection);
+            return;
+        }
+        long pauseNs = BACKOFF_MIN_NS << Math.min(connection.barren - 1, BACKOFF_DOUBLINGS);
+        loop.schedule(() -> connectIfClosed(connection), pauseNs, TimeUnit.NANOSECONDS);
+    }
+
+    private void resize(int count) {
+        while (connections.size() > count) {
+            Connection connection = connections.removeLast();
+            Link link = connection.link;
+            connection.link = null;
+            if (link != null) {
+                link.close();
+            }
+            if (connection.state == Connection.State.CONNECTING) {
+                connecting--;
+            }
+        }
+        while (connections.size() < count) {
+            connections.add(new Connection(index + connections.size() * workers, composer.newBuffer()));
+        }
+    }
+
+    private void connectNext() {
+        while (connecting < AT_ONCE && untried < connections.size()) {
+            Connection connection = connections.get(untried++);
+            if (connection.state == Connection.State.CLOSED) {
+                connect(connection);
+            }
+        }
+    }
+
+    private void connect(Connection connection) {
+        Link link = new Link(worker, connection);
+        connection.link = link;
+        connection.state = Connection.State.CONNECTING;
+        connecting++;
+        bootstrap.clone(loop).handler(link).connect().addListener(future -> {
+            if (connection.link != link) {
+                link.close();
+                return;
+            }
+            connecting--;
+            if (future.isSuccess()) {
+                worker.connected(connection);
+            } else {
+                error = future.cause().getMessage();
+                connection.barren++;
+                drop(connection);
+                worker.notConnected(connection);
+            }
+            connectNext();
+            worker.reportIfPrepared();
+        });
+    }
+
+    private void connectIfClosed(Connection connection) {
+        if (worker.running()
+                && connection.state == Connection.State.CLOSED
+                && connections.size() > connection.index / workers
+                && connections.get(connection.index / workers) == connection) {
+            connect(connection);
+        }
+    }
+}

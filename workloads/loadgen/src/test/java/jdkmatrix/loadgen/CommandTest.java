@@ -1,0 +1,62 @@
+package jdkmatrix.loadgen;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CommandTest {
+    private static final String RAMP =
+            "{\"label\": \"a\", \"kind\": \"ramp\", \"points\": %s, \"connections\": 4, \"duration_s\": %s}";
+
+    @Test
+    void aRamp() {
+        Phase phase = Wire.parse(RAMP.formatted("[[0,0],[0.1,5],[0.1,7],[30,6000.5]]", "30")).toPhase();
+        assertEquals(
+                new Load.Ramp(
+                        List.of(
+                                new Load.Ramp.Point(0, 0),
+                                new Load.Ramp.Point(100_000_000, 5),
+                                new Load.Ramp.Point(100_000_000, 7),
+                                new Load.Ramp.Point(30_000_000_000L, 6000.5)),
+                        4),
+                phase.load());
+        assertEquals(30_000_000_000L, phase.durationNs());
+        assertTrue(phase.scheduled());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            [[0,0],[30,6000]]              | 29 | duration_s = 29.0: the last point of the ramp is at 30.0 s
+            [[0,5]]                        | 1  | points: 1 of them
+            [[1,5],[2,5]]                  | 2  | points: the first must be at 0 s
+            [[0,5],[2,5],[1,5]]            | 1  | points: after 2.0 s comes 1.0 s
+            [[0,5],[1,5],[1,6],[1,7]]      | 1  | points: after 1.0 s comes 1.0 s
+            [[0,0],[1,0],[1,5]]            | 1  | points: no rate is above 0 for any time
+            [[0,-1],[1,1]]                 | 1  | points: a rate of -1.0
+            [[0,1],[1,1e8]]                | 1  | points: a rate of 1.0E8
+            [[0,1],[-1,1]]                 | 1  | points: a time of -1.0 s
+            [[0,1],[1e5,1]]                | 1e5 | points: a time of 100000.0 s
+            [[0,1],[1]]                    | 1  | points: [1.0]
+            [[0,1],[1,null]]               | 1  | points: [1.0, null]
+            [[0,1],null]                   | 1  | points: null
+            null                           | 1  | points is missing
+            """)
+    void aRampThatIsNone(String points, String duration, String message) {
+        Command command = Wire.parse(RAMP.formatted(points, duration));
+        String found = assertThrows(IllegalArgumentException.class, command::toPhase).getMessage();
+        assertTrue(found.startsWith(message), found);
+    }
+
+    @Test
+    void keysOfOtherKinds() {
+        Command command = Wire.parse(RAMP.replace("ramp", "saturate").formatted("[[0,1],[1,1]]", "1"));
+        assertEquals(
+                "points is not for kind \"saturate\"",
+                assertThrows(IllegalArgumentException.class, command::toPhase).getMessage());
+    }
+}
