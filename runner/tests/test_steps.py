@@ -34,6 +34,7 @@ class Server:
     like: Window
     capacity_rps: float
     thresholds: Thresholds = LIMITS
+    service_s: float = 0.0
     asked: list[float] = field(default_factory=list)
 
     def measure(

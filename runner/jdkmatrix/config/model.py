@@ -56,12 +56,12 @@ class ServedBy(Table):
 
 class RemoteAnswers(Table):
     """How the remote system answers: `size_bytes` after a delay of `delay_us`, always the same (`fixed`), or the mean
-    of an exponential or the median of a lognormal distribution (`sigma`: its shape), drawn with `seed`."""
+    of an exponential or a lognormal distribution (`sigma`: of the logarithm), drawn with `seed`."""
 
     delay_us: Annotated[int, Field(ge=0, le=600_000_000)]
-    size_bytes: Annotated[int, Field(ge=0, le=10_000_000)]
+    size_bytes: Annotated[int, Field(ge=0, le=10_485_760)]
     spread: Literal["fixed", "exponential", "lognormal"] = "fixed"
-    sigma: Annotated[float, Field(gt=0, le=5)] | None = None
+    sigma: Annotated[float, Field(gt=0, le=3)] | None = None
     seed: int = 1
 
     @property

@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.model import Matrix
@@ -26,14 +25,8 @@ from jdkmatrix.measure.kernel import KernelError, kernel_settings
 from jdkmatrix.measure.observe import Bench
 from jdkmatrix.measure.phases import measure_phases
 from jdkmatrix.measure.pinning import Pinner
+from jdkmatrix.measure.warming import warm
 from jdkmatrix.measure.warmup import (
-    duration_s,
-    is_moderate_over,
-    is_over,
-    is_steady,
-    next_rate_rps,
-    series_steadiness,
-    time_to_steady,
     why_not_steady,
 )
 from jdkmatrix.measure.watchdog import FloodError, Watchdog, shorten_logs
@@ -46,14 +39,11 @@ from jdkmatrix.records import (
     Capacity,
     CellLoad,
     Fork,
-    Load,
     Pinning,
     Proof,
-    RateLoad,
     Reason,
     Status,
     Warmup,
-    WarmupWindow,
     Window,
 )
 from jdkmatrix.stats.capacity import is_known
@@ -194,7 +184,8 @@ def _load(setup: ForkSetup, launch: Launch, server: ServerProcess, draft: _Draft
         draft.proof = prove_executor(connection, base_of(key.executor), requests=rules.measure.proof_requests)
         bench = Bench(server, session, sampler, connection, setup.cpu_sets)
         try:
-            draft.warmup = _warm(setup, bench, listener)
+            draft.warmup = warm(bench, key, setup.load, rules.warmup, jit_cpus=_jit_cpus(setup), listener=listener)
+            setup.pinner.confine(server.pid, setup.cpu_sets.sut)
             if setup.burn_rounds:
                 draft.burn_check = _check_burn(setup, connection)
             draft.capacity = measure_phases(
@@ -208,43 +199,6 @@ def _load(setup: ForkSetup, launch: Launch, server: ServerProcess, draft: _Draft
             connection.get("/gauges")
         finally:
             draft.driver_command = tuple(session.command)
-
-
-def _warm(setup: ForkSetup, bench: Bench, listener: Listener) -> Warmup:
-    rules = setup.matrix.warmup
-    key = setup.planned.key
-    windows: list[WarmupWindow] = []
-    while not is_steady(windows, rules) and not is_over(windows, rules):
-        load: Load = setup.load.in_windows
-        stage: Literal["moderate", "load"] = "load" if is_moderate_over(windows, rules) else "moderate"
-        if stage == "moderate":
-            rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
-            load = RateLoad(rate_rps=rate_rps, connections=setup.load.connections)
-        seen = bench.observe(load, rules.window_s, label=f"warmup-{len(windows) + 1}")
-        latency = seen.load.corrected or seen.load.uncorrected
-        windows.append(
-            WarmupWindow(
-                stage=stage,
-                t_s=seen.t_s + seen.load.duration_s,
-                rate_rps=load.rate_rps if isinstance(load, RateLoad) else seen.load.throughput_rps,
-                completed=seen.load.completed,
-                # Windows without an answer are expensive ones: a server that cold cannot do with a higher rate.
-                cpu_us_per_request=seen.sut.cpu_us_per_request or seen.sut.cpu_s * 1e6,
-                jit_share=seen.sut.jit_share,
-                p99_us=latency.percentiles_us["99"] if latency else None,
-            )
-        )
-        last = windows[-1]
-        listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
-    setup.pinner.confine(bench.server.pid, setup.cpu_sets.sut)
-    return Warmup(
-        windows=tuple(windows),
-        steady=is_steady(windows, rules),
-        series=series_steadiness(windows, rules),
-        time_to_steady_s=time_to_steady(windows, rules),
-        jit_cpus=_jit_cpus(setup),
-        duration_s=duration_s(windows, rules),
-    )
 
 
 def _jit_cpus(setup: ForkSetup) -> tuple[int, ...]:

@@ -5,26 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.records import LoadResult, Pressure, RateLoad, Reason, Status, SutUsage, Warmup, Window
+from jdkmatrix.records import LoadResult, Pressure, RampLoad, RateLoad, Reason, Status, SutUsage, Warmup, Window
 
 
 def window_reasons(
-    load: LoadResult, sut: SutUsage, host: Pressure, limits: Thresholds, *, overload_sought: bool = False
+    load: LoadResult,
+    sut: SutUsage,
+    host: Pressure,
+    limits: Thresholds,
+    *,
+    service_s: float = 0.0,
+    overload_sought: bool = False,
 ) -> tuple[Reason, ...]:
     """Every gate that this window did not pass; empty means valid.
+
+    `service_s`: what an answer takes at least. What became due in the last of it cannot have been answered.
 
     `overload_sought`: the load means to find what the server cannot do, so that a missed rate and the requests that
     fail with it are what was measured. Without a missed rate, failures count as ever.
     """
     of_load = [*_of_driver(load, limits)]
-    if not (overload_sought and is_missed(load, limits)):
-        of_load += _of_answers(load, limits)
+    if not (overload_sought and is_missed(load, limits, service_s=service_s)):
+        of_load += _of_answers(load, limits, service_s)
     return (*of_load, *_of_sut(sut, limits), *_of_host(host, limits))
 
 
-def is_missed(load: LoadResult, limits: Thresholds) -> bool:
+def is_missed(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> bool:
     """Were fewer requests answered than were due? False for a closed loop, in which none is due."""
-    share = _achieved_share(load)
+    share = _achieved_share(load, service_s)
     return share is not None and share < limits.achieved_rate_min
 
 
@@ -48,18 +56,24 @@ def too_few_valid(windows: Sequence[Window]) -> Reason:
     )
 
 
-def _achieved_share(load: LoadResult) -> float | None:
-    due = _due(load)
+def _achieved_share(load: LoadResult, service_s: float) -> float | None:
+    due = _due(load, service_s)
     if due is None:
         return None
     return load.completed / due if due else 0.0
 
 
-def _due(load: LoadResult) -> float | None:
-    if load.due is None and isinstance(load.load, RateLoad):
-        # A driver may start its connections one after another, and then owes fewer than this.
-        return load.load.rate_rps * load.duration_s
-    return load.due
+def _due(load: LoadResult, service_s: float) -> float | None:
+    """Early enough to be answered in time; None for a closed loop."""
+    match load.load:
+        case RateLoad() as asked:
+            # A driver may start its connections one after another, and then owes fewer than this.
+            due = asked.rate_rps * load.duration_s if load.due is None else load.due
+            return max(0.0, due - asked.rate_rps * service_s)
+        case RampLoad() as ramp:
+            return float(ramp.due_until(load.duration_s - service_s))
+        case _:
+            return None
 
 
 def _of_driver(load: LoadResult, limits: Thresholds) -> Iterator[Reason]:
@@ -71,8 +85,8 @@ def _of_driver(load: LoadResult, limits: Thresholds) -> Iterator[Reason]:
         )
 
 
-def _of_answers(load: LoadResult, limits: Thresholds) -> Iterator[Reason]:
-    due, share = _due(load), _achieved_share(load)
+def _of_answers(load: LoadResult, limits: Thresholds, service_s: float) -> Iterator[Reason]:
+    due, share = _due(load, service_s), _achieved_share(load, service_s)
     if due is not None and share is not None and share < limits.achieved_rate_min:
         yield Reason(
             code="rate-missed",

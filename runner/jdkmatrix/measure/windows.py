@@ -19,19 +19,28 @@ class Listener(Protocol):
 
 @dataclass(frozen=True)
 class Windows:
-    """What all windows of a fork have in common. `log_prefix`: from the cell file to the folder of the fork's logs."""
+    """What all windows of a fork have in common. `log_prefix`: from the cell file to the folder of the fork's logs;
+    `service_s` as in `window_reasons`."""
 
     bench: Bench
     thresholds: Thresholds
     log_prefix: str
     listener: Listener
+    service_s: float = 0.0
 
     def measure(
         self, load: Load, duration_s: float, *, index: int, label: str, title: str, overload_sought: bool = False
     ) -> Window:
         """`label` names its files, `title` stands before its figures; `overload_sought` as in `window_reasons`."""
         seen = self.bench.observe(load, duration_s, label=label)
-        reasons = window_reasons(seen.load, seen.sut, seen.host, self.thresholds, overload_sought=overload_sought)
+        reasons = window_reasons(
+            seen.load,
+            seen.sut,
+            seen.host,
+            self.thresholds,
+            service_s=self.service_s,
+            overload_sought=overload_sought,
+        )
         verdict = f" (invalid: {', '.join(reason.code for reason in reasons)})" if reasons else ""
         self.listener.step(f"{title}: {_figures(seen.load, seen.sut.cpu_us_per_request)}{verdict}")
         return Window(

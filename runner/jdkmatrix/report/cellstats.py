@@ -14,6 +14,7 @@ from jdkmatrix.records import (
     CellRecord,
     Fork,
     Latency,
+    RampLoad,
     RateLoad,
     Reason,
     RunRecord,
@@ -24,6 +25,7 @@ from jdkmatrix.report.latency import Pooled, fork_latency, kind_of, pool
 from jdkmatrix.stats import Ratio, Summary
 from jdkmatrix.stats.forks import fork_capacity_rps, fork_first_cpu_us, fork_peak_rps
 from jdkmatrix.stats.percentiles import tail_checked
+from jdkmatrix.stats.ramps import fork_knee_rps, fork_time_to_peak_s
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,18 @@ class CellStats:
         return {block: time_s for block, time_s in times.items() if time_s is not None}
 
     @cached_property
+    def time_to_peak_s(self) -> dict[int, float]:
+        """Of the forks that reached the peak of a rising load."""
+        return {fork.fork: found for fork in self.usable if (found := fork_time_to_peak_s(fork)) is not None}
+
+    @cached_property
+    def knee_rps(self) -> dict[int, float]:
+        """Of the forks that a rising load brought to their knee."""
+        return {fork.fork: found for fork in self.usable if (found := fork_knee_rps(fork)) is not None}
+
+    @cached_property
     def _fork_latencies(self) -> dict[int, Latency]:
-        if self._has_steps:
+        if isinstance(self.record.load, StepsLoad | RampLoad):
             return {}  # latencies of several rates together are those of none
         return {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
 
@@ -142,6 +154,8 @@ CPU = Metric("cpu", "CPU per request", False, lambda cell: cell.cpu_us_per_reque
 P99 = Metric("p99", "p99 latency", False, lambda cell: cell.p99_us)
 SATURATED = Metric("saturated", "Throughput at saturation", True, lambda cell: cell.throughput_rps)
 LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, lambda cell: cell.cpu_us_per_request)
+TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, lambda cell: cell.time_to_peak_s)
+KNEE = Metric("knee", "Rate at the knee of p99", True, lambda cell: cell.knee_rps)
 CAPACITY = Metric("capacity", "Rate held", True, lambda cell: cell.capacity_rps)
 
 
@@ -155,6 +169,8 @@ def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
         return (CAPACITY, THROUGHPUT, CPU)
     if isinstance(load, StepsLoad):
         return (SATURATED, LOWEST_CPU)
+    if isinstance(load, RampLoad):
+        return (TIME_TO_PEAK if load.ends_level else KNEE,)
     return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU, P99)
 
 

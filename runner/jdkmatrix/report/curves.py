@@ -40,6 +40,7 @@ def lines(
     description: str,
     marks: Sequence[Row] = (),
     reference: Sequence[Row] = (),
+    height: int = _HEIGHT,
 ) -> Spec:
     """`points`: executor, fork, x, y (None breaks the line); `marks`: executor, x, y, text, set off from their lines;
     `reference`: x, y of a line that is no measurement."""
@@ -76,7 +77,7 @@ def lines(
         marked = alt.Chart(alt.InlineData(values=list(marks)))
         tooltip = [alt.Tooltip("executor:N"), alt.Tooltip("text:N")]
         layers.append(marked.mark_point(filled=True, size=64).encode(x=xs, y=ys, color=colour(order), tooltip=tooltip))
-    return finish(alt.layer(*layers, height=_HEIGHT), description)
+    return finish(alt.layer(*layers, height=height), description)
 
 
 def stacked(

@@ -10,6 +10,7 @@ from jdkmatrix.report.heat import heat_map, scorecard
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
 from jdkmatrix.report.names import file_stem
+from jdkmatrix.report.ramps import ramp_groups
 from jdkmatrix.report.search import search_charts
 from jdkmatrix.report.section_charts import bar_charts, latency_charts
 from jdkmatrix.report.slices import Slice, slices
@@ -51,7 +52,10 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in part.executors),
         capacity=bar_charts(f"{ident}-capacity", part, CAPACITY, "requests per second", 4, order),
         search=search_charts(f"{ident}-search", part, order),
-        experiment=steps_groups(f"{ident}-steps", part, order),
+        experiment=(
+            *steps_groups(f"{ident}-steps", part, order),
+            *ramp_groups(f"{ident}-ramp", part, order),
+        ),
         throughput=bar_charts(f"{ident}-throughput", part, THROUGHPUT, "requests per second", 4, order),
         throughput_of=throughput_of(load) if load else None,
         cpu_of=cpu_of(load) if load else None,

@@ -109,6 +109,8 @@ def throughput_of(load: CellLoad) -> str | None:
     """Which part of the load the bars of throughput show; None: all of it."""
     if isinstance(load, CapacityLoad):
         return "Of the closed loop before the search."
+    if isinstance(load, RampLoad):
+        return "Over the whole ramp."
     return "Of the step in which a fork answered most." if isinstance(load, StepsLoad) else None
 
 
@@ -116,6 +118,8 @@ def cpu_of(load: CellLoad) -> str | None:
     """As throughput_of, of CPU per request."""
     if isinstance(load, CapacityLoad):
         return "Of the closed loop before the search."
+    if isinstance(load, RampLoad):
+        return "Over the whole ramp."
     return "At the lowest rate." if isinstance(load, StepsLoad) else None
 
 

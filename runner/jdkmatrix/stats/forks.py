@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CapacityLoad, CellRecord, Fork, RateLoad, StepsLoad, Window
+from jdkmatrix.records import CapacityLoad, CellRecord, Fork, RampLoad, RateLoad, StepsLoad, Window
 from jdkmatrix.stats.capacity import is_known
 from jdkmatrix.stats.intervals import mean_interval
+from jdkmatrix.stats.ramps import fork_knee_rps, fork_time_to_peak_s
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def fork_capacity_rps(fork: Fork) -> float | None:
 def leading_by_block(cell: CellRecord) -> dict[int, float]:
     """What executors under the load of this cell are compared by first, of every usable fork that has it: the rate
     that held where it was searched for, CPU time per request where a constant rate fixes the throughput, the highest
-    throughput of rising steps, throughput elsewhere."""
+    throughput of rising steps, the time to the peak of a ramp that ends level and the rate at the knee of one that does
+    not, throughput elsewhere."""
     figure: Callable[[Fork], float | None] = fork_throughput
     if isinstance(cell.load, CapacityLoad):
         figure = fork_capacity_rps
@@ -113,6 +115,8 @@ def leading_by_block(cell: CellRecord) -> dict[int, float]:
         figure = fork_cpu_us_per_request
     elif isinstance(cell.load, StepsLoad):
         figure = fork_peak_rps
+    elif isinstance(cell.load, RampLoad):
+        figure = fork_time_to_peak_s if cell.load.ends_level else fork_knee_rps
     return {fork.fork: value for fork in cell.forks if fork.usable and (value := figure(fork))}
 
 

@@ -7,8 +7,10 @@ Every rule asks for several seconds in a row, since one second of a stalled mach
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+from jdkmatrix.records import Fork, Interval, RampLoad
 
 CAUGHT_UP_SHARE = 0.95  # of the rate that the load ends with, as the published "time to peak" is read here
 CAUGHT_UP_SECONDS = 3
@@ -76,3 +78,36 @@ def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second],
         if run == length:
             return seconds[index - length + 1]
     return None
+
+
+def seconds_of(fork: Fork) -> tuple[Second, ...]:
+    """What the driver saw of the ramp; empty where the fork has no valid window of one."""
+    for window in fork.valid_windows:
+        load = window.load.load
+        if isinstance(load, RampLoad):
+            return tuple(_seconds(load, window.load.intervals))
+    return ()
+
+
+def _seconds(load: RampLoad, intervals: Sequence[Interval]) -> Iterator[Second]:
+    previous_s = 0.0
+    for interval in intervals:
+        length_s = interval.t_s - previous_s
+        previous_s = interval.t_s
+        if length_s > 0:
+            yield Second(
+                t_s=interval.t_s,
+                rate_rps=load.rate_at(interval.t_s),
+                completed_rps=interval.completed / length_s,
+                errors=interval.errors,
+                p99_us=interval.p99_us,
+            )
+
+
+def fork_time_to_peak_s(fork: Fork) -> float | None:
+    return time_to_peak_s(seconds_of(fork))
+
+
+def fork_knee_rps(fork: Fork) -> float | None:
+    found = knee(seconds_of(fork))
+    return found.rate_rps if found else None

@@ -1,0 +1,198 @@
+"""A load that rises over time: throughput, threads and response times second by second. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.records import Fork, RampLoad, Sample
+from jdkmatrix.report.cellstats import CellStats, summary_of
+from jdkmatrix.report.charts import Row, log_domain
+from jdkmatrix.report.curves import Axis, lines
+from jdkmatrix.report.numbers import digits
+from jdkmatrix.report.slices import Slice
+from jdkmatrix.report.views import Chart, ChartGroup
+from jdkmatrix.stats.ramps import (
+    CAUGHT_UP_SECONDS,
+    CAUGHT_UP_SHARE,
+    KNEE_FACTOR,
+    KNEE_SECONDS,
+    knee,
+    seconds_of,
+    time_to_peak_s,
+)
+
+_Points = Callable[[Fork], Iterable[tuple[float, float | None]]]
+
+PEAK_RULE = (
+    f"the first of {CAUGHT_UP_SECONDS} seconds in a row with at least {CAUGHT_UP_SHARE:.0%} of the last rate that was "
+    "asked for"
+)
+KNEE_RULE = (
+    f"the first of {KNEE_SECONDS} seconds in a row with a p99 above {KNEE_FACTOR:g} times its median in the first "
+    "quarter of the ramp"
+)
+_FROM_INTENDED = "From the intended send time."
+
+
+@dataclass(frozen=True)
+class _Figure:
+    id: str
+    title: str
+    words: str
+    axis: str
+    points: _Points
+    log: bool = False
+    offered: bool = False  # draw the offered rate beside it
+
+
+def _completed(fork: Fork) -> Iterable[tuple[float, float | None]]:
+    return ((second.t_s, second.completed_rps) for second in seconds_of(fork))
+
+
+def _percentile(name: str) -> _Points:
+    def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
+        for window in fork.valid_windows:
+            for interval in window.load.intervals:
+                value: float | None = getattr(interval, name)
+                yield interval.t_s, value / 1000 if value else None
+
+    return points
+
+
+def _sampled(figure: Callable[[Sample], float | None]) -> _Points:
+    def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
+        for window in fork.valid_windows:
+            for sample in fork.samples:
+                if 0 <= sample.t_s - window.t_s <= window.load.duration_s:
+                    yield sample.t_s - window.t_s, figure(sample)
+
+    return points
+
+
+_FIGURES = (
+    _Figure(
+        "throughput",
+        "Throughput second by second",
+        f"Requests answered per second; the dashed line is what was asked for. A dot marks the peak: {PEAK_RULE}.",
+        "answered per second",
+        _completed,
+        offered=True,
+    ),
+    _Figure(
+        "pool",
+        "Size of the pool",
+        "Threads of what runs the requests: of the server's pool, or of the executor that took its place.",
+        "threads",
+        _sampled(lambda sample: sample.gauges.pool_size if sample.gauges else None),
+    ),
+    _Figure(
+        "threads",
+        "Platform threads of the process",
+        "All of them: of the pool, of the server, of the JVM.",
+        "threads",
+        _sampled(lambda sample: sample.threads),
+    ),
+    _Figure("p50", "Median response time", _FROM_INTENDED, "p50 in ms", _percentile("p50_us"), log=True),
+    _Figure(
+        "p99",
+        "p99 second by second",
+        f"{_FROM_INTENDED} A dot marks the knee: {KNEE_RULE}.",
+        "p99 in ms",
+        _percentile("p99_us"),
+        log=True,
+    ),
+    _Figure("max", "Slowest response", _FROM_INTENDED, "maximum in ms", _percentile("max_us"), log=True),
+)
+
+
+def ramp_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+    """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
+    load = next((cell.record.load for cell in part.cells), None)
+    if not isinstance(load, RampLoad) or not any(cell.usable for cell in part.cells):
+        return ()
+    time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
+    groups = [_offered_group(ident, load, time, order)]
+    for figure in _FIGURES:
+        rows = {cell.key: list(_rows(cell, figure)) for cell in part.cells}
+        values = [float(row["y"]) for found in rows.values() for row in found if row["y"]]
+        if not values:
+            continue
+        top = max([*values, *([max(rate for _, rate in load.points)] if figure.offered else [])])
+        low, high = log_domain(values) if figure.log else (0.0, top * 1.05)
+        charts = tuple(
+            Chart(
+                id=f"{ident}-{figure.id}-{number}",
+                title=title,
+                note="; ".join(note for cell in cells if (note := _note(cell, figure.id))),
+                spec=lines(
+                    [row for cell in cells for row in rows[cell.key]],
+                    x=time,
+                    y=Axis(figure.axis, low, high, log=figure.log),
+                    order=order,
+                    marks=[row for cell in cells for row in _marks(cell, figure.id)],
+                    reference=_offered(load) if figure.offered else (),
+                    description=f"{figure.title} of {title}, one line per fork",
+                ),
+            )
+            for number, (title, cells) in enumerate(part.conditions(order))
+        )
+        groups.append(ChartGroup(figure.title, figure.words, charts))
+    return tuple(groups)
+
+
+def _offered_group(ident: str, load: RampLoad, time: Axis, order: Sequence[str]) -> ChartGroup:
+    high = max(rate for _, rate in load.points) * 1.05
+    spec = lines(
+        [],
+        x=time,
+        y=Axis("requests per second", 0, high),
+        order=order,
+        reference=_offered(load),
+        description="The rate of requests that was asked for, over time",
+        height=110,
+    )
+    return ChartGroup("What was asked for", "The same for every fork.", (Chart(f"{ident}-offered", "Rate", "", spec),))
+
+
+def _offered(load: RampLoad) -> list[Row]:
+    return [{"x": t_s, "y": rate_rps} for t_s, rate_rps in load.points]
+
+
+def _rows(cell: CellStats, figure: _Figure) -> Iterable[Row]:
+    return (
+        {"executor": cell.key.executor, "fork": fork.fork, "x": t_s, "y": value or None if figure.log else value}
+        for fork in cell.usable
+        for t_s, value in figure.points(fork)
+    )
+
+
+def _marks(cell: CellStats, figure: str) -> Iterable[Row]:
+    for fork in cell.usable:
+        seconds = seconds_of(fork)
+        by_time = {second.t_s: second for second in seconds}
+        peak_s, bend = time_to_peak_s(seconds), knee(seconds)
+        if figure == "throughput" and peak_s is not None:
+            text = f"fork {fork.fork}: peak after {digits(peak_s, 3)} s"
+            yield {"executor": cell.key.executor, "x": peak_s, "y": by_time[peak_s].completed_rps, "text": text}
+        p99_us = by_time[bend.t_s].p99_us if bend else None
+        if figure == "p99" and bend and p99_us:
+            text = f"fork {fork.fork}: knee at {digits(bend.rate_rps, 4)} requests/s"
+            yield {"executor": cell.key.executor, "x": bend.t_s, "y": p99_us / 1000, "text": text}
+
+
+def _note(cell: CellStats, figure: str) -> str:
+    forks = len(cell.usable)
+    if figure == "throughput":
+        reached = summary_of(cell.time_to_peak_s)
+        words = f"peak after {digits(reached.geomean, 3)} s" if reached else "peak not reached"
+        return f"{cell.key.executor}: {words}{_of(len(cell.time_to_peak_s), forks)}"
+    if figure == "p99":
+        bend = summary_of(cell.knee_rps)
+        words = f"knee at {digits(bend.geomean, 4)} requests/s" if bend else "no knee"
+        return f"{cell.key.executor}: {words}{_of(len(cell.knee_rps), forks)}"
+    return ""
+
+
+def _of(found: int, forks: int) -> str:
+    return f" in {found} of {forks} forks" if 0 < found < forks else ""
