@@ -46,6 +46,7 @@ from jdkmatrix.records.loads import (
     SaturateLoad,
     SpectrumPoint,
 )
+from jdkmatrix.records.memory import MemoryReading, NativeCategory
 from jdkmatrix.records.run import (
     Calibration,
     CpuFacts,
@@ -81,6 +82,8 @@ __all__ = [
     "Latency",
     "Load",
     "LoadResult",
+    "MemoryReading",
+    "NativeCategory",
     "NotTestable",
     "Pinning",
     "PinningMethod",
