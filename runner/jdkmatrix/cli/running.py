@@ -25,7 +25,7 @@ from jdkmatrix.cli.summary import summary_table
 from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.host.cgroup_cpuset import probe
+from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.fork import now_utc
 from jdkmatrix.measure.pinning import pinning
