@@ -1,7 +1,8 @@
 """What a run writes to disk: the vocabulary that every other module shares.
 
 The whole file format stands in this one package, so that it can be reviewed, versioned and migrated in one place:
-`loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `run`.
+`loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `memory`
+(where that of the server is), `limits` (of the server, and which it ran into), `run`.
 Producers (`host`, `provision`, `drivers`, `probes`, `measure`) build these values, `store` writes them,
 `stats` and `report` read them. Nothing here touches the machine.
 
@@ -33,6 +34,7 @@ from jdkmatrix.records.cells import (
     WarmupWindow,
     Window,
 )
+from jdkmatrix.records.limits import Enforcement, Outcome
 from jdkmatrix.records.loads import (
     CapacityLoad,
     CellKey,
@@ -71,6 +73,7 @@ __all__ = [
     "CellRecord",
     "CpuFacts",
     "DriverFacts",
+    "Enforcement",
     "Errors",
     "Fork",
     "Gauges",
@@ -85,6 +88,7 @@ __all__ = [
     "MemoryReading",
     "NativeCategory",
     "NotTestable",
+    "Outcome",
     "Pinning",
     "PinningMethod",
     "Pressure",
