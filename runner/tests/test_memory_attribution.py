@@ -193,6 +193,25 @@ def test_no_answer_is_said_with_its_reason() -> None:
     assert jvm.missing[0].startswith(why_no_native)
 
 
+def test_what_malloc_holds_beyond_what_is_counted_has_a_name() -> None:
+    mappings = (
+        MappedRange(5 << 12, 6 << 12, "[heap]", 3 * MIB),
+        MappedRange(3 << 26, (3 << 26) + 50 * MIB, "", 50 * MIB),
+        MappedRange((9 << 26) + 4096, 10 << 26, "", 7 * MIB),
+        MappedRange(11 << 26, 12 << 26, "", 30 * MIB),
+    )
+    memory = MemoryMap(mappings, 90 * MIB, 0, 0, 0, 0, 0)
+    symbols = NativeCategory(reserved_bytes=20 * MIB, committed_bytes=20 * MIB, malloc_bytes=20 * MIB)
+    heap = Regions([Region(11 << 26, 12 << 26, Origin.JAVA_HEAP)])
+    jvm = JvmAccount(heap, has_system_map=True, native=Native({"Symbol": symbols}, 1, 0))
+    assert attribute(memory, jvm, None).resident == {
+        Origin.JAVA_HEAP: 30 * MIB,
+        "malloc: Symbol": 20 * MIB,
+        "malloc: free or not counted": 33 * MIB,
+        UNATTRIBUTED: 7 * MIB,
+    }
+
+
 CATEGORIES = st.dictionaries(
     st.sampled_from(["Java Heap", "GC", "Other", "Symbol", "Metaspace", "Class", "Thread"]),
     st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)).map(

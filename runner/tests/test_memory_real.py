@@ -72,7 +72,7 @@ def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, tmp_path: Path) -
 
     with ServerProcess(what, cpus=CPUS, rules=RULES) as server:
         server.wait_ready()
-        sampler = MemorySampler(server.pid, what.base_url, java, "hotspot", started_ns=server.started_ns, every_s=0.1)
+        sampler = MemorySampler(server.pid, what.base_url, java, "hotspot", started_ns=server.started_ns, every_s=1.0)
         with sampler, ThreadPoolExecutor(4) as clients:
             list(clients.map(ask, [100] * 4))
             wait_for(lambda: len(sampler.readings) >= 2)

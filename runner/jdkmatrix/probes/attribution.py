@@ -7,8 +7,11 @@ Three sources, the exact ones first:
 2. Anonymous memory that the JVM names no purpose for is, for the most part, malloc's. Native memory tracking counts
    what the JVM has allocated there, by category; it does not say which pages, so this is taken to be resident as far
    as there are resident pages.
-3. The rest stands as "not attributed": malloc's free lists and fragmentation, what libraries outside the JVM allocate,
-   the data of libraries that is in no file, stacks of ended threads that libc keeps for new ones.
+3. What glibc's malloc holds beyond that is free, fragmented, or allocated by libraries outside the JVM. Its heaps are
+   known by their addresses: "[heap]", and multiples of HEAP_MAX_SIZE (glibc's malloc/arena.c) for the other arenas. The
+   JVM aligns its own mappings too, so this needs a System.map that names all of them.
+4. The rest stands as "not attributed": the data of libraries that is in no file, stacks of ended threads that libc
+   keeps for new ones, large pieces that libraries have allocated.
 
 Committed is not resident. Where the JVM tells no more than what is committed, that is shown up to what is resident, and
 `missing` says so.
@@ -26,6 +29,8 @@ from jdkmatrix.records import Gauges
 from jdkmatrix.records.memory import UNATTRIBUTED
 
 DIRECT_BUFFERS = "direct buffers"
+MALLOC_SURPLUS = "malloc: free or not counted"
+_MALLOC_HEAP_BYTES = 64 << 20  # of glibc on 64-bit machines
 _COLLECTOR_CATEGORIES = ("GC", "GCCardSet", "Card Table")
 # Categories that have mappings of their own, which only System.map tells from others. Heap and code are told by bounds.
 _MAPPED_CATEGORIES = {
@@ -66,11 +71,13 @@ class Attribution:
 def attribute(memory: MemoryMap, jvm: JvmAccount, gauges: Gauges | None) -> Attribution:
     """`memory`: with no mapping in which regions of several origins meet."""
     found: dict[str, int] = {}
-    unnamed_bytes = 0
+    unnamed_bytes = malloc_bytes = 0
     for mapping in memory.mappings:
         origin = jvm.regions.origin_at(mapping.start) or _by_name(mapping.name)
         if origin is None:
             unnamed_bytes += mapping.rss_bytes
+            if mapping.name == "[heap]" or mapping.start % _MALLOC_HEAP_BYTES == 0:
+                malloc_bytes += mapping.rss_bytes
         else:
             _add(found, origin, mapping.rss_bytes)
     missing = list(jvm.missing)
@@ -88,6 +95,9 @@ def attribute(memory: MemoryMap, jvm: JvmAccount, gauges: Gauges | None) -> Attr
         )
     for claims in (written, allocated):
         unnamed_bytes -= _take(unnamed_bytes, claims, found)
+    if jvm.native and jvm.has_system_map:
+        counted_bytes = sum(category.malloc_bytes for category in jvm.native.categories.values())
+        unnamed_bytes -= _take(unnamed_bytes, {MALLOC_SURPLUS: max(0, malloc_bytes - counted_bytes)}, found)
     if memory.hugetlb_bytes:
         missing.append(
             f"{memory.hugetlb_bytes / 1e6:.1f} MB of huge pages, which the kernel does not count as resident"
