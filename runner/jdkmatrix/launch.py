@@ -1,16 +1,18 @@
 """Start a program on chosen CPUs so that it cannot outlive the runner.
 
-Run as a script (`python -I launch.py CPUS CGROUP PARENT_PID COMMAND…`) it asks the kernel to kill it when its parent
-dies (PR_SET_PDEATHSIG, prctl(2)), moves into its cgroup if it is given one, takes its CPU affinity, and becomes the
-command: the pid is the command's own. A small program of its own rather than a `preexec_fn`, because Python code
-between fork and exec is not safe in a process with threads. The kernel watches the parent *thread*: call `spawn` from a
-thread that lives as long as the program should, in practice the main thread.
+Run as a script (`python -I launch.py CPUS CGROUPS OPEN_FILES_MAX PARENT_PID COMMAND…`) it asks the kernel to kill it
+when its parent dies (PR_SET_PDEATHSIG, prctl(2)), moves into the cgroups that it is given, one in each hierarchy, takes
+its CPU affinity and its limit of open files, and becomes the command: the pid is the command's own. A small program of
+its own rather than a `preexec_fn`, because Python code between fork and exec is not safe in a process with threads. The
+kernel watches the parent *thread*: call `spawn` from a thread that lives as long as the program should, in practice the
+main thread.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -25,21 +27,27 @@ def spawn(
     command: Sequence[str],
     *,
     cpus: Sequence[int],
-    cgroup: Path | None = None,
+    cgroups: Sequence[Path] = (),
+    open_files_max: int | None = None,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     stdin: int | IO[bytes] | None = subprocess.DEVNULL,
     stdout: int | IO[bytes] | None = None,
     stderr: int | IO[bytes] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start `command` on `cpus`, in a cgroup if its folder is given; it dies by SIGKILL when the calling thread ends.
+    """Start `command` on `cpus`, in the cgroups whose folders are given; it dies by SIGKILL when the calling thread
+    ends.
+
+    `open_files_max` becomes both its soft and its hard limit (RLIMIT_NOFILE, getrlimit(2)).
 
     What cannot be put there ends with one message on stderr before it is the command. It gets its own session, so that
     a Ctrl-C on the terminal reaches only the runner, which then stops it in order.
     """
     cpu_list = ",".join(map(str, cpus))
+    cgroup_list = "\n".join(map(str, cgroups))
+    files = "" if open_files_max is None else str(open_files_max)
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", __file__, cpu_list, str(cgroup or ""), str(os.getpid()), *command],
+        [sys.executable, "-I", "-S", __file__, cpu_list, cgroup_list, files, str(os.getpid()), *command],
         env=None if env is None else dict(env),
         cwd=cwd,
         stdin=stdin,
@@ -60,17 +68,19 @@ def terminate(process: subprocess.Popen[bytes], *, grace_s: float) -> int:
     return process.wait()
 
 
-def _become(cpu_list: str, cgroup: str, parent_pid: int, command: list[str]) -> None:
+def _become(cpu_list: str, cgroup_list: str, open_files_max: str, parent_pid: int, command: list[str]) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         sys.exit(f"launch: prctl: {os.strerror(ctypes.get_errno())}")
     if os.getppid() != parent_pid:
         sys.exit("launch: the parent has already ended")
-    if cgroup:
+    for cgroup in filter(None, cgroup_list.split("\n")):
         _join(Path(cgroup, "cgroup.procs"))
-    # After the cgroup: moving into a cpuset, Linux before 6.2 forgets the affinity that was asked for.
+    # After the cgroups: moving into a cpuset, Linux before 6.2 forgets the affinity that was asked for.
     if cpu_list:
         _take(cpu_list)
+    if open_files_max:
+        _limit_files(int(open_files_max))
     try:
         os.execvp(command[0], command)
     except OSError as error:
@@ -93,5 +103,12 @@ def _take(cpu_list: str) -> None:
         sys.exit(f"launch: cannot run on CPUs {cpu_list}: {error.strerror}")
 
 
+def _limit_files(open_files_max: int) -> None:
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_max, open_files_max))
+    except (OSError, ValueError) as error:
+        sys.exit(f"launch: cannot limit open files to {open_files_max}: {error}")
+
+
 if __name__ == "__main__":
-    _become(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:])
+    _become(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5:])

@@ -9,11 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.host import cgroup_cpuset
-from jdkmatrix.host.cgroup_cpuset import CgroupError
+from jdkmatrix.host import cgroup_folders, cgroup_tree
+from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cpulist import format_cpu_list, parse_cpu_list
 
 Write = tuple[str, str]
+CONTROLLER_FILES = {
+    "cpuset": {"cpuset.cpus": "", "cpuset.cpus.effective": "{cpus}"},
+    "pids": {"pids.max": "max", "pids.events": "max 0\n"},
+    "memory": {"memory.max": "max", "memory.swap.max": "max", "memory.events": "low 0\nmax 0\noom 0\noom_kill 0\n"},
+}
+V1_FILES = {
+    "pids": {"pids.max": "max", "pids.events": "max 0\n"},
+    "memory": {
+        "memory.limit_in_bytes": "9223372036854771712",
+        "memory.failcnt": "0\n",
+        "memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n",
+    },
+}
 
 
 class MadeUpKernel:
@@ -24,6 +37,7 @@ class MadeUpKernel:
         self.proc = root / "proc"
         self.parent = root / "cgroup"
         self.writes: list[Write] = []
+        self.v1: dict[Path, str] = {}  # controller by folder
         self.cpus = cpus
         (self.proc / "self").mkdir(parents=True)
         self.place("0::/\n")
@@ -44,6 +58,17 @@ class MadeUpKernel:
     def mount(self, text: str) -> None:
         (self.proc / "self/mountinfo").write_text(text)
 
+    def mount_v1(self, controller: str) -> Path:
+        """A hierarchy of version 1 beside that of version 2; this process is in its root."""
+        folder = self.proc.parent / f"v1-{controller}"
+        folder.mkdir()
+        self.put(folder, (4711,))
+        self.v1[folder] = controller
+        places, mounts = self.proc / "self/cgroup", self.proc / "self/mountinfo"
+        self.place(f"4:{controller}:/\n{places.read_text()}")
+        self.mount(f"40 25 0:30 / {folder} rw - cgroup cgroup rw,{controller}\n{mounts.read_text()}")
+        return folder
+
     def put(self, folder: Path, pids: tuple[int, ...]) -> None:
         (folder / "cgroup.procs").write_text("".join(f"{pid}\n" for pid in pids))
 
@@ -59,19 +84,24 @@ class MadeUpKernel:
 
     def rule(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """From now on the cgroups below `parent` behave."""
-        monkeypatch.setattr(cgroup_cpuset, "_mkdir", self.make)
-        monkeypatch.setattr(cgroup_cpuset, "_rmdir", self._rmdir)
-        monkeypatch.setattr(cgroup_cpuset, "_write", self._write)
-        monkeypatch.setattr(cgroup_cpuset, "_own_folder", lambda: self.parent)
+        monkeypatch.setattr(cgroup_folders, "mkdir", self.make)
+        monkeypatch.setattr(cgroup_folders, "rmdir", self._rmdir)
+        monkeypatch.setattr(cgroup_folders, "write", self._write)
+        monkeypatch.setattr(cgroup_tree, "own_folder", lambda: self.parent)
 
     def make(self, folder: Path) -> None:
         folder.mkdir()
+        if folder.parent in self.v1:
+            (folder / "cgroup.procs").write_text("")
+            for name, text in V1_FILES[self.v1[folder.parent]].items():
+                (folder / name).write_text(text)
+            return
         invalid = self._type(self.parent) == "domain threaded"
         (folder / "cgroup.type").write_text("domain invalid" if invalid else "domain")
         (folder / "cgroup.procs").write_text("")
-        if "cpuset" in (self.parent / "cgroup.subtree_control").read_text():
-            (folder / "cpuset.cpus").write_text("")
-            (folder / "cpuset.cpus.effective").write_text(self.cpus)
+        for controller in (self.parent / "cgroup.subtree_control").read_text().split():
+            for name, text in {**CONTROLLER_FILES[controller]}.items():
+                (folder / name).write_text(text.format(cpus=self.cpus))
 
     def _rmdir(self, folder: Path) -> None:
         if not folder.exists():
@@ -83,6 +113,8 @@ class MadeUpKernel:
     def _write(self, path: Path, text: str) -> None:
         if path.name == "cgroup.procs" and self._type(path.parent) == "domain invalid":
             raise CgroupError(f"cannot write {text!r} to {path}: {os.strerror(errno.EOPNOTSUPP)}")
+        if not path.exists():
+            raise CgroupError(f"cannot write {text!r} to {path}: {os.strerror(errno.ENOENT)}")
         self.writes.append((path.name, text))
         if path.name == "cgroup.procs":
             for other in self.parent.rglob("cgroup.procs"):
@@ -92,7 +124,8 @@ class MadeUpKernel:
             granted = {*parse_cpu_list(text)} & {*parse_cpu_list(self.cpus)}
             (path.parent / "cpuset.cpus.effective").write_text(format_cpu_list(granted))
         elif path.name == "cgroup.subtree_control":
-            path.write_text(text[1:] if text.startswith("+") else "")
+            words = {*path.read_text().split(), *(word[1:] for word in text.split() if word.startswith("+"))}
+            path.write_text(" ".join(sorted(words - {word[1:] for word in text.split() if word.startswith("-")})))
             if self.pids(self.parent) and (self.parent / "cgroup.type").exists():
                 (self.parent / "cgroup.type").write_text("domain threaded" if text.startswith("+") else "domain")
         else:

@@ -11,15 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.host.cgroup_cpuset import (
-    CgroupError,
-    CgroupState,
-    CpuGroup,
-    cpu_groups,
-    probe,
-    remove_leftovers,
-    why_not,
-)
+from jdkmatrix.host.cgroup_cpuset import CpuGroup, cpu_groups, why_not
+from jdkmatrix.host.cgroup_folders import CgroupError
+from jdkmatrix.host.cgroup_tree import CgroupState, probe, remove_leftovers
 from tests.cgroup_doubles import MadeUpKernel
 
 FREE = CgroupState(
@@ -31,8 +25,9 @@ FREE = CgroupState(
     has_processes=True,
     busy_children=(),
     writable=True,
+    may_hand_down=True,
     read_only=False,
-    cpuset_is_v1=False,
+    v1_controllers=frozenset(),
 )
 
 
@@ -53,10 +48,11 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     ("state", "reason"),
     [
         (None, "no cgroup hierarchy of version 2 is mounted"),
-        (replace(FREE, cpuset_is_v1=True), "hierarchy of version 1"),
+        (replace(FREE, v1_controllers=frozenset({"cpuset"})), "hierarchy of version 1"),
         (replace(FREE, controllers=frozenset({"memory"})), "given no cpuset controller"),
         (replace(FREE, read_only=True, writable=False), "mounted read-only"),
         (replace(FREE, writable=False), "this user may not write"),
+        (replace(FREE, may_hand_down=False), "this user may not write"),
         (replace(FREE, type="domain invalid"), "below a threaded one"),
         (replace(FREE, busy_children=("init.scope",)), "so has init.scope in it"),
         (replace(FREE, handed_down=frozenset({"memory", "pids"})), "hands down memory: its children"),
@@ -112,7 +108,7 @@ def test_a_controller_that_version_1_has_is_seen(kernel: MadeUpKernel) -> None:
     )
     state = probe(kernel.proc)
     assert state is not None
-    assert state.cpuset_is_v1
+    assert state.v1_controllers == {"cpuset"}
     kernel.place("3:cpuset:/\n")
     assert probe(kernel.proc) is None
 
@@ -138,8 +134,8 @@ def test_groups_are_made_filled_and_removed(
     assert kernel.writes == [
         ("cgroup.subtree_control", "+cpuset"),
         ("cgroup.type", "threaded"),
-        ("cpuset.cpus", "2-3"),
         ("cgroup.type", "threaded"),
+        ("cpuset.cpus", "2-3"),
         ("cpuset.cpus", "0"),
         ("cgroup.procs", str(sleeper.pid)),
         ("cpuset.cpus", "3"),
@@ -183,7 +179,7 @@ def test_the_controller_that_a_killed_runner_handed_down_is_taken_back(
     kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel.rule(monkeypatch)
-    for mark in ("", "-enabled"):
+    for mark in ("", "-cpuset"):
         (kernel.parent / "cgroup.subtree_control").write_text("cpuset")
         folder = kernel.parent / f"jdk-matrix-77-99-sut{mark}"
         folder.mkdir()

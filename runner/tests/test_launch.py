@@ -32,18 +32,30 @@ def test_the_pid_is_the_program_on_its_cpus() -> None:
     assert process.returncode == 0
 
 
-def test_it_is_in_its_cgroup_before_it_is_the_program(tmp_path: Path) -> None:
-    procs = tmp_path / "cgroup.procs"
-    procs.write_text("")
-    script = f"import os; print(open({str(procs)!r}).read() == str(os.getpid()))"
-    process = launch.spawn([sys.executable, "-c", script], cpus=[], cgroup=tmp_path, stdout=subprocess.PIPE)
-    assert process.communicate(timeout=20) == (b"True\n", None)
+def test_it_is_in_its_cgroups_before_it_is_the_program(tmp_path: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "user@1000:b"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "cgroup.procs").write_text("")
+    script = "import os, sys; print([open(f'{name}/cgroup.procs').read() == str(os.getpid()) for name in sys.argv[1:]])"
+    command = [sys.executable, "-c", script, *map(str, folders)]
+    process = launch.spawn(command, cpus=[], cgroups=folders, stdout=subprocess.PIPE)
+    assert process.communicate(timeout=20) == (b"[True, True]\n", None)
+
+
+def test_it_may_open_as_many_files_as_said() -> None:
+    script = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE))"
+    process = launch.spawn([sys.executable, "-c", script], cpus=[], open_files_max=99, stdout=subprocess.PIPE)
+    assert process.communicate(timeout=20) == (b"(99, 99)\n", None)
+    process = launch.spawn(["true"], cpus=[], open_files_max=2**62, stderr=subprocess.PIPE)
+    _, errors = process.communicate(timeout=20)
+    assert errors.startswith(b"launch: cannot limit open files to 4611686018427387904: ")
 
 
 def test_without_its_cgroup_or_its_cpus_the_program_does_not_start(tmp_path: Path) -> None:
     marker = tmp_path / "started"
     for where, said in (
-        ({"cgroup": tmp_path}, f"cannot join the cgroup {tmp_path}: No such file or directory"),
+        ({"cgroups": [tmp_path]}, f"cannot join the cgroup {tmp_path}: No such file or directory"),
         ({"cpus": [4095]}, "cannot run on CPUs 4095: Invalid argument"),
     ):
         process = launch.spawn(["touch", str(marker)], **{"cpus": [], **where}, stderr=subprocess.PIPE)

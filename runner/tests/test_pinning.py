@@ -20,7 +20,9 @@ from hypothesis import strategies as st
 from jdkmatrix import launch
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.base import Driver
-from jdkmatrix.host.cgroup_cpuset import CgroupError, CpuGroup, CpuGroups, probe
+from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups
+from jdkmatrix.host.cgroup_folders import CgroupError
+from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.fork import ForkSetup, measure_fork
 from jdkmatrix.measure.pinning import AffinityPinner, CgroupPinner, Pinner, Role, pinning
@@ -89,7 +91,9 @@ def test_what_only_trying_shows_leads_to_affinity_too(kernel: MadeUpKernel, monk
     assert folders(kernel) == []
 
     spawn = launch.spawn
-    monkeypatch.setattr(launch, "spawn", lambda command, **named: spawn(command, **named | {"cgroup": Path("/none")}))
+    monkeypatch.setattr(
+        launch, "spawn", lambda command, **named: spawn(command, **named | {"cgroups": [Path("/none")]})
+    )
     with pinning(state, ALLOWED) as pinner:
         said = "launch: cannot join the cgroup /none: No such file or directory"
         assert (pinner.method, pinner.why_not_cgroup) == ("sched_setaffinity", said)

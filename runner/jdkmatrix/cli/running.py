@@ -26,7 +26,7 @@ from jdkmatrix.cli.summary import summary_table
 from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.host.cgroup_cpuset import probe
+from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.campaign import Campaign

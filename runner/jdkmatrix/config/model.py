@@ -47,6 +47,15 @@ class Jvm(Table):
     openj9: VmOptions
 
 
+class Limits(Table):
+    """What a server may use before it is stopped for the host's sake; None: what the host permits. `memory_bytes_max`:
+    resident memory, and what the kernel counts with it. `threads_max` counts the threads of all its processes."""
+
+    threads_max: Annotated[int, Field(ge=1)] | None = None
+    memory_bytes_max: Annotated[int, Field(ge=1 << 20)] | None = None
+    open_files_max: Annotated[int, Field(ge=16)] | None = None
+
+
 class ServedBy(Table):
     """`artefact`: its name in toolchain.lock.json, which has the version."""
 

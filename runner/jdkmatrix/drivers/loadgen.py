@@ -122,7 +122,7 @@ class LoadgenSession:
             self._process = launch.spawn(
                 command,
                 cpus=target.cpus,
-                cgroup=target.cgroup,
+                cgroups=[target.cgroup] if target.cgroup else [],
                 env=clean_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

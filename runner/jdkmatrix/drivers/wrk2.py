@@ -199,7 +199,7 @@ class Wrk2Session:
             process = launch.spawn(
                 self._command,
                 cpus=self._target.cpus,
-                cgroup=self._target.cgroup,
+                cgroups=[self._target.cgroup] if self._target.cgroup else [],
                 stdout=sink,
                 stderr=subprocess.STDOUT,
             )

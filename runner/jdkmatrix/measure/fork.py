@@ -18,7 +18,7 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.base import Driver, DriverError, Target
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.host.cgroup_cpuset import CgroupError
+from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.gates import measured_status, too_few_valid
 from jdkmatrix.measure.kernel import KernelError, kernel_settings
@@ -139,7 +139,9 @@ def _measure(setup: ForkSetup, launch: Launch, draft: _Draft, listener: Listener
     draft.sut_command = tuple(launch.command)
     cgroup = setup.pinner.group("sut", _jit_cpus(setup))
     with (
-        ServerProcess(launch, cpus=setup.cpu_sets.sut, cgroup=cgroup, rules=setup.matrix.server) as server,
+        ServerProcess(
+            launch, cpus=setup.cpu_sets.sut, cgroups=[cgroup] if cgroup else [], rules=setup.matrix.server
+        ) as server,
         Watchdog(setup.log_dir, setup.matrix.server, server.kill) as watchdog,
     ):
         try:

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from jdkmatrix import launch
-from jdkmatrix.host.cgroup_cpuset import CgroupError, CgroupState, CpuGroup, CpuGroups, cpu_groups, why_not
+from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups, cpu_groups, why_not
+from jdkmatrix.host.cgroup_folders import CgroupError
+from jdkmatrix.host.cgroup_tree import CgroupState
 from jdkmatrix.records import PinningMethod
 from jdkmatrix.sut import affinity
 
@@ -95,8 +97,9 @@ class CgroupPinner:
 
 
 @contextmanager
-def pinning(state: CgroupState | None, cpus: Collection[int]) -> Iterator[Pinner]:
+def pinning(state: CgroupState | None, cpus: Collection[int], *, also: Collection[str] = ()) -> Iterator[Pinner]:
     """By cgroup where that is permitted, which is tried, else by affinity. `cpus`: all that this process may use.
+    `also`: controllers that these cgroups get too where they can, for limits (`host.limits`).
 
     No cgroup is left behind.
     """
@@ -105,7 +108,7 @@ def pinning(state: CgroupState | None, cpus: Collection[int]) -> Iterator[Pinner
         pinner: Pinner
         if reason is None:
             try:
-                pinner = CgroupPinner(stack.enter_context(_tried_groups(state, cpus)))
+                pinner = CgroupPinner(stack.enter_context(_tried_groups(state, cpus, also)))
             except CgroupError as error:
                 pinner = AffinityPinner(str(error))
         else:
@@ -114,8 +117,8 @@ def pinning(state: CgroupState | None, cpus: Collection[int]) -> Iterator[Pinner
 
 
 @contextmanager
-def _tried_groups(state: CgroupState | None, cpus: Collection[int]) -> Iterator[CpuGroups]:
-    with cpu_groups(state, {role: tuple(cpus) for role in _ROLES}) as groups:
+def _tried_groups(state: CgroupState | None, cpus: Collection[int], also: Collection[str]) -> Iterator[CpuGroups]:
+    with cpu_groups(state, {role: tuple(cpus) for role in _ROLES}, also=also) as groups:
         for role in _ROLES:
             _try(groups[role])
         yield groups
@@ -123,7 +126,7 @@ def _tried_groups(state: CgroupState | None, cpus: Collection[int]) -> Iterator[
 
 def _try(group: CpuGroup) -> None:
     """Whether a process may be started in a cgroup shows only when one is."""
-    process = launch.spawn(["true"], cpus=group.cpus, cgroup=group.folder, stderr=subprocess.PIPE)
+    process = launch.spawn(["true"], cpus=group.cpus, cgroups=[group.folder], stderr=subprocess.PIPE)
     _, errors = process.communicate()
     if process.returncode != 0:
         raise CgroupError(errors.decode(errors="replace").strip())

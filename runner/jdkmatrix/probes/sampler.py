@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from types import TracebackType
 from typing import Self
 
 from pydantic import ValidationError
 
-from jdkmatrix.probes.process import Reading, SutGoneError, read_process, total
+from jdkmatrix.probes.pace import Pace
+from jdkmatrix.probes.process import Reading, read_process, total
 from jdkmatrix.records import Gauges, Sample
 from jdkmatrix.sut.http import Connection, HttpError
 
-_GAUGES_TIMEOUT_S = 2.0
+GAUGES_TIMEOUT_S = 2.0
 
 
 def read_gauges(connection: Connection) -> Gauges | None:
@@ -39,13 +38,10 @@ class Sampler:
 
     def __init__(self, pid: int, base_url: str, *, started_ns: int, every_s: float) -> None:
         self._pid = pid
-        self._base_url = base_url
         self._started_ns = started_ns
-        self._every_s = every_s
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._loop, name="sampler", daemon=True)
+        self._connection = Connection(base_url, timeout_s=GAUGES_TIMEOUT_S)
         self._samples: list[Sample] = []
-        self._fault: HttpError | None = None
+        self._pace = Pace("sampler", self._look, every_s=every_s, look_at_most_s=GAUGES_TIMEOUT_S)
 
     @property
     def samples(self) -> tuple[Sample, ...]:
@@ -55,30 +51,18 @@ class Sampler:
         return tuple(sample for sample in self._samples if sample.t_s >= t_s)
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._pace.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stop.set()
-        self._thread.join(_GAUGES_TIMEOUT_S + self._every_s + 1)
-        if error is None and self._fault is not None:
-            raise self._fault
+        with self._connection:
+            self._pace.__exit__(kind, error, trace)
 
-    def _loop(self) -> None:
-        with Connection(self._base_url, timeout_s=_GAUGES_TIMEOUT_S) as connection:
-            due = time.monotonic()
-            while not self._stop.wait(max(0.0, due - time.monotonic())):
-                due = max(due + self._every_s, time.monotonic())
-                try:
-                    gauges = read_gauges(connection)
-                    self._samples.append(to_sample(read_process(self._pid), gauges, self._started_ns))
-                except SutGoneError:
-                    return
-                except HttpError as fault:
-                    self._fault = fault
-                    return
+    def _look(self) -> None:
+        gauges = read_gauges(self._connection)
+        self._samples.append(to_sample(read_process(self._pid), gauges, self._started_ns))
 
 
 def to_sample(reading: Reading, gauges: Gauges | None, started_ns: int) -> Sample:

@@ -1,7 +1,8 @@
 """What a run writes to disk: the vocabulary that every other module shares.
 
 The whole file format stands in this one package, so that it can be reviewed, versioned and migrated in one place:
-`loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `run`.
+`loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `memory`
+(where that of the server is), `limits` (of the server, and which it ran into), `run`.
 Producers (`host`, `provision`, `drivers`, `probes`, `measure`) build these values, `store` writes them,
 `stats` and `report` read them. Nothing here touches the machine.
 
@@ -33,6 +34,7 @@ from jdkmatrix.records.cells import (
     WarmupWindow,
     Window,
 )
+from jdkmatrix.records.limits import Enforcement, Outcome
 from jdkmatrix.records.loads import (
     DEFAULT_SERVER,
     CapacityLoad,
@@ -50,6 +52,7 @@ from jdkmatrix.records.loads import (
     SpectrumPoint,
     StepsLoad,
 )
+from jdkmatrix.records.memory import MemoryReading, NativeCategory
 from jdkmatrix.records.run import (
     Calibration,
     CpuFacts,
@@ -76,6 +79,7 @@ __all__ = [
     "CellRecord",
     "CpuFacts",
     "DriverFacts",
+    "Enforcement",
     "Errors",
     "Fork",
     "Gauges",
@@ -87,7 +91,10 @@ __all__ = [
     "Latency",
     "Load",
     "LoadResult",
+    "MemoryReading",
+    "NativeCategory",
     "NotTestable",
+    "Outcome",
     "Pinning",
     "PinningMethod",
     "Pressure",

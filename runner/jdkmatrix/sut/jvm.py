@@ -41,7 +41,7 @@ def read_flags(
     process = launch.spawn(
         [str(java), *options, "-XX:+PrintFlagsFinal", "-version"],
         cpus=cpus,
-        cgroup=cgroup,
+        cgroups=[cgroup] if cgroup else [],
         env=clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -44,10 +44,19 @@ class Launch:
 class ServerProcess:
     """Starts on enter, is ended on exit whatever happened in between."""
 
-    def __init__(self, what: Launch, *, cpus: Sequence[int], cgroup: Path | None = None, rules: Server) -> None:
+    def __init__(
+        self,
+        what: Launch,
+        *,
+        cpus: Sequence[int],
+        cgroups: Sequence[Path] = (),
+        open_files_max: int | None = None,
+        rules: Server,
+    ) -> None:
         self._what = what
         self._cpus = cpus
-        self._cgroup = cgroup
+        self._cgroups = cgroups
+        self._open_files_max = open_files_max
         self._rules = rules
         self._process: subprocess.Popen[bytes] | None = None
         self.started_ns = 0
@@ -65,7 +74,8 @@ class ServerProcess:
             self._process = launch.spawn(
                 self._what.command,
                 cpus=self._cpus,
-                cgroup=self._cgroup,
+                cgroups=self._cgroups,
+                open_files_max=self._open_files_max,
                 env=self._what.env,
                 cwd=self._what.console_log.parent,  # where a JVM that crashes leaves its report
                 stdout=console,

@@ -1,0 +1,125 @@
+"""Carry out a plan of limits: make the cgroups that hold them, count what ran into them, leave none behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from jdkmatrix.config.model import Limits
+from jdkmatrix.host import cgroup_folders as folders
+from jdkmatrix.host import cgroup_tree
+from jdkmatrix.host.limits import Controller, LimitPlan
+
+_ROLE = "limits"
+
+
+@dataclass(frozen=True)
+class LimitCounters:
+    """How often the kernel held something back since the limits were set; None: nothing counts it here.
+
+    `threads_refused`: threads that were not started. `memory_held_back`: how often memory was asked for at the limit;
+    the kernel then takes back pages of files, and if that is not enough, kills: `oom_kills`."""
+
+    threads_refused: int | None = None
+    memory_held_back: int | None = None
+    oom_kills: int | None = None
+
+
+class LimitGroups:
+    """The cgroups to start the server in, beside the one that pins it. The counters can be read while there are any."""
+
+    def __init__(self, v1: Mapping[Controller, Path], v2: Path | None, *, to_join: tuple[Path, ...]) -> None:
+        self.folders = to_join
+        self._v1 = v1
+        self._v2 = v2
+        self._before = self._read()
+
+    def counters(self) -> LimitCounters:
+        now = self._read()
+        return LimitCounters(
+            threads_refused=_rise(self._before.threads_refused, now.threads_refused),
+            memory_held_back=_rise(self._before.memory_held_back, now.memory_held_back),
+            oom_kills=_rise(self._before.oom_kills, now.oom_kills),
+        )
+
+    def _read(self) -> LimitCounters:
+        if self._v2 is not None:
+            threads = _value(folders.read(self._v2 / "pids.events"), "max")
+            events = folders.read(self._v2 / "memory.events")
+            held_back, oom_kills = _value(events, "max"), _value(events, "oom_kill")
+        else:
+            threads = held_back = oom_kills = None
+        if "pids" in self._v1:
+            threads = _value(folders.read(self._v1["pids"] / "pids.events"), "max")
+        if "memory" in self._v1:
+            count = folders.read(self._v1["memory"] / "memory.failcnt")
+            held_back = int(count) if count else None
+            oom_kills = _value(folders.read(self._v1["memory"] / "memory.oom_control"), "oom_kill")
+        return LimitCounters(threads, held_back, oom_kills)
+
+
+@contextmanager
+def limit_groups(plan: LimitPlan, pinned_group: Path | None = None) -> Iterator[LimitGroups]:
+    """Make what the plan says; `pinned_group` is the server's cgroup of version 2 that the plan was made for.
+
+    Leaves nothing behind, neither of ours nor of a killed runner, and no limit in `pinned_group`. Read the counters
+    before the end: they go with the cgroups.
+
+    Raises:
+        CgroupError: the kernel refuses; then nothing is changed.
+    """
+    with ExitStack() as stack:
+        v1 = {controller: stack.enter_context(_v1_group(parent)) for controller, parent in plan.v1_parents.items()}
+        for controller, folder in v1.items():
+            _write_all(folder, _settings(controller, 1, plan.limits))
+        v2 = None
+        if plan.v2_parent is not None:
+            made = cgroup_tree.children(plan.v2_parent, [_ROLE], plan.v2_controllers)
+            v2 = stack.enter_context(made)[_ROLE]
+        elif plan.v2_controllers:
+            v2 = pinned_group
+        if v2 is not None:
+            for controller in plan.v2_controllers:
+                if v2 == pinned_group:
+                    stack.callback(_write_all, v2, dict.fromkeys(_settings(controller, 2, plan.limits), "max"))
+                _write_all(v2, _settings(controller, 2, plan.limits))
+        to_join = [*v1.values(), *([v2] if v2 is not None and v2 != pinned_group else [])]
+        yield LimitGroups(v1, v2, to_join=tuple(to_join))
+
+
+@contextmanager
+def _v1_group(parent: Path) -> Iterator[Path]:
+    folders.remove_leftovers(parent)
+    folder = folders.make(parent, _ROLE)
+    try:
+        yield folder
+    finally:
+        folders.remove(folder, parent)
+
+
+def _settings(controller: Controller, version: int, limits: Limits) -> dict[str, str]:
+    """By file. Without a limit of its own, swap would take what memory may not."""
+    if controller == "pids":
+        return {"pids.max": str(limits.threads_max)}
+    if version == 1:
+        return dict.fromkeys(("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"), str(limits.memory_bytes_max))
+    return {"memory.max": str(limits.memory_bytes_max), "memory.swap.max": "0"}
+
+
+def _write_all(folder: Path, settings: Mapping[str, str]) -> None:
+    for name, text in settings.items():
+        # A kernel that does not account for swap has no files for it.
+        if "sw" not in name or (folder / name).exists():
+            folders.write(folder / name, text)
+
+
+def _value(events: str, key: str) -> int | None:
+    found = re.search(rf"^{key} (\d+)$", events, re.MULTILINE)
+    return int(found.group(1)) if found else None
+
+
+def _rise(before: int | None, now: int | None) -> int | None:
+    return None if before is None or now is None else now - before

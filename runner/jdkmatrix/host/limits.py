@@ -1,0 +1,157 @@
+"""How the limits of a server can be enforced on this host: by cgroups, by rlimit, or by watching it.
+
+What is not used, and why:
+
+- RLIMIT_NPROC counts the threads of a user on the whole host, and does not hold for root (getrlimit(2)).
+- RLIMIT_AS counts addresses, not memory. A JVM reserves many times what it uses: its heap, 1 GiB for classes, 240 MiB
+  for code, 64 MiB for each arena of malloc. What would let it start would not keep it from filling the host's memory.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from jdkmatrix.config.model import Limits
+from jdkmatrix.host import cgroup_folders, cgroup_tree
+from jdkmatrix.host.cgroup_limits import read_hierarchies
+from jdkmatrix.host.cgroup_tree import CgroupState
+from jdkmatrix.records.limits import Enforcement, Enforcer, LimitName
+
+Controller = Literal["pids", "memory"]
+CONTROLLERS: tuple[Controller, ...] = ("pids", "memory")
+_CAP_SYS_RESOURCE = 24  # linux/capability.h
+
+
+@dataclass(frozen=True)
+class V1Place:
+    """Where this process is in a hierarchy of version 1."""
+
+    folder: Path
+    writable: bool
+    read_only: bool
+
+
+@dataclass(frozen=True)
+class LimitHost:
+    """What decides. `pinned`: the controllers of the cgroup of version 2 that the server is pinned by; None where it is
+    not pinned by one, and one of its own could be made below `unified`. A process is in one cgroup of version 2."""
+
+    unified: CgroupState | None
+    v1: Mapping[Controller, V1Place]
+    pinned: frozenset[str] | None
+    open_files_hard: int
+    may_raise_files: bool
+
+
+@dataclass(frozen=True)
+class LimitPlan:
+    """`v1_parents`: below which folder a cgroup for that controller is to be made. `v2_parent`: below which cgroup one
+    of version 2 for all of `v2_controllers` is; None where they go into the one that the server is pinned by."""
+
+    limits: Limits
+    enforced: tuple[Enforcement, ...]
+    v1_parents: Mapping[Controller, Path] = field(default_factory=dict)
+    v2_controllers: frozenset[Controller] = frozenset()
+    v2_parent: CgroupState | None = None
+
+    @property
+    def open_files_max(self) -> int | None:
+        return next((one.maximum for one in self.enforced if one.by == "rlimit"), None)
+
+    @property
+    def watched(self) -> frozenset[LimitName]:
+        return frozenset(one.limit for one in self.enforced if one.by == "watch")
+
+
+def read_limit_host(pinned_group: Path | None = None, proc: Path = Path("/proc")) -> LimitHost:
+    """Look at this process's cgroups. `pinned_group`: the one of version 2 that the server is pinned by, if it is."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return LimitHost(
+        unified=cgroup_tree.probe(proc),
+        v1={
+            controller: V1Place(
+                hierarchy.folder,
+                writable=os.access(hierarchy.folder, os.W_OK),
+                read_only=cgroup_folders.is_read_only(hierarchy.folder),
+            )
+            for hierarchy in read_hierarchies(proc)
+            for controller in CONTROLLERS
+            if controller in hierarchy.controllers
+        },
+        pinned=(
+            None
+            if pinned_group is None
+            else frozenset(cgroup_folders.read(pinned_group / "cgroup.controllers").split())
+        ),
+        open_files_hard=max(soft, hard) if hard != resource.RLIM_INFINITY else 2**63 - 1,
+        may_raise_files=_has_capability(cgroup_folders.read(proc / "self/status"), _CAP_SYS_RESOURCE),
+    )
+
+
+def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
+    """The strongest means for each limit that is asked for. Pure."""
+    enforced: list[Enforcement] = []
+    v1_parents: dict[Controller, Path] = {}
+    v2_controllers: set[Controller] = set()
+    wanted: tuple[tuple[LimitName, Controller, int | None], ...] = (
+        ("threads", "pids", limits.threads_max),
+        ("memory", "memory", limits.memory_bytes_max),
+    )
+    for name, controller, maximum in wanted:
+        if maximum is None:
+            continue
+        reasons: list[str] = []
+        by: Enforcer = "watch"
+        reason = _why_not_v2(controller, host)
+        if reason is None:
+            by = "cgroup v2"
+            v2_controllers.add(controller)
+        else:
+            reasons.append(reason)
+            reason = _why_not_v1(controller, host.v1)
+            if reason is None:
+                by = "cgroup v1"
+                v1_parents[controller] = host.v1[controller].folder
+            else:
+                reasons.append(reason)
+        enforced.append(Enforcement(limit=name, maximum=maximum, by=by, why_not=tuple(reasons)))
+    if limits.open_files_max is not None:
+        enforced.append(_files(limits.open_files_max, host))
+    makes_own = v2_controllers and host.pinned is None
+    return LimitPlan(
+        limits, tuple(enforced), v1_parents, frozenset(v2_controllers), host.unified if makes_own else None
+    )
+
+
+def _why_not_v2(controller: Controller, host: LimitHost) -> str | None:
+    if host.pinned is None:
+        return cgroup_tree.why_not(host.unified, controller)
+    return None if controller in host.pinned else f"the cgroup that pins the server has no {controller} controller"
+
+
+def _why_not_v1(controller: Controller, places: Mapping[Controller, V1Place]) -> str | None:
+    if controller not in places:
+        return f"no cgroup hierarchy of version 1 has the {controller} controller"
+    place = places[controller]
+    if place.read_only:
+        return f"the cgroup {place.folder} is mounted read-only"
+    return None if place.writable else f"this user may not write in the cgroup {place.folder}"
+
+
+def _files(wanted: int, host: LimitHost) -> Enforcement:
+    """A limit above the one that this process has takes a privilege (getrlimit(2))."""
+    if wanted <= host.open_files_hard or host.may_raise_files:
+        return Enforcement(limit="open files", maximum=wanted, by="rlimit")
+    reason = f"{wanted:,} were asked for, this host permits {host.open_files_hard:,}"
+    return Enforcement(limit="open files", maximum=host.open_files_hard, by="rlimit", why_not=(reason,))
+
+
+def _has_capability(status: str, capability: int) -> bool:
+    """In the text of /proc/PID/status (proc_pid_status(5))."""
+    effective = next((line.split()[1] for line in status.splitlines() if line.startswith("CapEff:")), "0")
+    return bool(int(effective, 16) >> capability & 1)

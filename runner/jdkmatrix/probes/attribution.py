@@ -1,0 +1,149 @@
+"""Whose the resident memory of a JVM is. Pure.
+
+Three sources, the exact ones first:
+
+1. smaps gives the resident bytes of each mapping exactly. What a mapping is for says its file, or the JVM: heap,
+   stacks, code cache, metaspace, the collector's bitmaps and card table.
+2. Anonymous memory that the JVM names no purpose for is, for the most part, malloc's. Native memory tracking counts
+   what the JVM has allocated there, by category; it does not say which pages, so this is taken to be resident as far
+   as there are resident pages.
+3. What glibc's malloc holds beyond that is free, fragmented, or allocated by libraries outside the JVM. Its heaps are
+   known by their addresses: "[heap]", and multiples of HEAP_MAX_SIZE (glibc's malloc/arena.c) for the other arenas. The
+   JVM aligns its own mappings too, so this needs a System.map that names all of them.
+4. The rest stands as "not attributed": the data of libraries that is in no file, stacks of ended threads that libc
+   keeps for new ones, large pieces that libraries have allocated.
+
+Committed is not resident. Where the JVM tells no more than what is committed, that is shown up to what is resident, and
+`missing` says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jdkmatrix.probes.memory_map import MemoryMap, Regions, share_out
+from jdkmatrix.probes.native_memory import Native, Origin
+from jdkmatrix.records import Gauges
+from jdkmatrix.records.memory import UNATTRIBUTED
+
+DIRECT_BUFFERS = "direct buffers"
+MALLOC_SURPLUS = "malloc: free or not counted"
+_MALLOC_HEAP_BYTES = 64 << 20  # of glibc on 64-bit machines
+_COLLECTOR_CATEGORIES = ("GC", "GCCardSet", "Card Table")
+# Categories that have mappings of their own, which only System.map tells from others. Heap and code are told by bounds.
+_MAPPED_CATEGORIES = {
+    "Class": Origin.CLASS_SPACE,
+    "Metaspace": Origin.METASPACE,
+    "GC": Origin.GARBAGE_COLLECTOR,
+    "GCCardSet": Origin.GARBAGE_COLLECTOR,
+    "Card Table": Origin.GARBAGE_COLLECTOR,
+}
+_NAMES = (
+    (re.compile(r"/libjvm\.so\b"), "libjvm.so"),
+    (re.compile(r"\.so(\.[\d.]+)?( \(deleted\))?$|^\[v(dso|var|var_vclock|syscall)\]$"), "other libraries"),
+    (re.compile(r"\.jsa$|/javasharedresources/"), Origin.CLASS_ARCHIVE.value),
+    (re.compile(r"^/memfd:java_heap"), Origin.JAVA_HEAP.value),
+    (re.compile(r"^\[stack\]$"), Origin.THREAD_STACKS.value),
+    (re.compile(r"^/"), "other files"),
+)
+
+
+@dataclass(frozen=True)
+class JvmAccount:
+    """What the JVM itself says; `missing` is what it does not, in words."""
+
+    regions: Regions
+    has_system_map: bool
+    native: Native | None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """`resident` in bytes by origin, nothing that is 0 and never less; the sum is that of the mappings."""
+
+    resident: dict[str, int]
+    missing: tuple[str, ...]
+
+
+def attribute(memory: MemoryMap, jvm: JvmAccount, gauges: Gauges | None) -> Attribution:
+    """`memory`: with no mapping in which regions of several origins meet."""
+    found: dict[str, int] = {}
+    unnamed_bytes = malloc_bytes = 0
+    for mapping in memory.mappings:
+        origin = jvm.regions.origin_at(mapping.start) or _by_name(mapping.name)
+        if origin is None:
+            unnamed_bytes += mapping.rss_bytes
+            if mapping.name == "[heap]" or mapping.start % _MALLOC_HEAP_BYTES == 0:
+                malloc_bytes += mapping.rss_bytes
+        else:
+            _add(found, origin, mapping.rss_bytes)
+    missing = list(jvm.missing)
+    written, allocated = _claims(jvm, gauges)
+    if Origin.JAVA_HEAP not in found:
+        written[Origin.JAVA_HEAP] = gauges.heap_used_bytes if gauges else 0
+        missing.append("the JVM does not say where its heap is: of the heap, only what is used is counted")
+    if jvm.native and not jvm.has_system_map:
+        missing.append("this JVM has no System.map: metaspace and the collector's own are what is committed")
+    excess_bytes = sum(written.values()) + sum(allocated.values()) - unnamed_bytes
+    if excess_bytes > 0:
+        missing.append(
+            f"{excess_bytes / 1e6:.1f} MB that the JVM counts are not resident, and it does not say which: "
+            "what malloc gave it is shown in proportion"
+        )
+    for claims in (written, allocated):
+        unnamed_bytes -= _take(unnamed_bytes, claims, found)
+    if jvm.native and jvm.has_system_map:
+        counted_bytes = sum(category.malloc_bytes for category in jvm.native.categories.values())
+        unnamed_bytes -= _take(unnamed_bytes, {MALLOC_SURPLUS: max(0, malloc_bytes - counted_bytes)}, found)
+    if memory.hugetlb_bytes:
+        missing.append(
+            f"{memory.hugetlb_bytes / 1e6:.1f} MB of huge pages, which the kernel does not count as resident"
+        )
+    _add(found, UNATTRIBUTED, unnamed_bytes)
+    return Attribution({str(origin): size for origin, size in found.items() if size}, tuple(missing))
+
+
+def _by_name(name: str) -> str | None:
+    return next((origin for pattern, origin in _NAMES if pattern.search(name)), None)
+
+
+def _claims(jvm: JvmAccount, gauges: Gauges | None) -> tuple[dict[str, int], dict[str, int]]:
+    """What is to be found in anonymous memory without a name: what has been written to, and what was only allocated.
+
+    Direct buffers are written with zeros when they are made; they are in the category "Other", with other uses of
+    Unsafe. Metaspace is committed as it is filled."""
+    written: dict[str, int] = {}
+    allocated: dict[str, int] = {}
+    direct_bytes = gauges.direct_buffer_bytes if gauges else 0
+    if jvm.native is None:
+        return {DIRECT_BUFFERS: direct_bytes}, {}
+    for name, category in jvm.native.categories.items():
+        malloc_bytes = category.malloc_bytes
+        if name == "Other":
+            written[DIRECT_BUFFERS] = min(direct_bytes, malloc_bytes)
+            malloc_bytes -= written[DIRECT_BUFFERS]
+        _add(allocated, Origin.GARBAGE_COLLECTOR if name in _COLLECTOR_CATEGORIES else f"malloc: {name}", malloc_bytes)
+        if not jvm.has_system_map and name in _MAPPED_CATEGORIES:
+            origin = _MAPPED_CATEGORIES[name]
+            into = allocated if origin is Origin.GARBAGE_COLLECTOR else written
+            _add(into, origin, category.committed_bytes - category.malloc_bytes)
+    if not jvm.has_system_map:
+        written[Origin.THREAD_STACKS] = jvm.native.stacks_resident_bytes
+    return written, allocated
+
+
+def _take(available_bytes: int, wanted: Mapping[str, int], into: dict[str, int]) -> int:
+    """Give everybody what is wanted, or, where that is too much, in proportion; returns how much that was."""
+    taken = dict(wanted)
+    if sum(wanted.values()) > available_bytes:
+        taken = share_out(available_bytes, wanted)
+    for origin, size in taken.items():
+        _add(into, origin, size)
+    return sum(taken.values())
+
+
+def _add(sums: dict[str, int], origin: str, size: int) -> None:
+    sums[origin] = sums.get(origin, 0) + size

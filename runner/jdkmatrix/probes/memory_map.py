@@ -1,0 +1,148 @@
+"""The mappings of a process, from /proc/PID/smaps (proc_pid_smaps(5)), and where several origins share one. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+_LINE = re.compile(
+    r"^(?:(?P<start>[0-9a-f]+)-(?P<end>[0-9a-f]+) \S+ \S+ \S+ \d+ *(?P<name>.*)"
+    r"|(?P<key>Rss|Pss|Private_Dirty|Swap|Private_Hugetlb|Shared_Hugetlb): +(?P<kib>\d+) kB)$",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Addresses from `start` up to and without `end`."""
+
+    start: int
+    end: int
+
+    @property
+    def size_bytes(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True)
+class MappedRange(Range):
+    """One mapping. `name`: the file, a name of the kernel's such as "[heap]", or empty for anonymous memory."""
+
+    name: str
+    rss_bytes: int
+
+
+@dataclass(frozen=True)
+class MemoryMap:
+    """All mappings by address, and sums over them: what smaps_rollup would say at the same moment, but that the
+    kernel rounds each mapping's share in pss down to KiB. Huge pages of hugetlbfs are in no other sum."""
+
+    mappings: tuple[MappedRange, ...]
+    rss_bytes: int
+    pss_bytes: int
+    private_dirty_bytes: int
+    virt_bytes: int
+    swap_bytes: int
+    hugetlb_bytes: int
+
+
+@dataclass(frozen=True)
+class Region(Range):
+    """Addresses that the JVM says it uses for one purpose."""
+
+    origin: str
+
+
+def parse_smaps(text: str) -> MemoryMap:
+    """The text of smaps. A process that has ended, or a thread of the kernel, has no mappings."""
+    mappings: list[MappedRange] = []
+    sums = dict.fromkeys(("Rss", "Pss", "Private_Dirty", "Swap", "Private_Hugetlb", "Shared_Hugetlb"), 0)
+    for match in _LINE.finditer(text):
+        key = match["key"]
+        if key is None:
+            mappings.append(MappedRange(int(match["start"], 16), int(match["end"], 16), match["name"], 0))
+            continue
+        size_bytes = int(match["kib"]) * 1024
+        sums[key] += size_bytes
+        if key == "Rss":
+            mappings[-1] = replace(mappings[-1], rss_bytes=size_bytes)
+    return MemoryMap(
+        mappings=tuple(mappings),
+        rss_bytes=sums["Rss"],
+        pss_bytes=sums["Pss"],
+        private_dirty_bytes=sums["Private_Dirty"],
+        virt_bytes=sum(mapping.size_bytes for mapping in mappings),
+        swap_bytes=sums["Swap"],
+        hugetlb_bytes=sums["Private_Hugetlb"] + sums["Shared_Hugetlb"],
+    )
+
+
+class Regions:
+    """Regions that do not overlap, to look addresses up in."""
+
+    def __init__(self, regions: Iterable[Region]) -> None:
+        joined: list[Region] = []
+        for region in sorted(regions, key=lambda region: region.start):
+            last = joined[-1] if joined else None
+            if last is not None and last.end == region.start and last.origin == region.origin:
+                joined[-1] = replace(last, end=region.end)
+            else:
+                joined.append(region)
+        self._regions = joined
+        self._starts = [region.start for region in joined]
+
+    @property
+    def origins(self) -> frozenset[str]:
+        return frozenset(region.origin for region in self._regions)
+
+    def origin_at(self, address: int) -> str | None:
+        index = bisect_right(self._starts, address) - 1
+        if index < 0 or address >= self._regions[index].end:
+            return None
+        return self._regions[index].origin
+
+    def borders_in(self, piece: Range) -> tuple[int, ...]:
+        """The addresses inside `piece` at which another region begins or one ends; most mappings have none."""
+        index = max(0, bisect_right(self._starts, piece.start) - 1)
+        found: set[int] = set()
+        while index < len(self._regions) and self._regions[index].start < piece.end:
+            region = self._regions[index]
+            found.update(address for address in (region.start, region.end) if piece.start < address < piece.end)
+            index += 1
+        return tuple(sorted(found))
+
+
+def pieces_of(mapping: Range, borders: Sequence[int]) -> tuple[Range, ...]:
+    edges = (mapping.start, *borders, mapping.end)
+    return tuple(Range(start, end) for start, end in pairwise(edges))
+
+
+def cut(mapping: MappedRange, pieces: Sequence[Range], resident_bytes: Sequence[int]) -> tuple[MappedRange, ...]:
+    """The mapping as several, with its resident bytes in proportion to what was counted in each piece: the counts come
+    from another file at another moment, so their sum may be a little off. Where nothing was counted the longest
+    piece has all."""
+    weights = {str(index): count for index, count in enumerate(resident_bytes)}
+    if not any(weights.values()):
+        longest = max(range(len(pieces)), key=lambda index: pieces[index].size_bytes)
+        weights[str(longest)] = 1
+    shares = share_out(mapping.rss_bytes, weights)
+    return tuple(
+        MappedRange(piece.start, piece.end, mapping.name, shares[str(index)]) for index, piece in enumerate(pieces)
+    )
+
+
+def share_out(total: int, weights: Mapping[str, int]) -> dict[str, int]:
+    """`total` in proportion to weights that are not all 0, in whole numbers that sum to it."""
+    whole = sum(weights.values())
+    shares: dict[str, int] = {}
+    given = so_far = 0
+    for name, weight in weights.items():
+        so_far += weight
+        up_to = int(Fraction(total * so_far, whole))
+        shares[name] = up_to - given
+        given = up_to
+    return shares

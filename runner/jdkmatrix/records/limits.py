@@ -1,0 +1,31 @@
+"""What a server was allowed to use, who saw to it, and what it ran into."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jdkmatrix.records.base import Record
+
+LimitName = Literal["threads", "memory", "open files"]
+Enforcer = Literal["cgroup v2", "cgroup v1", "rlimit", "watch"]
+
+
+class Enforcement(Record):
+    """One limit. `maximum`: threads, bytes or files. The watch looks four times a second and ends the server: what
+    comes faster than that is not stopped. `why_not`: why no stronger means, and what else is to be known, in words."""
+
+    limit: LimitName
+    maximum: int
+    by: Enforcer
+    why_not: tuple[str, ...] = ()
+
+
+class Outcome(Record):
+    """A limit that was hit. `code`: "threads-limit", "memory-limit", "files-limit", or "jvm-memory-limit" for one that
+    the JVM has set itself, such as the size of its heap. `first_seen_s`: seconds since the process was started; None:
+    seen only after its end."""
+
+    code: Literal["threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"]
+    message: str
+    figures: dict[str, float] = {}
+    first_seen_s: float | None = None

@@ -1,0 +1,136 @@
+"""A JVM that takes more than it may dies in its box, by the best means of this host and by the watch alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix import launch
+from jdkmatrix.config.model import Limits
+from jdkmatrix.host.cgroup_limits import read_hierarchies
+from jdkmatrix.host.limit_groups import limit_groups
+from jdkmatrix.host.limits import LimitHost, plan_limits, read_limit_host
+from jdkmatrix.measure.limit_outcome import outcomes
+from jdkmatrix.measure.limit_watch import LimitWatch
+from jdkmatrix.provision import hosttools
+from jdkmatrix.records.limits import Outcome
+
+pytestmark = pytest.mark.real
+CPUS = tuple(sorted(os.sched_getaffinity(0)))
+NOTHING = LimitHost(unified=None, v1={}, pinned=None, open_files_hard=4096, may_raise_files=False)
+
+# Bounded, so that the host lives even where nothing stops it.
+GREEDY = """
+import java.util.ArrayList;
+
+public class Greedy {
+    public static void main(String[] args) throws Exception {
+        var kept = new ArrayList<Object>();
+        try {
+            switch (args[0]) {
+                case "threads" -> {
+                    for (int i = 0; i < 2000; i++) Thread.ofPlatform().daemon().start(Greedy::sleep);
+                }
+                case "memory" -> { for (int i = 0; i < 600; i++) kept.add(new byte[1 << 20]); }
+                case "nothing" -> { return; }
+                case "files" -> { for (int i = 0; i < 2000; i++) kept.add(new java.io.FileInputStream("/dev/null")); }
+            }
+            sleep();
+        } catch (Throwable refused) {
+            refused.printStackTrace();
+            Runtime.getRuntime().halt(3);
+        }
+    }
+
+    static void sleep() {
+        try { Thread.sleep(60_000); } catch (InterruptedException ended) { }
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def java(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("greedy")
+    (folder / "Greedy.java").write_text(GREEDY)
+    jdk = hosttools.find_jdk()
+    assert jdk is not None
+    subprocess.run([jdk.home / "bin/javac", folder / "Greedy.java"], check=True)
+    return jdk.home / "bin/java", folder
+
+
+@pytest.fixture(params=["this host", "the watch alone"])
+def host(request: pytest.FixtureRequest) -> LimitHost:
+    return read_limit_host() if request.param == "this host" else NOTHING
+
+
+def own_groups() -> list[Path]:
+    folders = (hierarchy.folder for hierarchy in read_hierarchies(Path("/proc")))
+    return [path for folder in folders for path in folder.glob(f"jdk-matrix-{os.getpid()}-*")]
+
+
+def run_greedy(
+    java: tuple[Path, Path], what: str, limits: Limits, host: LimitHost, log: Path
+) -> tuple[int, list[Outcome]]:
+    binary, folder = java
+    plan = plan_limits(limits, host)
+    command = [str(binary), "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto", "-cp", str(folder), "Greedy", what]
+    with limit_groups(plan) as groups, log.open("wb") as sink:
+        process = launch.spawn(
+            command,
+            cpus=CPUS,
+            cgroups=groups.folders,
+            open_files_max=plan.open_files_max,
+            cwd=folder,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            started_ns = time.monotonic_ns()
+            with LimitWatch(process.pid, plan, groups.counters, process.kill, started_ns=started_ns) as watch:
+                status = process.wait(50)
+        finally:
+            launch.terminate(process, grace_s=0)
+        with log.open(errors="replace") as lines:
+            found = outcomes(limits=limits, counters=watch.counters, seen=watch.seen, log_lines=lines)
+    assert own_groups() == []
+    assert subprocess.run(["true"], check=True).returncode == 0, "the host lives"
+    return status, list(found)
+
+
+def test_too_many_threads(java: tuple[Path, Path], host: LimitHost, tmp_path: Path) -> None:
+    limits = Limits(threads_max=200)
+    status, (found,) = run_greedy(java, "threads", limits, host, tmp_path / "log")
+    assert found.code == "threads-limit"
+    if plan_limits(limits, host).watched:
+        assert status == -signal.SIGKILL
+        assert found.figures["seen"] > 200 and found.first_seen_s is not None
+    else:
+        assert status == 3
+        assert found.figures["threads_refused"] >= 1 and found.figures["log_lines"] >= 1
+
+
+def test_too_much_memory(java: tuple[Path, Path], host: LimitHost, tmp_path: Path) -> None:
+    limits = Limits(memory_bytes_max=200 << 20)
+    status, (found,) = run_greedy(java, "memory", limits, host, tmp_path / "log")
+    assert (found.code, status) == ("memory-limit", -signal.SIGKILL)
+    if plan_limits(limits, host).watched:
+        assert found.figures["seen"] > 200 << 20
+    else:
+        assert found.figures["oom_kills"] >= 1
+
+
+def test_too_many_open_files(java: tuple[Path, Path], tmp_path: Path) -> None:
+    status, (found,) = run_greedy(java, "files", Limits(open_files_max=256), read_limit_host(), tmp_path / "log")
+    assert (found.code, status) == ("files-limit", 3)
+    assert found.figures["limit"] == 256 and found.figures["log_lines"] >= 1
+
+
+def test_what_stays_within_its_limits_has_no_outcome(java: tuple[Path, Path], host: LimitHost, tmp_path: Path) -> None:
+    limits = Limits(threads_max=200, memory_bytes_max=500 << 20, open_files_max=256)
+    assert run_greedy(java, "nothing", limits, host, tmp_path / "log") == (0, [])
