@@ -174,6 +174,7 @@ def fork_with(pinner: Pinner, folder: Path) -> Fork:
         pinner=pinner,
         driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
         instance=cast(Instance, EndsAtOnce()),
+        kernel={},
         scratch=folder / "scratch",
         log_dir=folder / "logs",
         log_prefix="../logs",

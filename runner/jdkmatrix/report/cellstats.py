@@ -25,7 +25,7 @@ from jdkmatrix.report.latency import Pooled, fork_latency, kind_of, pool
 from jdkmatrix.stats import Ratio, Summary
 from jdkmatrix.stats.forks import fork_capacity_rps, fork_first_cpu_us, fork_peak_rps
 from jdkmatrix.stats.percentiles import tail_checked
-from jdkmatrix.stats.ramps import fork_knee_rps, fork_time_to_peak_s
+from jdkmatrix.stats.ramps import Steady, fork_knee_rps, fork_time_to_peak_s, steady_part
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,27 @@ class CellStats:
 
     @cached_property
     def throughput_rps(self) -> dict[int, float]:
-        """Of steps of rising rates, the highest."""
+        """Of steps of rising rates, the highest; of a ramp that ends level, of its steady part."""
+        steady = self._steady
+        if steady:
+            return {block: one.throughput_rps for block, one in steady.items()}
         figure = fork_peak_rps if self._has_steps else stats.fork_throughput
         return {fork.fork: figure(fork) for fork in self.usable}
 
     @cached_property
     def cpu_us_per_request(self) -> dict[int, float]:
-        """Of steps of rising rates, at the lowest: how many steps there are differs from executor to executor."""
+        """Of steps of rising rates, at the lowest: how many steps there are differs from executor to executor. Of a
+        ramp that ends level, of its steady part."""
+        steady = self._steady
+        if steady:
+            found = {block: one.cpu_us_per_request for block, one in steady.items()}
+            return {block: figure for block, figure in found.items() if figure is not None}
         figure = fork_first_cpu_us if self._has_steps else stats.fork_cpu_us_per_request
         return {fork.fork: figure(fork) for fork in self.usable}
+
+    @cached_property
+    def _steady(self) -> dict[int, Steady]:
+        return {fork.fork: found for fork in self.usable if (found := steady_part(fork)) is not None}
 
     @property
     def _has_steps(self) -> bool:
@@ -170,7 +182,7 @@ def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
     if isinstance(load, StepsLoad):
         return (SATURATED, LOWEST_CPU)
     if isinstance(load, RampLoad):
-        return (TIME_TO_PEAK if load.ends_level else KNEE,)
+        return (TIME_TO_PEAK, THROUGHPUT, CPU) if load.ends_level else (KNEE,)
     return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU, P99)
 
 

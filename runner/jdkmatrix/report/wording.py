@@ -110,8 +110,12 @@ def throughput_of(load: CellLoad) -> str | None:
     if isinstance(load, CapacityLoad):
         return "Of the closed loop before the search."
     if isinstance(load, RampLoad):
-        return "Over the whole ramp."
+        return _of_ramp(load)
     return "Of the step in which a fork answered most." if isinstance(load, StepsLoad) else None
+
+
+def _of_ramp(load: RampLoad) -> str:
+    return "Of the second half of the level stretch at the end." if load.ends_level else "Over the whole ramp."
 
 
 def cpu_of(load: CellLoad) -> str | None:
@@ -119,7 +123,7 @@ def cpu_of(load: CellLoad) -> str | None:
     if isinstance(load, CapacityLoad):
         return "Of the closed loop before the search."
     if isinstance(load, RampLoad):
-        return "Over the whole ramp."
+        return _of_ramp(load)
     return "At the lowest rate." if isinstance(load, StepsLoad) else None
 
 

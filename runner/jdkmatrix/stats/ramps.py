@@ -9,8 +9,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from jdkmatrix.records import Fork, Interval, RampLoad
+from jdkmatrix.records import Fork, Interval, RampLoad, Sample, Window
 
 CAUGHT_UP_SHARE = 0.95  # of the rate that the load ends with, as the published "time to peak" is read here
 CAUGHT_UP_SECONDS = 3
@@ -102,6 +103,49 @@ def _seconds(load: RampLoad, intervals: Sequence[Interval]) -> Iterator[Second]:
                 errors=interval.errors,
                 p99_us=interval.p99_us,
             )
+
+
+@dataclass(frozen=True)
+class Steady:
+    """What a fork did in the second half of the level stretch that its ramp ends with: the first half is for what is
+    still growing. `cpu_us_per_request` is None where nothing was answered or the samples do not reach so far."""
+
+    throughput_rps: float
+    cpu_us_per_request: float | None
+
+
+def steady_part(fork: Fork) -> Steady | None:
+    """None where the ramp does not end level, or the fork has no valid window of it."""
+    for window in fork.valid_windows:
+        load = window.load.load
+        if isinstance(load, RampLoad) and load.ends_level:
+            (level_s, _), (end_s, _) = load.points[-2:]
+            return _steady(fork.samples, window, (level_s + end_s) / 2, end_s)
+    return None
+
+
+def _steady(samples: Sequence[Sample], window: Window, from_s: float, to_s: float) -> Steady | None:
+    ends_s = [interval.t_s for interval in window.load.intervals]
+    inside = [i for i, end in enumerate(ends_s) if from_s <= (ends_s[i - 1] if i else 0.0) and end <= to_s]
+    if not inside:
+        return None
+    start_s, stop_s = (ends_s[inside[0] - 1] if inside[0] else 0.0), ends_s[inside[-1]]
+    completed = sum(window.load.intervals[i].completed for i in inside)
+    before, after = (_cpu_s_at(samples, window.t_s + t_s) for t_s in (start_s, stop_s))
+    used_s = None if before is None or after is None else after - before
+    return Steady(
+        throughput_rps=completed / (stop_s - start_s),
+        cpu_us_per_request=used_s * 1e6 / completed if used_s is not None and completed else None,
+    )
+
+
+def _cpu_s_at(samples: Sequence[Sample], t_s: float) -> float | None:
+    """CPU time since the start of the process, between samples in proportion; None beyond them."""
+    for before, after in pairwise(samples):
+        if before.t_s <= t_s <= after.t_s and after.t_s > before.t_s:
+            share = (t_s - before.t_s) / (after.t_s - before.t_s)
+            return before.cpu_s + share * (after.cpu_s - before.cpu_s)
+    return None
 
 
 def fork_time_to_peak_s(fork: Fork) -> float | None:

@@ -1,0 +1,123 @@
+"""A ramp that ends level and one that does not: what is read from them, and what the report shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.records import CellRecord, Fork, Interval, RampedLoad, Sample, Window
+from jdkmatrix.report.cellstats import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, Cells, metrics_of
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.site import build_site
+from jdkmatrix.stats.forks import leading_by_block
+from jdkmatrix.stats.ramps import seconds_of, steady_part
+from jdkmatrix.store.loaded import LoadedRun
+from tests.report_fixtures import Shape, synthetic_run
+
+LEVEL = RampedLoad(points=((0, 100), (10, 1000), (30, 1000)), connections=100, warmup_rps=50)
+RISING = RampedLoad(points=((0, 100), (30, 3100)), connections=100, warmup_rps=50)
+STARTED_S = 20.0  # of the load, since the start of the process
+
+
+def with_ramp(fork: Fork, load: RampedLoad, *, lag_s: float, capacity_rps: float) -> Fork:
+    """SYNTHETIC: throughput follows the rate `lag_s` late, up to a capacity beyond which p99 grows; one CPU second per
+    1,000 requests, and twice that in the first half of the level stretch."""
+    intervals = []
+    cpu_s = [0.0]
+    for second in range(1, int(load.duration_s) + 1):
+        rate_rps = load.rate_at(second)
+        done = min(load.rate_at(max(0.0, second - lag_s)), capacity_rps)
+        p99_us = 1000.0 if rate_rps <= capacity_rps else 1000.0 * (1 + rate_rps - capacity_rps)
+        intervals.append(
+            Interval(t_s=second, completed=round(done), errors=0, p50_us=p99_us / 2, p99_us=p99_us, max_us=p99_us * 2)
+        )
+        cpu_s.append(cpu_s[-1] + round(done) / (1000 if second > 20 else 500))
+    like = fork.windows[0]
+    result = like.load.model_copy(
+        update={"load": load.ramp, "intervals": tuple(intervals), "duration_s": load.duration_s, "due": 10}
+    )
+    window = like.model_copy(update={"t_s": STARTED_S, "load": result, "reasons": ()})
+    samples = tuple(_sample(fork.samples[0], STARTED_S - 0.5 + i, cpu_s, i) for i in range(len(cpu_s) + 1))
+    return fork.model_copy(update={"windows": (window,), "samples": samples})
+
+
+def _sample(like: Sample, t_s: float, cpu_s: list[float], i: int) -> Sample:
+    """Half a second off the driver's seconds, as samples are."""
+    known = cpu_s[min(i, len(cpu_s) - 1)]
+    before = cpu_s[max(0, min(i - 1, len(cpu_s) - 1))]
+    return like.model_copy(update={"t_s": t_s, "cpu_s": (known + before) / 2})
+
+
+def ramped(tmp_path: Path, load: RampedLoad) -> LoadedRun:
+    plain = synthetic_run(tmp_path, Shape(run_id="ramp", jdks=("temurin-25",), blocks=2))
+
+    def changed(cell: CellRecord) -> CellRecord:
+        quick = cell.key.executor == "virtual"
+        forks = tuple(
+            with_ramp(fork, load, lag_s=1 if quick else 5, capacity_rps=2500 if quick else 2000) for fork in cell.forks
+        )
+        return cell.model_copy(update={"load": load, "forks": forks})
+
+    return replace(plain, cells=tuple(changed(cell) for cell in plain.cells))
+
+
+def cell_of(run: LoadedRun, executor: str) -> CellRecord:
+    return next(cell for cell in run.cells if cell.key.executor == executor)
+
+
+def test_time_to_peak_is_counted_from_the_start_of_the_load(tmp_path: Path) -> None:
+    run = ramped(tmp_path, LEVEL)
+    assert metrics_of(LEVEL) == (TIME_TO_PEAK, THROUGHPUT, CPU)
+    assert leading_by_block(cell_of(run, "virtual")) == {1: 11.0, 2: 11.0}
+    assert leading_by_block(cell_of(run, "liberty")) == {1: 15.0, 2: 15.0}
+
+
+def test_the_steady_part_is_the_second_half_of_the_level_stretch(tmp_path: Path) -> None:
+    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
+    steady = steady_part(fork)
+    assert steady is not None
+    assert steady.throughput_rps == 1000
+    assert steady.cpu_us_per_request == pytest.approx(1000, rel=0.06)
+    assert steady_part(with_ramp(fork, RISING, lag_s=1, capacity_rps=2000)) is None
+
+
+def test_without_samples_there_is_a_throughput_and_no_cpu(tmp_path: Path) -> None:
+    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0].model_copy(update={"samples": ()})
+    steady = steady_part(fork)
+    assert steady is not None
+    assert (steady.throughput_rps, steady.cpu_us_per_request) == (1000, None)
+
+
+def test_a_ramp_that_does_not_end_level_is_read_by_its_knee(tmp_path: Path) -> None:
+    run = ramped(tmp_path, RISING)
+    assert metrics_of(RISING) == (KNEE,)
+    assert leading_by_block(cell_of(run, "virtual")) == {1: 2600.0, 2: 2600.0}
+    assert leading_by_block(cell_of(run, "liberty")) == {1: 2100.0, 2: 2100.0}
+
+
+def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_shorter(tmp_path: Path) -> None:
+    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
+    window = fork.windows[0]
+    *first, last = window.load.intervals
+    short = last.model_copy(update={"t_s": 29.5, "completed": 500})
+    result = window.load.model_copy(update={"intervals": (*first, short)})
+    changed: Window = window.model_copy(update={"load": result})
+    assert seconds_of(fork.model_copy(update={"windows": (changed,)}))[-1].completed_rps == pytest.approx(1000)
+
+
+@pytest.mark.parametrize("load", [LEVEL, RISING])
+def test_the_page_shows_it_second_by_second(tmp_path: Path, load: RampedLoad) -> None:
+    run = ramped(tmp_path, load)
+    section = view_run(run, Cells(run.run, run.cells)).sections[0]
+    titles = [group.title for group in section.experiment]
+    assert titles[:2] == ["What was asked for", "Throughput second by second"]
+    assert "p99 second by second" in titles
+    notes = [chart.note for group in section.experiment for chart in group.charts if chart.note]
+    if load is LEVEL:
+        assert "liberty: peak after 15.0 s; virtual: peak after 11.0 s" in notes
+    else:
+        assert "liberty: knee at 2,100 requests/s; virtual: knee at 2,600 requests/s" in notes
+    page = build_site([run], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates")
+    assert "Throughput second by second" in page.read_text()
