@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import DriverFacts, Load, LoadResult
 
@@ -25,8 +26,9 @@ class DriverError(MatrixError):
 class Target:
     """What is loaded, and from where.
 
-    `url` is http on loopback, with path and query. `cpus` are the driver's CPUs, `cgroup` is the folder of the cgroup
-    that it starts in (None: the runner's own), `log_dir` exists.
+    `url` is http on loopback, with path and query; without `requests`, a GET of it is sent over and over. `cpus` are
+    the driver's CPUs, `cgroup` is the folder of the cgroup that it starts in (None: the runner's own), `log_dir`
+    exists.
     """
 
     url: str
@@ -34,6 +36,7 @@ class Target:
     log_dir: Path
     timeout_s: float = 10.0
     cgroup: Path | None = None
+    requests: RequestMix | None = None
 
 
 class DriverSession(Protocol):

@@ -32,6 +32,7 @@ from jdkmatrix.records import DriverFacts, Interval, Latency, Load, LoadResult, 
 JVM_OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m", "-Xmn192m", "-XX:+AlwaysPreTouch", "-XX:-UsePerfData")
 MAX_RATE_RPS = 10_000_000  # as Load.java has it
 STDERR_LOG = "loadgen.stderr.txt"
+REQUESTS_FILE = "requests.json"
 
 _START_TIMEOUT_S = 60.0
 # On top of a phase's duration: connections 3 s and 2 ms for each, drain 1 s, until the driver gives itself up 10 s
@@ -74,15 +75,19 @@ class LoadgenDriver:
         return None
 
     def open(self, target: Target) -> LoadgenSession:
-        """Start the driver's process, with one event loop per CPU."""
+        """Start the driver's process, with one event loop per CPU. A mix of requests is written to the log folder."""
+        if target.requests is not None:
+            (target.log_dir / REQUESTS_FILE).write_text(target.requests.model_dump_json())
         return LoadgenSession(self.command_line(target), target)
 
     def command_line(self, target: Target) -> tuple[str, ...]:
+        requests = () if target.requests is None else ("--requests", str(target.log_dir / REQUESTS_FILE))
         return (
             *(str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "session"),
             *("--url", target.url, "--threads", str(len(target.cpus))),
             *("--timeout-ms", str(max(1, round(target.timeout_s * 1000)))),
             *("--hlog-dir", str(target.log_dir)),
+            *requests,
         )
 
     def _versions(self) -> dict[str, str]:

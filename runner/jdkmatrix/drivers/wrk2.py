@@ -21,11 +21,13 @@ from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 from jdkmatrix import launch
 from jdkmatrix.drivers.base import DriverError, Target
-from jdkmatrix.drivers.wrk2_figures import CONNECT_STAGGER_MS, STOP_CHECK_S
+from jdkmatrix.drivers.wrk2_figures import CONNECT_STAGGER_MS, STOP_CHECK_S, Wrk2Output
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
+from jdkmatrix.drivers.wrk2_script import wrk2_script
 from jdkmatrix.records import DriverFacts, Load, LoadResult, RampLoad, RateLoad
 
 ENVIRONMENT_VARIABLE = "MATRIX_WRK2"
@@ -121,6 +123,7 @@ class Wrk2Session:
         self._target = target
         self._command: tuple[str, ...] = ()
         self._process: subprocess.Popen[bytes] | None = None
+        self._first_unique: int | None = 0
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -133,13 +136,17 @@ class Wrk2Session:
     def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
         """One phase. wrk2 counts in whole seconds: `duration_s` is rounded up, the result has the real duration.
 
-        Everything that wrk2 prints is kept as LABEL.txt in the log folder, whatever becomes of the phase.
+        Everything that wrk2 prints is kept as LABEL.txt in the log folder, whatever becomes of the phase. A mix of
+        requests is there as LABEL.lua.
         """
         reason = self._driver.cannot(load)
         if reason is not None or not isinstance(load, RateLoad):
             raise DriverError(reason or f"wrk2 cannot make the load {load.kind!r}")
         asked_s = math.ceil(duration_s)
-        self._command = command_line(self._driver.binary, self._target, load, asked_s)
+        script = self._write_script(load, label)
+        self._command = command_line(self._driver.binary, self._target, load, asked_s, script)
+        # Unknown until the phase has told how many numbers it may have used.
+        first_unique, self._first_unique = self._first_unique, None
         log = self._target.log_dir / f"{label}.txt"
         started_ns = time.monotonic_ns()
         status, cpu_s = self._run_process(log, _bound_s(self._target, load, asked_s))
@@ -155,6 +162,7 @@ class Wrk2Session:
             raise DriverError(f"wrk2 printed a whole run and ended with exit status {status}; see {log}")
         if output.corrected is None or output.uncorrected is None:
             raise DriverError(f"wrk2 printed no latency distribution although -L and -U were given; see {log}")
+        self._first_unique = None if first_unique is None else first_unique + output.threads * most_requests(output)
         return LoadResult(
             driver="wrk2",
             load=load,
@@ -193,6 +201,18 @@ class Wrk2Session:
     ) -> None:
         self.close()
 
+    def _write_script(self, load: RateLoad, label: str) -> Path | None:
+        mix = self._target.requests
+        if mix is None:
+            return None
+        if self._first_unique is None and mix.has_unique:
+            raise DriverError("an earlier phase of this wrk2 session failed: its unique numbers must not come again")
+        path = self._target.log_dir / f"{label}.lua"
+        threads = thread_count(load.connections, len(self._target.cpus))
+        authority = urlsplit(self._target.url).netloc
+        path.write_text(wrk2_script(mix, authority, threads=threads, first_unique=self._first_unique or 0))
+        return path
+
     def _run_process(self, log: Path, bound_s: float) -> tuple[int, float]:
         """Exit status and CPU seconds of wrk2 alone."""
         with log.open("wb") as sink:
@@ -214,7 +234,9 @@ class Wrk2Session:
         return process.returncode, max(cpu_s - launch_cpu_s, 0.0)
 
 
-def command_line(binary: Path, target: Target, load: RateLoad, asked_s: int) -> tuple[str, ...]:
+def command_line(
+    binary: Path, target: Target, load: RateLoad, asked_s: int, script: Path | None = None
+) -> tuple[str, ...]:
     """wrk2's arguments for one phase; pure.
 
     Raises:
@@ -238,6 +260,7 @@ def command_line(binary: Path, target: Target, load: RateLoad, asked_s: int) -> 
         "-U",
         "--timeout",
         f"{timeout_s}s",
+        *(() if script is None else ("-s", str(script))),
         target.url,
     )
 
@@ -248,6 +271,11 @@ def thread_count(connections: int, cpus: int) -> int:
     wrk2 gives every thread `connections / threads` rounded down and leaves the rest unopened.
     """
     return next(threads for threads in range(max(cpus, 1), 0, -1) if connections % threads == 0)
+
+
+def most_requests(output: Wrk2Output) -> int:
+    """How many requests wrk2 asked its script for at most: answered, lost and outstanding ones, and one as a trial."""
+    return output.requests + output.errors.read + output.errors.write + output.connections + 1
 
 
 def due_requests(load: RateLoad, threads: int, asked_s: int) -> int:
