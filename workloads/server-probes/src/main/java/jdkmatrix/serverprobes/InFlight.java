@@ -1,13 +1,16 @@
-package jdkmatrix.mpping;
+package jdkmatrix.serverprobes;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Requests that are being served now, and the most of them at once since the peak was last taken. */
-final class InFlight {
+public final class InFlight {
+    /** Those of the application, which its resources count themselves; requests to the probes are none. */
+    public static final InFlight REQUESTS = new InFlight();
+
     private final AtomicInteger now = new AtomicInteger();
     private final AtomicInteger peak = new AtomicInteger();
 
-    void enter() {
+    public void enter() {
         int count = now.incrementAndGet();
         int highest = peak.get();
         while (count > highest && !peak.compareAndSet(highest, count)) {
@@ -15,7 +18,7 @@ final class InFlight {
         }
     }
 
-    void leave() {
+    public void leave() {
         now.decrementAndGet();
     }
 

@@ -1,4 +1,4 @@
-package jdkmatrix.mpping;
+package jdkmatrix.serverprobes;
 
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
@@ -9,9 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * {@code GET /gauges}: the executor and the JVM at this moment. {@code in_flight} counts requests inside
- * {@code /ping}; {@code in_flight_peak} is the most at once since {@code GET /gauges?reset=peak}, which answers like
- * any other and then starts a new peak.
+ * {@code GET /gauges}: the executor and the JVM at this moment. {@code in_flight} counts requests inside the
+ * application's own resources; {@code in_flight_peak} is the most at once since {@code GET /gauges?reset=peak}, which
+ * answers like any other and then starts a new peak.
  */
 @Path("gauges")
 public class GaugesResource {
@@ -26,9 +26,8 @@ public class GaugesResource {
         answer.put("pool_size", executor.poolSize());
         answer.put("active", executor.active());
         answer.put("queued", executor.queued());
-        answer.put("in_flight", PingResource.IN_FLIGHT.now());
-        answer.put(
-                "in_flight_peak", reset == null ? PingResource.IN_FLIGHT.peak() : PingResource.IN_FLIGHT.takePeak());
+        answer.put("in_flight", InFlight.REQUESTS.now());
+        answer.put("in_flight_peak", reset == null ? InFlight.REQUESTS.peak() : InFlight.REQUESTS.takePeak());
         answer.put("carriers", Carriers.count());
         JvmGauges.putInto(answer);
         return Json.object(answer);

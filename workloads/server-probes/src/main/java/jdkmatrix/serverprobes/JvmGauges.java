@@ -1,4 +1,4 @@
-package jdkmatrix.mpping;
+package jdkmatrix.serverprobes;
 
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.CompilationMXBean;

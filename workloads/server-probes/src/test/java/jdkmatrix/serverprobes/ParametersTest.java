@@ -1,4 +1,4 @@
-package jdkmatrix.mpping;
+package jdkmatrix.serverprobes;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -36,5 +36,14 @@ class ParametersTest {
         assertEquals(
                 "system property some.property: expected a number above 0, found " + (text == null ? "nothing" : text),
                 problem.getMessage());
+    }
+
+    @Test
+    void aPropertyThatIsNoWholeNumberInItsRangeIsTheServersFault() {
+        assertEquals(7, Parameters.wholeProperty("some.property", "7", 1, 7));
+        Problem problem = assertThrows(Problem.class, () -> Parameters.wholeProperty("some.property", "8", 1, 7));
+        assertEquals(500, problem.status());
+        assertEquals(
+                "system property some.property: expected a whole number from 1 to 7, found 8", problem.getMessage());
     }
 }

@@ -1,4 +1,4 @@
-package jdkmatrix.mpping;
+package jdkmatrix.serverprobes;
 
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;

@@ -1,4 +1,4 @@
-package jdkmatrix.mpping;
+package jdkmatrix.serverprobes;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -1,4 +1,4 @@
-package jdkmatrix.mpping;
+package jdkmatrix.serverprobes;
 
 import java.lang.management.ManagementFactory;
 import javax.management.AttributeNotFoundException;

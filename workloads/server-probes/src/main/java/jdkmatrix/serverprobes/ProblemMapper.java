@@ -1,4 +1,4 @@
-package jdkmatrix.mpping;
+package jdkmatrix.serverprobes;
 
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;

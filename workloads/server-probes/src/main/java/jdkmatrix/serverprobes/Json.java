@@ -1,4 +1,4 @@
-package jdkmatrix.mpping;
+package jdkmatrix.serverprobes;
 
 import java.util.Map;
 import java.util.stream.Collectors;
