@@ -1,7 +1,8 @@
 """What a run writes to disk: the vocabulary that every other module shares.
 
 The whole file format stands in this one package, so that it can be reviewed, versioned and migrated in one place:
-`loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `run`.
+`loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `remote`
+(the system that an application calls), `run`.
 Producers (`host`, `provision`, `drivers`, `probes`, `measure`) build these values, `store` writes them,
 `stats` and `report` read them. Nothing here touches the machine.
 
@@ -46,6 +47,7 @@ from jdkmatrix.records.loads import (
     SaturateLoad,
     SpectrumPoint,
 )
+from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.run import (
     Calibration,
     CpuFacts,
@@ -89,6 +91,8 @@ __all__ = [
     "RateLoad",
     "Reason",
     "Record",
+    "RemoteFaults",
+    "RemoteStats",
     "RunRecord",
     "Sample",
     "SaturateLoad",
