@@ -37,8 +37,8 @@ class Axes(Table):
 
 
 class Workload(Table):
-    application: Literal["mp-ping"]
-    features: Literal["restfulWS-3.1", "microProfile-6.1"]
+    application: Literal["mp-ping", "banking"]
+    features: Literal["restfulWS-3.1", "restfulWS-3.1-jsonb-3.0", "microProfile-6.1"]
 
 
 class Selection(Table):

@@ -246,11 +246,13 @@ def _cell_parts(
             instance=Instance(
                 liberty=parts.liberty,
                 workloads=parts.workloads,
+                application=matrix.workloads[cell.workload].application,
                 java=_java(parts, cell.jdk),
                 feature_set=matrix.workloads[cell.workload].features,
                 executor=base_of(cell.executor),
                 jvm_options=options,
                 rounds_per_us=rounds_per_us,
+                properties={},
             ),
             inputs=_inputs(matrix, parts, cell, jdk, options),
         )

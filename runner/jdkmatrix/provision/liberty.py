@@ -21,7 +21,7 @@ from jdkmatrix.provision import artefacts, hosttools
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.command import run_logged
 
-FEATURE_SETS = ("restfulWS-3.1", "microProfile-6.1")
+FEATURE_SETS = ("restfulWS-3.1", "restfulWS-3.1-jsonb-3.0", "microProfile-6.1")
 _ARTEFACT = "open-liberty"
 _SERVER = "minify"
 
