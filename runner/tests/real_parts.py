@@ -58,11 +58,13 @@ def setup_of(
         instance=Instance(
             liberty=parts.servers[cell.server],
             workloads=parts.workloads,
+            application="mp-ping",
             java=jdk.home / "bin" / "java",
             feature_set=feature_set,
             executor=cell.executor,
             jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC"),
             rounds_per_us=ROUNDS_PER_US,
+            properties={},
         ),
         kernel={},
         scratch=folder / "scratch",

@@ -19,7 +19,7 @@ from jdkmatrix.project import find_project
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.jdks.resolve import Available, resolve
-from jdkmatrix.provision.liberty import provision_liberty
+from jdkmatrix.provision.liberty import FEATURE_SETS, provision_liberty
 from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
 from jdkmatrix.sut.http import Connection
@@ -56,7 +56,7 @@ def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, tmp_path: Path) -
     project = find_project()
     (tmp_path / "logs").mkdir()
     what = Instance(
-        liberty=provision_liberty(project.root, say=print),
+        liberty=provision_liberty(project.root, "open-liberty", FEATURE_SETS, say=print),
         workloads=build_workloads(project.root, say=print),
         java=java,
         feature_set="restfulWS-3.1",

@@ -30,7 +30,9 @@ class Builds:
     def __call__(self, root: Path, arguments: list[str]) -> None:
         self.calls.append(arguments)
         jars = ("burn", "loadgen", "remote")
-        for name in ("mp-ping/target/mp-ping.war", *(f"{jar}/target/{jar}.jar" for jar in jars)):
+        wars = ("mp-ping", "banking")
+        outputs = [f"{war}/target/{war}.war" for war in wars] + [f"{jar}/target/{jar}.jar" for jar in jars]
+        for name in outputs:
             path = root / "workloads" / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(f"{name} of build {len(self.calls)}")
@@ -56,6 +58,7 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
     assert first.burn_jar.read_text() == "burn/target/burn.jar of build 1"
     assert set(first.sha256) == {
         "mp-ping.war",
+        "banking.war",
         "request-executor.jar",
         "request-executor.mf",
         "burn.jar",

@@ -9,6 +9,7 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty
 from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.sut.applications import APPLICATIONS, application_of
 from jdkmatrix.sut.liberty_layout import LibertyLayout, executor_arm, lay_out, write
 
 EXECUTORS = {
@@ -26,7 +27,8 @@ def workloads(folder: Path) -> Workloads:
     for name in ("features", "executors"):
         (config / name).mkdir(parents=True)
     files = {
-        "war": folder / "w.war",
+        "mp-ping": folder / "p.war",
+        "banking": folder / "b.war",
         "jar": folder / "r.jar",
         "mf": folder / "r.mf",
         "burn": folder / "b.jar",
@@ -42,20 +44,27 @@ def workloads(folder: Path) -> Workloads:
     ]
     for path in sources:
         path.write_text(path.name)
-    names = ("war", "jar", "mf", "burn", "loadgen", "remote")
+    names = ("mp-ping", "banking", "jar", "mf", "burn", "loadgen", "remote")
     return Workloads(*(files[name] for name in names), config, {})
 
 
-def layout(folder: Path, executor: str, feature_set: str = "restfulWS-3.1") -> LibertyLayout:
+def layout(
+    folder: Path,
+    executor: str,
+    feature_set: str = "restfulWS-3.1",
+    application: str = "mp-ping",
+    **properties: str,
+) -> LibertyLayout:
     return lay_out(
         liberty=Liberty(Path("/cache/wlp"), "25.0.0.12", "0" * 64, ("--add-opens", "a/b=ALL-UNNAMED")),
         workloads=workloads(folder / "sources"),
+        application=application_of(application),
         java=Path("/jdk/bin/java"),
         feature_set=feature_set,
         executor=executor,
         port=9123,
         jvm_options=("-Xmx1g", "-XX:+UseG1GC"),
-        properties={"jdkmatrix.burn.rounds_per_us": "812.5"},
+        properties={"jdkmatrix.burn.rounds_per_us": "812.5", **properties},
         folder=folder / "server",
         log_dir=folder / "logs",
     )
@@ -91,6 +100,7 @@ def test_the_command_is_java_itself_with_the_options_in_order(tmp_path: Path) ->
         "matrix",
         "--",
         "--http.port=9123",
+        "--application=mp-ping",
     )
     assert made.launch.base_url == "http://127.0.0.1:9123/mp-ping"
     assert made.launch.messages_log == tmp_path / "logs" / "messages.log"
@@ -116,5 +126,31 @@ def test_written_files_are_copies(tmp_path: Path) -> None:
 
 
 def test_an_unknown_feature_set_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MatrixError, match=r'"webProfile-10.0" is not a feature set \(allowed: restfulWS-3.1, micro'):
+    with pytest.raises(MatrixError, match=r'"webProfile-10.0" is not a feature set \(allowed: restfulWS-3.1, restful'):
         layout(tmp_path, "liberty", feature_set="webProfile-10.0")
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_the_application_is_beside_its_configuration(name: str, tmp_path: Path) -> None:
+    required = dict.fromkeys(APPLICATIONS[name].required, "x")
+    made = layout(tmp_path, "liberty", application=name, **required)
+    (war,) = [path for path in made.files if path.suffix == ".war"]
+    assert war == made.user_dir / "servers" / "matrix" / "apps" / f"{name}.war"
+    assert made.launch.base_url == f"http://127.0.0.1:9123/{name}"
+    assert made.launch.command[-1] == f"--application={name}"
+    assert {f"-D{key}=x" for key in required} <= set(made.launch.command)
+
+
+def test_each_application_has_a_file_of_its_own(tmp_path: Path) -> None:
+    made = workloads(tmp_path / "sources")
+    assert len({application.war(made) for application in APPLICATIONS.values()}) == len(APPLICATIONS)
+
+
+def test_a_required_property_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MatrixError, match=r'"banking" needs the system properties jdkmatrix\.remote\.url$'):
+        layout(tmp_path, "liberty", application="banking", **{"jdkmatrix.banking.accounts": "2"})
+
+
+def test_an_unknown_application_is_refused() -> None:
+    with pytest.raises(MatrixError, match=r'"bank" is not an application \(allowed: mp-ping, banking\)'):
+        application_of("bank")

@@ -15,9 +15,10 @@ import pytest
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.project import find_project
 from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty, provision_liberty
+from jdkmatrix.provision.liberty import Liberty, provision_liberty
 from jdkmatrix.provision.workloads import Workloads, build_workloads
 from jdkmatrix.records import Gauges
+from jdkmatrix.sut.applications import APPLICATIONS
 from jdkmatrix.sut.http import Connection
 from jdkmatrix.sut.liberty_layout import LibertyLayout, lay_out, write
 from jdkmatrix.sut.proof import prove_executor
@@ -50,6 +51,7 @@ def layout(
     made = lay_out(
         liberty=liberty,
         workloads=workloads,
+        application=APPLICATIONS["mp-ping"],
         java=jdk.home / "bin" / "java",
         feature_set=feature_set,
         executor=executor,
@@ -107,7 +109,8 @@ def test_an_executor_serves_from_its_own_threads(
     assert "stopped after" in made.launch.messages_log.read_text(encoding="utf-8"), "SIGTERM stops it in order"
 
 
-@pytest.mark.parametrize("feature_set", FEATURE_SETS)
+# The third is in test_banking_real, with the application that it is for.
+@pytest.mark.parametrize("feature_set", ["restfulWS-3.1", "microProfile-6.1"])
 def test_the_application_on_each_feature_set(
     feature_set: str, liberty: Liberty, workloads: Workloads, tmp_path: Path
 ) -> None:

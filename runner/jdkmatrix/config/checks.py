@@ -45,6 +45,12 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
         for name in getattr(matrix.axes, axis):
             if name not in tables:
                 yield f"axes.{axis}: {unknown(name, tables)}; add [{axis}s.{name}] or take it out"
+    for name, workload in matrix.workloads.items():
+        if workload.application == "banking" and workload.features == "restfulWS-3.1":
+            yield (
+                f'workloads.{name}.features: "{workload.features}" has no JSON binding, which banking needs '
+                "(allowed with it: restfulWS-3.1-jsonb-3.0, microProfile-6.1)"
+            )
     if matrix.driver.jdk not in matrix.axes.jdk:
         yield f"driver.jdk: {unknown(matrix.driver.jdk, matrix.axes.jdk)}"
 

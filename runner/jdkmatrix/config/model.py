@@ -21,7 +21,7 @@ BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 All = Literal["all"]
-FeatureSet = Literal["restfulWS-3.1", "microProfile-6.1"]
+FeatureSet = Literal["restfulWS-3.1", "restfulWS-3.1-jsonb-3.0", "microProfile-6.1"]
 
 
 class Table(BaseModel):

@@ -275,6 +275,7 @@ def _cell_parts(
             instance=Instance(
                 liberty=parts.servers[cell.server],
                 workloads=parts.workloads,
+                application=matrix.workloads[cell.workload].application,
                 java=_java(parts, cell.jdk),
                 feature_set=workload.features,
                 executor=base_of(cell.executor),
@@ -283,6 +284,7 @@ def _cell_parts(
                     *(f"-D{name}={value}" for name, value in _tuning(matrix, cell).properties.items()),
                 ),
                 rounds_per_us=rounds_per_us,
+                properties={},
             ),
             kernel=_tuning(matrix, cell).kernel,
             inputs=_inputs(matrix, parts, cell, jdk, options),

@@ -15,6 +15,7 @@ from jdkmatrix.provision.cache import atomic_dir, locked
 # Name in the build folder -> where the build leaves it, below workloads/.
 _OUTPUTS = {
     "mp-ping.war": "mp-ping/target/mp-ping.war",
+    "banking.war": "banking/target/banking.war",
     "request-executor.jar": "request-executor/target/jdkmatrix.requestexecutor.jar",
     "request-executor.mf": "request-executor/src/main/feature/jdkmatrix.requestexecutor-1.0.mf",
     "burn.jar": "burn/target/burn.jar",
@@ -28,6 +29,7 @@ class Workloads:
     """`liberty_config` is a folder of the sources; `sha256` is by file name, "liberty" for all in that folder."""
 
     mp_ping_war: Path
+    banking_war: Path
     request_executor_jar: Path
     request_executor_feature: Path
     burn_jar: Path
@@ -62,6 +64,7 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
     config = sources / "liberty"
     return Workloads(
         mp_ping_war=files["mp-ping.war"],
+        banking_war=files["banking.war"],
         request_executor_jar=files["request-executor.jar"],
         request_executor_feature=files["request-executor.mf"],
         burn_jar=files["burn.jar"],

@@ -2,7 +2,8 @@
 
 The whole file format stands in this one package, so that it can be reviewed, versioned and migrated in one place:
 `loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `memory`
-(where that of the server is), `limits` (of the server, and which it ran into), `run`.
+(where that of the server is), `limits` (of the server, and which it ran into), `remote` (the system that an application
+calls), `run`.
 Producers (`host`, `provision`, `drivers`, `probes`, `measure`) build these values, `store` writes them,
 `stats` and `report` read them. Nothing here touches the machine.
 
@@ -53,6 +54,7 @@ from jdkmatrix.records.loads import (
     StepsLoad,
 )
 from jdkmatrix.records.memory import MemoryReading, NativeCategory
+from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.run import (
     Calibration,
     CpuFacts,
@@ -104,6 +106,8 @@ __all__ = [
     "RateLoad",
     "Reason",
     "Record",
+    "RemoteFaults",
+    "RemoteStats",
     "RunRecord",
     "Sample",
     "SaturateLoad",

@@ -15,10 +15,10 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty
 from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.sut.applications import Application
 from jdkmatrix.sut.server import Launch
 
 SERVER_NAME = "matrix"
-CONTEXT_ROOT = "/mp-ping"
 _BUNDLE = "jdkmatrix.requestexecutor_1.0.0.jar"
 _FEATURE = "jdkmatrix.requestexecutor-1.0.mf"
 
@@ -42,6 +42,7 @@ def lay_out(
     *,
     liberty: Liberty,
     workloads: Workloads,
+    application: Application,
     java: Path,
     feature_set: str,
     executor: str,
@@ -51,29 +52,36 @@ def lay_out(
     folder: Path,
     log_dir: Path,
 ) -> LibertyLayout:
-    """Describe a server that serves mp-ping on 127.0.0.1:`port`.
+    """Describe a server that serves `application` on 127.0.0.1:`port`.
 
     `java` is the program to run, `feature_set` one of `FEATURE_SETS`, `executor` a checked name. `jvm_options` come
     before the system properties (`properties`, such as `jdkmatrix.burn.rounds_per_us`). `folder` will hold the
     server's files and must be its own; `log_dir` gets messages.log and console.log.
 
     Raises:
-        MatrixError: unknown feature set.
+        MatrixError: unknown feature set, or a property that the application needs is missing.
     """
     if feature_set not in FEATURE_SETS:
         raise MatrixError(f'"{feature_set}" is not a feature set (allowed: {", ".join(FEATURE_SETS)})')
+    application.check(properties)
     user_dir, output_dir = folder / "usr", folder / "out"
     return LibertyLayout(
         user_dir=user_dir,
         output_dir=output_dir,
-        files=_files(workloads, user_dir, feature_set=feature_set, arm=executor_arm(executor)),
+        files=_files(workloads, user_dir, application=application, feature_set=feature_set, arm=executor_arm(executor)),
         launch=Launch(
             command=_command(
-                liberty, java=java, executor=executor, port=port, jvm_options=jvm_options, properties=properties
+                liberty,
+                application=application,
+                java=java,
+                executor=executor,
+                port=port,
+                jvm_options=jvm_options,
+                properties=properties,
             ),
             env=_environment(user_dir, output_dir, log_dir),
-            base_url=f"http://127.0.0.1:{port}{CONTEXT_ROOT}",
-            ready_path="/ping",
+            base_url=f"http://127.0.0.1:{port}{application.context_root}",
+            ready_path=application.ready_path,
             messages_log=log_dir / "messages.log",
             console_log=log_dir / "console.log",
         ),
@@ -89,14 +97,16 @@ def write(layout: LibertyLayout) -> None:
         shutil.copyfile(source, target)
 
 
-def _files(workloads: Workloads, user_dir: Path, *, feature_set: str, arm: str) -> dict[Path, Path]:
+def _files(
+    workloads: Workloads, user_dir: Path, *, application: Application, feature_set: str, arm: str
+) -> dict[Path, Path]:
     server, config = user_dir / "servers" / SERVER_NAME, workloads.liberty_config
     files = {
         server / "server.xml": config / "server.xml",
         server / "bootstrap.properties": config / "bootstrap.properties",
         server / "features.xml": config / "features" / f"{feature_set}.xml",
         server / "executor.xml": config / "executors" / f"{arm}.xml",
-        server / "apps" / "mp-ping.war": workloads.mp_ping_war,
+        server / "apps" / f"{application.name}.war": application.war(workloads),
     }
     if arm != "liberty":
         extension = user_dir / "extension" / "lib"
@@ -108,6 +118,7 @@ def _files(workloads: Workloads, user_dir: Path, *, feature_set: str, arm: str) 
 def _command(
     liberty: Liberty,
     *,
+    application: Application,
     java: Path,
     executor: str,
     port: int,
@@ -130,6 +141,7 @@ def _command(
         SERVER_NAME,
         "--",
         f"--http.port={port}",
+        f"--application={application.name}",
     )
 
 

@@ -1,0 +1,34 @@
+"""What the remote system says of itself."""
+
+from __future__ import annotations
+
+from jdkmatrix.records.base import Record
+from jdkmatrix.records.loads import Latency
+
+
+class RemoteFaults(Record):
+    """Ordered ones: answers with status 500, connections that were closed instead, requests never to be answered."""
+
+    status_500: int
+    close: int
+    never: int
+
+
+class RemoteStats(Record):
+    """One period of the remote system. None: nothing was recorded.
+
+    `lateness` is from when an answer was due until it was written, of all answers and closed connections;
+    `loop_lateness` that of a timer of the remote's own, which shows how long a request may have waited to be received.
+    """
+
+    answered: int  # with status 200, as ordered
+    in_flight: int  # received and not answered, at the end of the period
+    in_flight_peak: int
+    abandoned: int  # the caller closed its connection before the answer
+    refused: int  # bad requests, answered with status 400
+    faults: RemoteFaults
+    cpu_s: float  # of the whole process
+    since_monotonic_ns: int  # CLOCK_MONOTONIC
+    now_monotonic_ns: int
+    lateness: Latency | None
+    loop_lateness: Latency | None

@@ -1,0 +1,55 @@
+"""The applications that a server can serve, and what each needs of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.workloads import Workloads
+
+REMOTE_URL = "jdkmatrix.remote.url"
+REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms"
+BANKING_ACCOUNTS = "jdkmatrix.banking.accounts"
+
+
+@dataclass(frozen=True)
+class Application:
+    """`ready_path`, below the context root, answers 200 when the application is in order, and calls nothing.
+    `required` are the system properties without which it is not."""
+
+    name: str
+    war: Callable[[Workloads], Path]
+    ready_path: str
+    required: tuple[str, ...] = ()
+
+    @property
+    def context_root(self) -> str:
+        return f"/{self.name}"
+
+    def check(self, properties: Mapping[str, str]) -> None:
+        """Raises: MatrixError names the required properties that are not among `properties`."""
+        missing = [name for name in self.required if name not in properties]
+        if missing:
+            raise MatrixError(f'the application "{self.name}" needs the system properties {", ".join(missing)}')
+
+
+_ALL = (
+    Application("mp-ping", lambda workloads: workloads.mp_ping_war, ready_path="/ping"),
+    Application(
+        "banking",
+        lambda workloads: workloads.banking_war,
+        # Not one that calls the remote system: a server must not depend on it for its start.
+        ready_path="/accounts",
+        required=(REMOTE_URL, BANKING_ACCOUNTS),
+    ),
+)
+APPLICATIONS: Mapping[str, Application] = {application.name: application for application in _ALL}
+
+
+def application_of(name: str) -> Application:
+    """Raises: MatrixError: unknown application."""
+    if name not in APPLICATIONS:
+        raise MatrixError(f'"{name}" is not an application (allowed: {", ".join(APPLICATIONS)})')
+    return APPLICATIONS[name]

@@ -1,0 +1,123 @@
+"""The remote system as a process, and what it tells of itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jdkmatrix.project import find_project
+from jdkmatrix.provision import hosttools
+from jdkmatrix.provision.workloads import build_workloads
+from jdkmatrix.sut.http import Connection
+from jdkmatrix.sut.remote import RemoteError, RemoteProcess, parse_stats
+
+CPUS = tuple(sorted(os.sched_getaffinity(0)))[:1]
+
+# 1, 2 and 3 µs.
+HISTOGRAM = "HISTFAAAACt4nJNpmSzMwMDAyQABzFCakYGBrSex0IHB/gNE4Dw/01l+pqkcTACCtwaE"
+
+
+def told(**changes: Any) -> dict[str, Any]:
+    return {
+        "answered": 3,
+        "in_flight": 1,
+        "in_flight_peak": 2,
+        "abandoned": 0,
+        "refused": 0,
+        "faults": {"status-500": 4, "close": 5, "never": 6},
+        "cpu_s": 0.5,
+        "since_monotonic_ns": 10,
+        "now_monotonic_ns": 20,
+        "lateness": {"count": 3, "histogram": HISTOGRAM},
+        "loop_lateness": None,
+        **changes,
+    }
+
+
+def java() -> Path:
+    jdk = hosttools.find_jdk()
+    assert jdk is not None
+    return jdk.home / "bin" / "java"
+
+
+def test_figures_are_summed_up_as_the_drivers_are() -> None:
+    stats = parse_stats(told())
+    assert (stats.answered, stats.in_flight, stats.in_flight_peak) == (3, 1, 2)
+    assert (stats.faults.status_500, stats.faults.close, stats.faults.never) == (4, 5, 6)
+    assert stats.loop_lateness is None
+    assert stats.lateness is not None and stats.lateness.histogram == HISTOGRAM
+    assert stats.lateness.count == 3
+    assert stats.lateness.percentiles_us["50"] == pytest.approx(2, rel=0.01)
+    assert stats.lateness.max_us == pytest.approx(3, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answered": "many"},
+        {"more": 1},
+        {"faults": {"status-500": 4}},
+        {"faults": None},
+        {"lateness": {}},
+        {"lateness": {"histogram": "x"}},
+        {"lateness": 3},
+    ],
+)
+def test_figures_of_another_version_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(RemoteError, match="figures that are not of this version"):
+        parse_stats(told(**changes))
+    with pytest.raises(RemoteError, match="figures that are not of this version"):
+        parse_stats({})
+
+
+def test_what_does_not_start_says_why(tmp_path: Path) -> None:
+    with (
+        RemoteProcess(tmp_path / "no.jar", java(), cpus=CPUS, log_dir=tmp_path) as remote,
+        pytest.raises(RemoteError, match=r"(?s)ended with exit status 1; the end of .*Unable to access jarfile"),
+    ):
+        remote.wait_ready()
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [("hello", "printed what is no event of this version"), ("", "ended with exit status 0")],
+)
+def test_another_program_is_told_from_it(printed: str, said: str, tmp_path: Path) -> None:
+    other = tmp_path / "java"
+    other.write_text(f"#!/bin/sh\nprintf '{printed}'\n")
+    other.chmod(0o755)
+    with (
+        RemoteProcess(tmp_path / "x.jar", other, cpus=CPUS, log_dir=tmp_path) as remote,
+        pytest.raises(RemoteError, match=said),
+    ):
+        remote.wait_ready()
+
+
+@pytest.mark.real
+def test_it_answers_and_tells_its_figures_and_its_end(tmp_path: Path) -> None:
+    jar = build_workloads(find_project().root, say=print).remote_jar
+    with RemoteProcess(jar, java(), cpus=CPUS, log_dir=tmp_path) as remote:
+        remote.wait_ready()
+        remote.wait_ready()
+        remote.stats(reset=True)
+        with Connection(remote.url, timeout_s=30) as connection:
+            for _ in range(3):
+                assert connection.get("?delay_us=500&size_bytes=100")[0] == 200
+            assert connection.get("?delay_us=1&fault=status-500")[0] == 500
+            assert connection.get("?delay_us=soon")[0] == 400
+        kept, ended = remote.stats(), remote.stats(reset=True)
+        assert (kept.answered, kept.faults.status_500, kept.refused) == (3, 1, 1)
+        assert kept.lateness is not None and kept.lateness.count == 4
+        assert kept.since_monotonic_ns == ended.since_monotonic_ns
+        after = remote.stats()
+        assert (after.answered, after.lateness, after.since_monotonic_ns) == (0, None, ended.now_monotonic_ns)
+        assert os.sched_getaffinity(remote.pid) == set(CPUS)
+        os.kill(remote.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, remote.pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(RemoteError, match=r"^the remote system was killed by signal 9$"):
+            remote.stats()
+    assert not Path(f"/proc/{remote.pid}").exists()

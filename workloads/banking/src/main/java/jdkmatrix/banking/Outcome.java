@@ -1,0 +1,16 @@
+package jdkmatrix.banking;
+
+/** What came of a transfer. */
+sealed interface Outcome {
+    /** The money was moved; the balances are those right after it. */
+    record Booked(long transferId, long fromBalanceMinor, long toBalanceMinor) implements Outcome {}
+
+    /** Nothing was moved: the payer has less than that. */
+    record InsufficientFunds(long balanceMinor) implements Outcome {}
+
+    /** Nothing was moved: the payer has used that key for another transfer. */
+    record KeyReused() implements Outcome {}
+
+    /** Nothing was moved: there is no such account. */
+    record UnknownAccount(String id) implements Outcome {}
+}

@@ -1,0 +1,52 @@
+package jdkmatrix.banking;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.function.UnaryOperator;
+import jdkmatrix.serverprobes.Parameters;
+import jdkmatrix.serverprobes.Problem;
+
+/**
+ * What the server process is told.
+ *
+ * @param remote the URL that every business request calls, with its query
+ * @param accounts number of accounts
+ * @param timeout of one call of the remote system
+ */
+record Settings(URI remote, int accounts, Duration timeout) {
+    static final String REMOTE_URL = "jdkmatrix.remote.url";
+    static final String REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms";
+    static final String ACCOUNTS = "jdkmatrix.banking.accounts";
+
+    private static final long MAX_TIMEOUT_MS = 3_600_000;
+    private static final String DEFAULT_TIMEOUT_MS = "30000";
+
+    /**
+     * @param property gives a system property by its name, or null
+     * @throws Problem 500 names the property that is missing or wrong
+     */
+    static Settings of(UnaryOperator<String> property) {
+        String timeoutMs = property.apply(REMOTE_TIMEOUT_MS);
+        return new Settings(
+                remote(property.apply(REMOTE_URL)),
+                (int) Parameters.wholeProperty(ACCOUNTS, property.apply(ACCOUNTS), Ledger.MIN_ACCOUNTS, Ledger.MAX_ACCOUNTS),
+                Duration.ofMillis(Parameters.wholeProperty(
+                        REMOTE_TIMEOUT_MS, timeoutMs == null ? DEFAULT_TIMEOUT_MS : timeoutMs, 1, MAX_TIMEOUT_MS)));
+    }
+
+    private static URI remote(String text) {
+        if (text != null) {
+            try {
+                URI url = new URI(text);
+                if ("http".equals(url.getScheme()) && url.getHost() != null && url.getRawFragment() == null) {
+                    return url;
+                }
+            } catch (URISyntaxException noUrl) {
+                // Said below, together with what is allowed.
+            }
+        }
+        throw Problem.misconfigured("system property " + REMOTE_URL + ": expected a URL as in http://127.0.0.1:9999/answer?delay_us=2000,"
+                + " found " + (text == null ? "nothing" : text));
+    }
+}

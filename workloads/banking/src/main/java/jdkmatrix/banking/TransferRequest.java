@@ -1,0 +1,66 @@
+package jdkmatrix.banking;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import jdkmatrix.serverprobes.Problem;
+
+/**
+ * The body of {@code POST /transfers} as it came; null is what was not in it.
+ *
+ * @param amountMinor not a Long: JSON-B makes 1 of 1.5 and of 18446744073709551617 without a word
+ */
+public record TransferRequest(
+        String from, String to, BigDecimal amountMinor, String currency, String idempotencyKey) {
+    static final BigDecimal MAX_AMOUNT_MINOR = BigDecimal.valueOf(1_000_000_000);
+    private static final Pattern ACCOUNT_ID = Pattern.compile("[0-9]{6}");
+    private static final Pattern KEY = Pattern.compile("[!-~]{1,64}");
+
+    static boolean isAccountId(String text) {
+        return ACCOUNT_ID.matcher(text).matches();
+    }
+
+    /** @throws Problem 400 with one line for each fault */
+    Transfer checked() {
+        List<String> faults = faults();
+        if (!faults.isEmpty()) {
+            throw Problem.badRequest(String.join("\n", faults));
+        }
+        return new Transfer(from, to, amountMinor.longValueExact());
+    }
+
+    /** One line each; empty: in order. */
+    List<String> faults() {
+        List<String> faults = new ArrayList<>();
+        account("from", from, faults);
+        account("to", to, faults);
+        if (to != null && to.equals(from)) {
+            faults.add("to: expected another account than from, found the same");
+        }
+        if (amountMinor == null || !isAmount(amountMinor)) {
+            faults.add("amount_minor: expected a whole number from 1 to " + MAX_AMOUNT_MINOR + ", found "
+                    + (amountMinor == null ? "nothing" : amountMinor));
+        }
+        if (!Ledger.CURRENCY.equals(currency)) {
+            faults.add("currency: expected " + Ledger.CURRENCY + ", found " + Text.quoted(currency));
+        }
+        if (idempotencyKey == null || !KEY.matcher(idempotencyKey).matches()) {
+            faults.add("idempotency_key: expected 1 to 64 visible ASCII characters, found " + Text.quoted(idempotencyKey));
+        }
+        return faults;
+    }
+
+    private static boolean isAmount(BigDecimal minor) {
+        // The range first: what is in it has few digits before its point, so that the rest is quickly told.
+        return minor.compareTo(BigDecimal.ONE) >= 0
+                && minor.compareTo(MAX_AMOUNT_MINOR) <= 0
+                && minor.stripTrailingZeros().scale() <= 0;
+    }
+
+    private static void account(String name, String id, List<String> faults) {
+        if (id == null || !isAccountId(id)) {
+            faults.add(name + ": expected six digits, found " + Text.quoted(id));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package jdkmatrix.serverprobes;
+
+import javax.management.ObjectName;
+
+/**
+ * The pool behind the requests; null: not known here.
+ *
+ * @param poolSize threads alive
+ * @param active threads that run a task
+ * @param queued tasks that wait for a thread; for {@code virtual}, runnable virtual threads that wait for a carrier
+ *     (JDK 24 or later)
+ */
+record ExecutorGauges(Integer poolSize, Integer active, Integer queued) {
+    private static final ObjectName PLUGGED = Jmx.name("jdkmatrix:type=RequestExecutor");
+    private static final ObjectName LIBERTY = Jmx.name("WebSphere:type=ThreadPoolStats,name=Default Executor");
+
+    static ExecutorGauges read() {
+        Integer poolSize = Jmx.integer(PLUGGED, "PoolSize");
+        if (poolSize == null) {
+            // No plugged executor, or one that only lends its threads to Liberty's pool.
+            return new ExecutorGauges(Jmx.integer(LIBERTY, "PoolSize"), Jmx.integer(LIBERTY, "ActiveThreads"), null);
+        }
+        Integer queued = Jmx.integer(PLUGGED, "Queued");
+        return new ExecutorGauges(
+                poolSize, Jmx.integer(PLUGGED, "Active"), queued == null ? Carriers.queued() : queued);
+    }
+}

@@ -1,0 +1,35 @@
+package jdkmatrix.serverprobes;
+
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * {@code GET /gauges}: the executor and the JVM at this moment. {@code in_flight} counts requests inside the
+ * application's own resources; {@code in_flight_peak} is the most at once since {@code GET /gauges?reset=peak}, which
+ * answers like any other and then starts a new peak.
+ */
+@Path("gauges")
+public class GaugesResource {
+    @GET
+    @Produces(MediaType.APPLICATION_JSON)
+    public String gauges(@QueryParam("reset") String reset) {
+        if (reset != null && !reset.equals("peak")) {
+            throw Problem.badRequest("reset: allowed is peak, found " + reset);
+        }
+        ExecutorGauges executor = ExecutorGauges.read();
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("pool_size", executor.poolSize());
+        answer.put("active", executor.active());
+        answer.put("queued", executor.queued());
+        answer.put("in_flight", InFlight.REQUESTS.now());
+        answer.put("in_flight_peak", reset == null ? InFlight.REQUESTS.peak() : InFlight.REQUESTS.takePeak());
+        answer.put("carriers", Carriers.count());
+        JvmGauges.putInto(answer);
+        return Json.object(answer);
+    }
+}

@@ -1,0 +1,18 @@
+package jdkmatrix.serverprobes;
+
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.ext.ExceptionMapper;
+import jakarta.ws.rs.ext.Provider;
+
+/** Makes a {@link Problem} the answer. */
+@Provider
+public class ProblemMapper implements ExceptionMapper<Problem> {
+    @Override
+    public Response toResponse(Problem problem) {
+        return Response.status(problem.status())
+                .type(MediaType.TEXT_PLAIN_TYPE)
+                .entity(problem.getMessage() + "\n")
+                .build();
+    }
+}
