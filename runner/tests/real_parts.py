@@ -8,9 +8,10 @@ from pathlib import Path
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.host.cpusets import CpuSets, assign
 from jdkmatrix.host.topology import read_topology
-from jdkmatrix.measure.fork import ForkSetup
+from jdkmatrix.measure.assemble import Parts
+from jdkmatrix.measure.draft import ForkSetup
 from jdkmatrix.measure.pinning import AffinityPinner
-from jdkmatrix.measure.prepare import Parts, set_up_parts
+from jdkmatrix.measure.prepare import set_up_parts
 from jdkmatrix.plan import PlannedFork
 from jdkmatrix.project import Project
 from jdkmatrix.provision.jdks.resolve import Available
@@ -60,6 +61,7 @@ def setup_of(
             workloads=parts.workloads,
             application="mp-ping",
             java=jdk.home / "bin" / "java",
+            vm=jdk.entry.vm,
             feature_set=feature_set,
             executor=cell.executor,
             jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC"),
@@ -67,6 +69,9 @@ def setup_of(
             properties={},
         ),
         kernel={},
+        workload=matrix.workloads["mp-ping"],
+        remote=None,
+        mix=None,
         scratch=folder / "scratch",
         log_dir=log_dir,
         log_prefix="../logs",

@@ -140,6 +140,7 @@ def bank(
         workloads=workloads,
         application="banking",
         java=java,
+        vm="hotspot",
         feature_set="restfulWS-3.1-jsonb-3.0",
         executor=EXECUTOR,
         jvm_options=("-Xmx256m", "-XX:+UseSerialGC"),

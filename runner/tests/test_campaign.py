@@ -17,7 +17,7 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure import campaign as module
 from jdkmatrix.measure.blocks import comparisons, decide
 from jdkmatrix.measure.campaign import Campaign, CellParts, recorded
-from jdkmatrix.measure.fork import ForkSetup
+from jdkmatrix.measure.draft import ForkSetup
 from jdkmatrix.measure.pinning import AffinityPinner
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import make_plan
@@ -72,6 +72,7 @@ def campaign(store: RunStore, **protocol: Any) -> Campaign:
         driver=cast(Any, SimpleNamespace(facts=facts)),
         cpu_sets=CpuSets(sut=(1,), driver=(0,), overlapped=False, shares_cores=False),
         burn_rounds=0, jvm_flags={}, instance=cast(Any, None), kernel={}, inputs={},
+        workload=MATRIX.workloads["mp-ping"], remote=None, mix=None,
     )  # fmt: skip
     host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k")
     return Campaign(

@@ -59,6 +59,7 @@ def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, tmp_path: Path) -
         liberty=provision_liberty(project.root, "open-liberty", FEATURE_SETS, say=print),
         workloads=build_workloads(project.root, say=print),
         java=java,
+        vm="hotspot",
         feature_set="restfulWS-3.1",
         executor="liberty",
         jvm_options=("-Xms512m", "-Xmx512m", "-XX:+UseG1GC", NMT),

@@ -24,7 +24,8 @@ from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.fork import ForkSetup, measure_fork
+from jdkmatrix.measure.draft import ForkSetup
+from jdkmatrix.measure.fork import measure_fork
 from jdkmatrix.measure.pinning import AffinityPinner, CgroupPinner, Pinner, Role, pinning
 from jdkmatrix.plan import PlannedFork
 from jdkmatrix.records import CellKey, Fork, Status
@@ -60,7 +61,7 @@ def test_by_cgroup_where_it_is_permitted_and_nothing_is_left(
     kernel.rule(monkeypatch)
     with pinning(probe(kernel.proc), ALLOWED) as pinner:
         assert (pinner.method, pinner.why_not_cgroup) == ("cgroup cpuset", None)
-        assert [name.split("-")[-2] for name in folders(kernel)] == ["driver", "sut"]
+        assert [name.split("-")[-2] for name in folders(kernel)] == ["driver", "remote", "sut"]
     assert folders(kernel) == []
     assert (kernel.parent / "cgroup.subtree_control").read_text() == ""
 
@@ -175,6 +176,9 @@ def fork_with(pinner: Pinner, folder: Path) -> Fork:
         driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
         instance=cast(Instance, EndsAtOnce()),
         kernel={},
+        workload=matrix.workloads[key.workload],
+        remote=None,
+        mix=None,
         scratch=folder / "scratch",
         log_dir=folder / "logs",
         log_prefix="../logs",

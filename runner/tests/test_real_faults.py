@@ -11,7 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jdkmatrix.measure.fork import ForkSetup, measure_fork
+from jdkmatrix.measure.draft import ForkSetup
+from jdkmatrix.measure.fork import measure_fork
 from jdkmatrix.measure.prepare import Parts
 from jdkmatrix.project import Project
 from jdkmatrix.records import Fork, Status

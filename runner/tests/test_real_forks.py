@@ -9,7 +9,8 @@ import psutil
 import pytest
 
 from jdkmatrix.config.executors import is_virtual
-from jdkmatrix.measure.fork import ForkSetup, measure_fork
+from jdkmatrix.measure.draft import ForkSetup
+from jdkmatrix.measure.fork import measure_fork
 from jdkmatrix.measure.prepare import Parts
 from jdkmatrix.project import Project
 from jdkmatrix.records import CapacityLoad, Fork, Gauges, RateLoad, Status

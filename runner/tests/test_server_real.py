@@ -15,7 +15,7 @@ import pytest
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.project import find_project
 from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.liberty import Liberty, provision_liberty
+from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty, provision_liberty
 from jdkmatrix.provision.workloads import Workloads, build_workloads
 from jdkmatrix.records import Gauges
 from jdkmatrix.sut.applications import APPLICATIONS

@@ -28,9 +28,10 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.facts import memory_bytes
+from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.campaign import Campaign
-from jdkmatrix.measure.fork import now_utc
+from jdkmatrix.measure.draft import now_utc
 from jdkmatrix.measure.pinning import pinning
 from jdkmatrix.measure.prepare import Prepared, catalogue_records, prepare, set_up_parts
 from jdkmatrix.plan import estimate_s, select_cells
@@ -63,7 +64,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     """Run, or go on with a run; returns the exit code."""
     project = find_project()
     console = Console()
-    with _stopping(), _alone_on_this_host(), pinning(probe(), os.sched_getaffinity(0)) as pinner:
+    with _stopping(), _alone_on_this_host(), pinning(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as pinner:
         _say(f"pinned {pinned_words(pinner.method, pinner.why_not_cgroup)}")
         store, chosen, earlier = _resumed(project, directory) if resume else _fresh(project, options, directory)
         matrix, options = chosen.matrix, chosen.options

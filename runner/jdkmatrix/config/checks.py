@@ -58,6 +58,9 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
 def _workloads(matrix: Matrix) -> Iterator[str]:
     for name, workload in matrix.workloads.items():
         yield from (f"workloads.{name}.{text}" for text in _remote(workload))
+        yield from (f"workloads.{name}.{text}" for text in _banking(workload))
+        if workload.mix is not None and workload.mix not in matrix.mixes:
+            yield f"workloads.{name}.mix: {unknown(workload.mix, matrix.mixes)}; add [mixes.{workload.mix}]"
 
 
 def _remote(workload: Workload) -> Iterator[str]:
@@ -67,6 +70,13 @@ def _remote(workload: Workload) -> Iterator[str]:
         yield f"remote: {workload.application} {needs}"
     if remote and (remote.spread == "lognormal") != (remote.sigma is not None):
         yield 'remote.sigma: belongs to spread = "lognormal", and only there'
+
+
+def _banking(workload: Workload) -> Iterator[str]:
+    bank = workload.application == "banking"
+    for key in ("mix", "accounts"):
+        if bank != (getattr(workload, key) is not None):
+            yield f"{key}: {workload.application} {'needs it' if bank else 'has none'}"
 
 
 def _tunings(matrix: Matrix) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from jdkmatrix.config.executors import check_executor
+from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.records import CellLoad
 from jdkmatrix.stats.stopping import StoppingRules
 
@@ -85,17 +86,18 @@ class RemoteAnswers(Table):
 
 
 class Workload(Table):
-    """An application with its parameters. `requests`: what the driver sends, a name of [requests]; without it the
-    application's own constant request. `jvm` replaces the options of [jvm]; `properties` are system properties of the
-    application. With `memory_every_s` it is looked up that often where the server's memory is."""
+    """An application with its parameters. `mix`: what the driver sends, a name of [mixes]; without it GET /ping.
+    `accounts`: how many the bank has. `jvm` replaces the options of [jvm]. With `memory_every_s` it is looked up that
+    often where the server's memory is; `limits` is the box that the server runs in."""
 
     application: Literal["mp-ping", "banking"]
     features: FeatureSet
-    requests: Name | None = None
+    mix: Name | None = None
     remote: RemoteAnswers | None = None
-    properties: dict[str, str] = {}
+    accounts: Annotated[int, Field(ge=2, le=1_000_000)] | None = None
     jvm: Jvm | None = None
     memory_every_s: Seconds | None = None
+    limits: Limits | None = None
 
 
 KernelFile = Annotated[str, Field(pattern=r"^/(proc/sys|sys)/[A-Za-z0-9_./-]+$")]
@@ -206,10 +208,12 @@ class DriverChoice(Table):
 
 
 class RemoteRules(Table):
-    """`share_driver_cpus`: on a host with too few CPUs, the remote system may have the driver's; the cell says so."""
+    """`share_driver_cpus`: on a host with too few CPUs, the remote system may have the driver's; the cell says so.
+    `warmup_delay_us_max`: longer delays are cut to this until the server is warm."""
 
     cpus: Cpus
     share_driver_cpus: bool
+    warmup_delay_us_max: Annotated[int, Field(ge=0, le=600_000_000)]
 
 
 class WarmupRules(Table):
@@ -254,6 +258,7 @@ class Matrix(Table):
     axes: Axes
     workloads: dict[Name, Workload]
     servers: dict[Name, ServedBy]
+    mixes: dict[Name, RequestMix] = {}
     loads: dict[Name, CellLoad]
     tunings: dict[Name, Tuning] = {}
     profiles: dict[Name, Profile]

@@ -119,9 +119,25 @@ class RequestMix(_Model):
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)]
     requests: Annotated[tuple[RequestTemplate, ...], Field(min_length=1, max_length=100)]
 
+    def below(self, root: str, query: str) -> RequestMix:
+        """The same mix with every path below `root` ("/banking") and with `query` ("burn_us=50", or empty) in it."""
+        return RequestMix(
+            seed=self.seed,
+            requests=tuple(
+                request.model_copy(update={"path": root + _with_query(request.path, query)})
+                for request in self.requests
+            ),
+        )
+
     @property
     def has_unique(self) -> bool:
         return any(request.last_unique is not None for request in self.requests)
+
+
+def _with_query(path: str, query: str) -> str:
+    if not query:
+        return path
+    return f"{path}{'&' if '?' in path else '?'}{query}"
 
 
 def _field(inside: str) -> Unique | Random:

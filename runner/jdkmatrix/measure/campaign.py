@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.config.model import Matrix, Profile, Workload
+from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.blocks import decide, words
-from jdkmatrix.measure.fork import ForkSetup, measure_fork
+from jdkmatrix.measure.draft import ForkSetup, RemoteParts
+from jdkmatrix.measure.fork import measure_fork
 from jdkmatrix.measure.identity import identity_of
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.warmup import load_statistics
@@ -32,6 +34,9 @@ class CellParts:
     jvm_flags: Mapping[str, str]
     instance: Instance
     kernel: Mapping[str, str]  # files and what they hold while a fork runs
+    workload: Workload
+    remote: RemoteParts | None
+    mix: RequestMix | None
     inputs: Mapping[str, Any]
 
 
@@ -118,6 +123,8 @@ class Campaign:
                 "driver": parts.driver.facts.model_dump(),
                 "sut_cpus": list(parts.cpu_sets.sut),
                 "driver_cpus": list(parts.cpu_sets.driver),
+                "remote_cpus": list(parts.cpu_sets.remote),
+                "remote": self.matrix.remote.model_dump() if parts.remote else None,
                 "host": {
                     "hostname_hash": self.host.hostname_hash,
                     "cpu": self.host.cpu.model,
@@ -172,6 +179,9 @@ class Campaign:
             driver=parts.driver,
             instance=parts.instance,
             kernel=parts.kernel,
+            workload=parts.workload,
+            remote=parts.remote,
+            mix=parts.mix,
             scratch=scratch,
             log_dir=log_dir,
             log_prefix=f"../{log_dir.relative_to(self.store.directory)}",

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.records import LoadResult, Pressure, RampLoad, RateLoad, Reason, Status, SutUsage, Warmup, Window
+from jdkmatrix.records import (
+    LoadResult,
+    Pressure,
+    RampLoad,
+    RateLoad,
+    Reason,
+    RemoteStats,
+    Status,
+    SutUsage,
+    Warmup,
+    Window,
+)
 
 
 def window_reasons(
@@ -14,6 +25,8 @@ def window_reasons(
     host: Pressure,
     limits: Thresholds,
     *,
+    remote: RemoteStats | None = None,
+    remote_cpus: int = 0,
     service_s: float = 0.0,
     overload_sought: bool = False,
 ) -> tuple[Reason, ...]:
@@ -27,7 +40,8 @@ def window_reasons(
     of_load = [*_of_driver(load, limits)]
     if not (overload_sought and is_missed(load, limits, service_s=service_s)):
         of_load += _of_answers(load, limits, service_s)
-    return (*of_load, *_of_sut(sut, limits), *_of_host(host, limits))
+    of_remote = _of_remote(remote, remote_cpus, limits) if remote else ()
+    return (*of_load, *of_remote, *_of_sut(sut, limits), *_of_host(host, limits))
 
 
 def is_missed(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> bool:
@@ -102,6 +116,31 @@ def _of_answers(load: LoadResult, limits: Thresholds, service_s: float) -> Itera
         )
     if load.completed == 0:
         yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
+
+
+def _of_remote(remote: RemoteStats, cpus: int, limits: Thresholds) -> Iterator[Reason]:
+    share = remote.cpu_s / ((remote.now_monotonic_ns - remote.since_monotonic_ns) / 1e9 * cpus)
+    if share > limits.remote_cpu_share_max:
+        yield Reason(
+            code="remote-saturated",
+            message=f"the remote system used {share:.0%} of its CPUs: it may have held requests up",
+            figures={"remote_cpu_share": share, "max": limits.remote_cpu_share_max},
+        )
+    late_us = {
+        name: latency.percentiles_us["99"]
+        for name, latency in (("answers", remote.lateness), ("timer", remote.loop_lateness))
+        if latency is not None and latency.percentiles_us["99"] > limits.remote_late_p99_us_max
+    }
+    if late_us:
+        told = " and ".join(f"its {name} {value / 1000:.1f} ms" for name, value in late_us.items())
+        yield Reason(
+            code="remote-late",
+            message=f"the remote system was late, at p99 {told}: requests waited for it longer than was asked",
+            figures={
+                **{f"{name}_p99_us": value for name, value in late_us.items()},
+                "max": limits.remote_late_p99_us_max,
+            },
+        )
 
 
 def _of_sut(sut: SutUsage, limits: Thresholds) -> Iterator[Reason]:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.host import pressure, read_host
-from jdkmatrix.probes.process import read_process
+from jdkmatrix.probes.process import Reading, SutGoneError, read_process
 from jdkmatrix.probes.sampler import Sampler, read_gauges
 from jdkmatrix.probes.usage import usage
-from jdkmatrix.records import Load, LoadResult, Pressure, SutUsage
+from jdkmatrix.records import Load, LoadResult, Pressure, RemoteStats, SutUsage
 from jdkmatrix.sut.affinity import astray
 from jdkmatrix.sut.http import Connection
+from jdkmatrix.sut.remote import RemoteProcess
 from jdkmatrix.sut.server import ServerProcess
 
 
@@ -25,17 +26,21 @@ class Observed:
     load: LoadResult
     sut: SutUsage
     host: Pressure
+    remote: RemoteStats | None
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A server, what loads it, and what watches it."""
+    """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
+    something to record, since it runs in a box that it may burst."""
 
     server: ServerProcess
     session: DriverSession
     sampler: Sampler
     connection: Connection
     cpu_sets: CpuSets
+    remote: RemoteProcess | None = None
+    may_end: bool = False
 
     def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
         """Run one phase, with readings around it.
@@ -46,13 +51,16 @@ class Bench:
         """
         self.connection.get("/gauges?reset=peak")
         gauges_before = read_gauges(self.connection)
+        if self.remote:
+            self.remote.stats(reset=True)
         own_before_s = time.process_time()
         host_before = read_host()
         before = read_process(self.server.pid)
         result = self.session.run(load, duration_s, label=label)
-        after = read_process(self.server.pid)
+        after = self._read_after()
         host_after = read_host()
         own_cpu_s = time.process_time() - own_before_s
+        remote = self.remote.stats() if self.remote else None
         gauges_after = read_gauges(self.connection)
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
         sut = usage(
@@ -65,6 +73,17 @@ class Bench:
             cpus=len(self.cpu_sets.sut),
             astray_threads=len(astray(self.server.pid, self.cpu_sets.sut)),
         )
-        cpus = (*self.cpu_sets.sut, *self.cpu_sets.driver)
-        host = pressure(host_before, host_after, cpus=cpus, own_cpu_s=own_cpu_s + sut.cpu_s + result.driver_cpu_s)
-        return Observed(t_s=t_s, load=result, sut=sut, host=host)
+        cpus = tuple({*self.cpu_sets.sut, *self.cpu_sets.driver, *self.cpu_sets.remote})
+        ours_s = own_cpu_s + sut.cpu_s + result.driver_cpu_s + (remote.cpu_s if remote else 0.0)
+        host = pressure(host_before, host_after, cpus=cpus, own_cpu_s=ours_s)
+        return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote)
+
+    def _read_after(self) -> Reading:
+        """The server at the end of a phase; the last that was seen of it where it may have ended in between."""
+        try:
+            return read_process(self.server.pid)
+        except SutGoneError:
+            last = self.sampler.last_reading
+            if not self.may_end or last is None:
+                raise
+            return last

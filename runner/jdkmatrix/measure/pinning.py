@@ -22,8 +22,8 @@ from jdkmatrix.host.cgroup_tree import CgroupState
 from jdkmatrix.records import PinningMethod
 from jdkmatrix.sut import affinity
 
-Role = Literal["sut", "driver"]
-_ROLES: tuple[Role, ...] = ("sut", "driver")
+Role = Literal["sut", "driver", "remote"]
+_ROLES: tuple[Role, ...] = ("sut", "driver", "remote")
 
 
 class Pinner(Protocol):

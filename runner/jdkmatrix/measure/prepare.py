@@ -6,12 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from jdkmatrix.config.executors import base_of, tuning_of
-from jdkmatrix.config.model import Matrix, Tuning
+from jdkmatrix.config.model import Matrix
 from jdkmatrix.doctor.base import Host
-from jdkmatrix.drivers.base import Driver
 from jdkmatrix.drivers.choice import choose_all
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import find_wrk2
@@ -19,6 +16,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import Topology, read_topology
+from jdkmatrix.measure.assemble import Parts, assemble, java_of, tuning_for
 from jdkmatrix.measure.calibrate import calibrate
 from jdkmatrix.measure.campaign import CellParts
 from jdkmatrix.measure.kernel import cannot_set
@@ -28,8 +26,8 @@ from jdkmatrix.project import Project
 from jdkmatrix.provision.jdks.catalogue import Catalogue, load_catalogue
 from jdkmatrix.provision.jdks.outlook import outlook
 from jdkmatrix.provision.jdks.resolve import Available, Unavailable, fetch, resolve
-from jdkmatrix.provision.liberty import Liberty, provision_liberty
-from jdkmatrix.provision.workloads import Workloads, build_workloads
+from jdkmatrix.provision.liberty import provision_liberty
+from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.records import (
     Calibration,
     CellKey,
@@ -39,21 +37,9 @@ from jdkmatrix.records import (
     KnownBug,
     ServerFacts,
 )
-from jdkmatrix.sut.instance import Instance
 from jdkmatrix.sut.jdk_properties import unknown_properties
-from jdkmatrix.sut.jvm import options_of, read_flags
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What is shared by all cells."""
-
-    workloads: Workloads
-    servers: Mapping[str, Liberty]  # by name on axis `server`
-    jdks: Mapping[str, Available | Unavailable]  # of the selected cells
-    drivers: Mapping[str, Driver | str]  # by name of load; a text says why there is none
 
 
 @dataclass(frozen=True)
@@ -139,7 +125,8 @@ def prepare(
         raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
     possible = [cell for cell in cells if cell not in impossible]
     calibrations = _calibrations(matrix, parts, possible, topology, known_calibrations, say)
-    ready = _cell_parts(matrix, parts, possible, topology, calibrations, pinner)
+    cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
+    ready = dict(assemble(matrix, parts, cpu_sets, calibrations, pinner))
     return Prepared(
         plan=plan,
         parts=ready,
@@ -192,20 +179,14 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
     features = matrix.workloads[cell.workload].features
     if features not in matrix.servers[cell.server].feature_sets:
         return f"{cell.server} has no {features}, which {cell.workload} needs"
-    unknown = unknown_properties(_tuning(matrix, cell).properties, jdk.entry.vm, jdk.entry.feature_version)
+    unknown = unknown_properties(tuning_for(matrix, cell).properties, jdk.entry.vm, jdk.entry.feature_version)
     if unknown:
         return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
-    refused = cannot_set(Host(root=Path("/"), results=Path("/")), _tuning(matrix, cell).kernel)
+    refused = cannot_set(Host(root=Path("/"), results=Path("/")), tuning_for(matrix, cell).kernel)
     if refused:
         return f"{cell.executor}: {refused}"
     driver = parts.drivers[cell.load]
     return driver if isinstance(driver, str) else None
-
-
-def _tuning(matrix: Matrix, cell: CellKey) -> Tuning:
-    """What this cell's executor asks for; empty where it asks for nothing."""
-    name = tuning_of(cell.executor)
-    return matrix.tunings[name] if name else Tuning(description="none")
 
 
 def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
@@ -235,79 +216,10 @@ def _calibrations(
         if cell.burn_us and cell.jdk not in calibrations:
             say(f"calibrating burn on {cell.jdk}")
             cpu = _cpu_sets(matrix, cell, topology).sut[-1]
-            calibrations[cell.jdk] = calibrate(cell.jdk, _java(parts, cell.jdk), parts.workloads.burn_jar, cpu=cpu)
-    return calibrations
-
-
-def _cell_parts(
-    matrix: Matrix,
-    parts: Parts,
-    cells: Sequence[CellKey],
-    topology: Topology,
-    calibrations: Mapping[str, Calibration],
-    pinner: Pinner,
-) -> dict[CellKey, CellParts]:
-    flags: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
-    ready: dict[CellKey, CellParts] = {}
-    for cell in cells:
-        jdk = parts.jdks[cell.jdk]
-        driver = parts.drivers[cell.load]
-        if isinstance(jdk, Unavailable) or isinstance(driver, str):
-            raise TypeError(f"{cell.cell_id} cannot be measured and should not be here")
-        cpu_sets = _cpu_sets(matrix, cell, topology)
-        workload = matrix.workloads[cell.workload]
-        options = options_of(workload.jvm or matrix.jvm, jdk.entry.vm)
-        asked = (cell.jdk, cpu_sets.sut, options)
-        if asked not in flags:
-            flags[asked] = read_flags(
-                _java(parts, cell.jdk),
-                jdk.entry.vm,
-                options,
-                cpus=cpu_sets.sut,
-                cgroup=pinner.group("sut", cpu_sets.sut),
+            calibrations[cell.jdk] = calibrate(
+                cell.jdk, java_of(parts.jdks, cell.jdk), parts.workloads.burn_jar, cpu=cpu
             )
-        rounds_per_us = calibrations[cell.jdk].rounds_per_us if cell.burn_us else 0.0
-        ready[cell] = CellParts(
-            driver=driver,
-            cpu_sets=cpu_sets,
-            burn_rounds=round(cell.burn_us * rounds_per_us),
-            jvm_flags=flags[asked],
-            instance=Instance(
-                liberty=parts.servers[cell.server],
-                workloads=parts.workloads,
-                application=matrix.workloads[cell.workload].application,
-                java=_java(parts, cell.jdk),
-                feature_set=workload.features,
-                executor=base_of(cell.executor),
-                jvm_options=(
-                    *options,
-                    *(f"-D{name}={value}" for name, value in _tuning(matrix, cell).properties.items()),
-                ),
-                rounds_per_us=rounds_per_us,
-                properties={},
-            ),
-            kernel=_tuning(matrix, cell).kernel,
-            inputs=_inputs(matrix, parts, cell, jdk, options),
-        )
-    return ready
-
-
-def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, jdk: Available, options: Sequence[str]) -> dict[str, Any]:
-    return {
-        "workload": matrix.workloads[cell.workload].model_dump(),
-        "artefacts": dict(parts.workloads.sha256),
-        "server": {"version": parts.servers[cell.server].version, "sha256": parts.servers[cell.server].sha256},
-        "jdk": {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release},
-        "jvm_options": list(options),
-        "tuning": _tuning(matrix, cell).model_dump(exclude={"description"}),
-    }
-
-
-def _java(parts: Parts, jdk: str) -> Path:
-    found = parts.jdks[jdk]
-    if isinstance(found, Unavailable):
-        raise TypeError(f"{jdk} is not available")
-    return found.home / "bin" / "java"
+    return calibrations
 
 
 def _distinct(facts: Iterable[DriverFacts]) -> tuple[DriverFacts, ...]:

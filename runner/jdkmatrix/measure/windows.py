@@ -38,6 +38,8 @@ class Windows:
             seen.sut,
             seen.host,
             self.thresholds,
+            remote=seen.remote,
+            remote_cpus=len(self.bench.cpu_sets.remote),
             service_s=self.service_s,
             overload_sought=overload_sought,
         )
@@ -49,6 +51,7 @@ class Windows:
             load=_with_log_path(seen.load, self.log_prefix),
             sut=seen.sut,
             host=seen.host,
+            remote=seen.remote,
             reasons=reasons,
         )
 

@@ -41,11 +41,16 @@ class Sampler:
         self._started_ns = started_ns
         self._connection = Connection(base_url, timeout_s=GAUGES_TIMEOUT_S)
         self._samples: list[Sample] = []
+        self._last: Reading | None = None
         self._pace = Pace("sampler", self._look, every_s=every_s, look_at_most_s=GAUGES_TIMEOUT_S)
 
     @property
     def samples(self) -> tuple[Sample, ...]:
         return tuple(self._samples)
+
+    @property
+    def last_reading(self) -> Reading | None:
+        return self._last
 
     def since(self, t_s: float) -> tuple[Sample, ...]:
         return tuple(sample for sample in self._samples if sample.t_s >= t_s)
@@ -62,7 +67,8 @@ class Sampler:
 
     def _look(self) -> None:
         gauges = read_gauges(self._connection)
-        self._samples.append(to_sample(read_process(self._pid), gauges, self._started_ns))
+        self._last = read_process(self._pid)
+        self._samples.append(to_sample(self._last, gauges, self._started_ns))
 
 
 def to_sample(reading: Reading, gauges: Gauges | None, started_ns: int) -> Sample:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from jdkmatrix.records.base import Record
 from jdkmatrix.records.cells import (
+    Audit,
     BurnCheck,
     Capacity,
     CapacityStep,
@@ -71,6 +72,7 @@ from jdkmatrix.records.run import (
 
 __all__ = [
     "DEFAULT_SERVER",
+    "Audit",
     "BurnCheck",
     "Calibration",
     "Capacity",

@@ -6,7 +6,10 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from jdkmatrix.records.base import Record
+from jdkmatrix.records.limits import Enforcement, Outcome
 from jdkmatrix.records.loads import CellKey, CellLoad, LoadResult
+from jdkmatrix.records.memory import MemoryReading
+from jdkmatrix.records.remote import RemoteStats
 
 
 class Gauges(Record):
@@ -134,6 +137,7 @@ class Window(Record):
     load: LoadResult
     sut: SutUsage
     host: Pressure
+    remote: RemoteStats | None = None  # of the remote system that the server calls; None: it calls none
     reasons: tuple[Reason, ...] = ()  # not empty: invalid
 
     @property
@@ -172,6 +176,7 @@ PinningMethod = Literal["cgroup cpuset", "sched_setaffinity"]
 class Pinning(Record):
     sut_cpus: tuple[int, ...]
     driver_cpus: tuple[int, ...]
+    remote_cpus: tuple[int, ...] = ()
     method: PinningMethod
     why_not_cgroup: str | None = None  # in words; None where a cgroup cpuset holds the threads, and in older records
     overlapped: bool  # SUT and driver share CPUs
@@ -196,6 +201,19 @@ class BurnCheck(Record):
     best_us: float
 
 
+class Audit(Record):
+    """What the application `banking` says of its books when nothing is in flight any more. `contradictions`: accounts
+    whose balance is not what their credits and debits make it."""
+
+    accounts: int
+    transfers_done: int
+    balance_sum_minor: int
+    expected_sum_minor: int
+    contradictions: int
+    contradicting: tuple[str, ...]  # the first of them
+    conserved: bool
+
+
 class Fork(Record):
     """One fresh SUT process: the replicate of the statistics."""
 
@@ -216,6 +234,11 @@ class Fork(Record):
     windows: tuple[Window, ...]
     capacity: Capacity | None = None
     samples: tuple[Sample, ...]
+    memory: tuple[MemoryReading, ...] = ()
+    audit: Audit | None = None
+    limits: tuple[Enforcement, ...] = ()  # what the server was allowed to use
+    outcomes: tuple[Outcome, ...] = ()  # which of them it ran into
+    remote_command: tuple[str, ...] = ()
     logs: dict[str, str]  # title -> path beside the cell file
 
     @property

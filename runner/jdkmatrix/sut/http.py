@@ -33,19 +33,11 @@ class Connection:
 
     def get(self, path: str) -> tuple[int, bytes]:
         """Status and body. Raises: HttpError when there is no HTTP answer."""
-        try:
-            self._client.request("GET", self._prefix + path)
-            response = self._client.getresponse()
-            return response.status, response.read()
-        except ConnectionRefusedError:
-            raise RefusedError(f"GET {self._prefix}{path}: connection refused") from None
-        except TimeoutError:
-            self._client.close()
-            timeout_s = self._client.timeout
-            raise NoAnswerError(f"GET {self._prefix}{path}: no answer within {timeout_s:g} s") from None
-        except (OSError, http.client.HTTPException) as error:
-            self._client.close()
-            raise HttpError(f"GET {self._prefix}{path}: {error or type(error).__name__}") from None
+        return self._ask("GET", path)
+
+    def post(self, path: str) -> tuple[int, bytes]:
+        """As `get`; the request has no content."""
+        return self._ask("POST", path)
 
     def get_json(self, path: str) -> dict[str, Any]:
         """The JSON object of a 200. Raises: HttpError."""
@@ -67,6 +59,21 @@ class Connection:
 
     def close(self) -> None:
         self._client.close()
+
+    def _ask(self, method: str, path: str) -> tuple[int, bytes]:
+        try:
+            self._client.request(method, self._prefix + path)
+            response = self._client.getresponse()
+            return response.status, response.read()
+        except ConnectionRefusedError:
+            raise RefusedError(f"{method} {self._prefix}{path}: connection refused") from None
+        except TimeoutError:
+            self._client.close()
+            timeout_s = self._client.timeout
+            raise NoAnswerError(f"{method} {self._prefix}{path}: no answer within {timeout_s:g} s") from None
+        except (OSError, http.client.HTTPException) as error:
+            self._client.close()
+            raise HttpError(f"{method} {self._prefix}{path}: {error or type(error).__name__}") from None
 
     def __enter__(self) -> Self:
         return self

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.provision.jdks.identify import Vm
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.sut.applications import application_of
@@ -23,6 +24,7 @@ class Instance:
     workloads: Workloads
     application: str
     java: Path
+    vm: Vm
     feature_set: str
     executor: str
     jvm_options: Sequence[str]

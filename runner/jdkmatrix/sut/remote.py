@@ -74,7 +74,7 @@ class RemoteProcess:
             self._process = launch.spawn(
                 self._command,
                 cpus=self._cpus,
-                cgroup=self._cgroup,
+                cgroups=[self._cgroup] if self._cgroup else [],
                 env=clean_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -116,6 +116,23 @@ class RemoteProcess:
         """
         if self._port is None:
             self._port = self._read_ready().port
+
+    def delay_at_most(self, delay_us: int | None) -> None:
+        """From now on no answer is held back for longer; None: as long as it is asked for.
+
+        Raises:
+            RemoteError: it has ended, or refuses.
+        """
+        query = "" if delay_us is None else f"?at_most_us={delay_us}"
+        try:
+            with Connection(self._base_url, timeout_s=_ANSWER_TIMEOUT_S) as connection:
+                status, _ = connection.post(f"/delay{query}")
+        except HttpError as error:
+            if self._running.poll() is not None:
+                raise self._dead() from None
+            raise RemoteError(f"the remote system: {error}") from None
+        if status != 204:
+            raise RemoteError(f"the remote system refuses delays of at most {delay_us} µs: status {status}")
 
     def stats(self, *, reset: bool = False) -> RemoteStats:
         """The figures of this period; `reset` ends it, and begins the next one at the same moment.

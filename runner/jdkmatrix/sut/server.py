@@ -123,6 +123,10 @@ class ServerProcess:
         """At once; from any thread."""
         self._running.kill()
 
+    @property
+    def is_alive(self) -> bool:
+        return self._running.poll() is None
+
     def check_alive(self) -> None:
         """Raises: ServerError when the process has ended."""
         status = self._running.poll()

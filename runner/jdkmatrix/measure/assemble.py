@@ -1,0 +1,141 @@
+"""Put together what each cell is measured with, from the parts that all cells share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jdkmatrix.config.executors import base_of, tuning_of
+from jdkmatrix.config.model import Matrix, Tuning, Workload
+from jdkmatrix.config.request_mix import RequestMix
+from jdkmatrix.drivers.base import Driver
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.measure.campaign import CellParts
+from jdkmatrix.measure.draft import RemoteParts
+from jdkmatrix.measure.pinning import Pinner
+from jdkmatrix.provision.jdks.resolve import Available, Unavailable
+from jdkmatrix.provision.liberty import Liberty
+from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.records import Calibration, CellKey
+from jdkmatrix.sut.applications import BANKING_ACCOUNTS, application_of
+from jdkmatrix.sut.instance import Instance
+from jdkmatrix.sut.jvm import options_of, read_flags
+
+_NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is shared by all cells."""
+
+    workloads: Workloads
+    servers: Mapping[str, Liberty]  # by name on axis `server`
+    jdks: Mapping[str, Available | Unavailable]  # of the selected cells and of driver and remote system
+    drivers: Mapping[str, Driver | str]  # by name of load; a text says why there is none
+
+
+def assemble(
+    matrix: Matrix,
+    parts: Parts,
+    cpu_sets: Mapping[CellKey, CpuSets],
+    calibrations: Mapping[str, Calibration],
+    pinner: Pinner,
+) -> Iterator[tuple[CellKey, CellParts]]:
+    """For every cell of `cpu_sets`, all of which can be measured. Asks each JVM for its flags, once per set of options
+    and CPUs.
+
+    Raises:
+        MatrixError: a JVM does not start with its options.
+    """
+    flags: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
+    for cell, cpus in cpu_sets.items():
+        jdk = parts.jdks[cell.jdk]
+        driver = parts.drivers[cell.load]
+        if isinstance(jdk, Unavailable) or isinstance(driver, str):
+            raise TypeError(f"{cell.cell_id} cannot be measured and should not be here")
+        java = java_of(parts.jdks, cell.jdk)
+        workload = matrix.workloads[cell.workload]
+        tuning = tuning_for(matrix, cell)
+        options = (
+            *_options(matrix, workload, jdk),
+            *(f"-D{name}={value}" for name, value in tuning.properties.items()),
+        )
+        asked = (cell.jdk, cpus.sut, options)
+        if asked not in flags:
+            cgroup = pinner.group("sut", cpus.sut)
+            flags[asked] = read_flags(java, jdk.entry.vm, options, cpus=cpus.sut, cgroup=cgroup)
+        rounds_per_us = calibrations[cell.jdk].rounds_per_us if cell.burn_us else 0.0
+        yield (
+            cell,
+            CellParts(
+                driver=driver,
+                cpu_sets=cpus,
+                burn_rounds=round(cell.burn_us * rounds_per_us),
+                jvm_flags=flags[asked],
+                instance=Instance(
+                    liberty=parts.servers[cell.server],
+                    workloads=parts.workloads,
+                    application=workload.application,
+                    java=java,
+                    vm=jdk.entry.vm,
+                    feature_set=workload.features,
+                    executor=base_of(cell.executor),
+                    jvm_options=options,
+                    rounds_per_us=rounds_per_us,
+                    properties={BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {},
+                ),
+                kernel=tuning.kernel,
+                workload=workload,
+                remote=_remote(matrix, parts, workload),
+                mix=_mix(matrix, workload, cell),
+                inputs=_inputs(matrix, parts, cell, jdk, options),
+            ),
+        )
+
+
+def tuning_for(matrix: Matrix, cell: CellKey) -> Tuning:
+    """What this cell's executor asks for; empty where it asks for nothing."""
+    name = tuning_of(cell.executor)
+    return matrix.tunings[name] if name else Tuning(description="none")
+
+
+def java_of(jdks: Mapping[str, Available | Unavailable], jdk: str) -> Path:
+    found = jdks[jdk]
+    if isinstance(found, Unavailable):
+        raise TypeError(f"{jdk} is not available")
+    return found.home / "bin" / "java"
+
+
+def _options(matrix: Matrix, workload: Workload, jdk: Available) -> tuple[str, ...]:
+    options = options_of(workload.jvm or matrix.jvm, jdk.entry.vm)
+    watched = workload.memory_every_s is not None and jdk.entry.vm == "hotspot"
+    return (*options, _NATIVE_MEMORY_TRACKING) if watched else options
+
+
+def _remote(matrix: Matrix, parts: Parts, workload: Workload) -> RemoteParts | None:
+    """It runs on the driver's JDK, whatever the cell's is."""
+    if workload.remote is None:
+        return None
+    return RemoteParts(parts.workloads.remote_jar, java_of(parts.jdks, matrix.driver.jdk), workload.remote)
+
+
+def _mix(matrix: Matrix, workload: Workload, cell: CellKey) -> RequestMix | None:
+    if workload.mix is None:
+        return None
+    root = application_of(workload.application).context_root
+    return matrix.mixes[workload.mix].below(root, f"burn_us={cell.burn_us}" if cell.burn_us else "")
+
+
+def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, jdk: Available, options: Sequence[str]) -> dict[str, Any]:
+    workload = matrix.workloads[cell.workload]
+    return {
+        "workload": workload.model_dump(),
+        "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
+        "artefacts": dict(parts.workloads.sha256),
+        "server": {"version": parts.servers[cell.server].version, "sha256": parts.servers[cell.server].sha256},
+        "jdk": {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release},
+        "jvm_options": list(options),
+        "kernel": dict(tuning_for(matrix, cell).kernel),
+    }

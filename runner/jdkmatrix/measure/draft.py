@@ -1,0 +1,158 @@
+"""What a fork is measured with, what is known of it so far, and the record that this becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jdkmatrix.config.model import Matrix, RemoteAnswers, Workload
+from jdkmatrix.config.request_mix import RequestMix
+from jdkmatrix.drivers.base import Driver
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.measure.gates import measured_status, too_few_valid
+from jdkmatrix.measure.pinning import Pinner
+from jdkmatrix.measure.warmup import why_not_steady
+from jdkmatrix.plan import PlannedFork
+from jdkmatrix.probes.memory import MemorySampler
+from jdkmatrix.probes.sampler import Sampler
+from jdkmatrix.records import (
+    Audit,
+    BurnCheck,
+    Capacity,
+    CellLoad,
+    Enforcement,
+    Fork,
+    Outcome,
+    Pinning,
+    Proof,
+    Reason,
+    Status,
+    Warmup,
+    Window,
+)
+from jdkmatrix.stats.capacity import is_known
+from jdkmatrix.sut.instance import Instance
+
+
+def now_utc() -> str:
+    """The time of day as records keep it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True)
+class RemoteParts:
+    """`java` is an executable of JDK 21 or newer."""
+
+    jar: Path
+    java: Path
+    answers: RemoteAnswers
+
+
+@dataclass(frozen=True)
+class ForkSetup:
+    """Everything that one fork needs. `scratch` is its own and gone afterwards; `log_dir` stays."""
+
+    planned: PlannedFork
+    load: CellLoad
+    matrix: Matrix
+    windows: int
+    window_s: float
+    burn_rounds: int
+    cpu_sets: CpuSets
+    pinner: Pinner
+    driver: Driver
+    instance: Instance
+    kernel: Mapping[str, str]  # files and what they hold while it runs
+    workload: Workload
+    remote: RemoteParts | None  # of the system that the server calls
+    mix: RequestMix | None  # paths below the server's host and port
+    scratch: Path
+    log_dir: Path
+    log_prefix: str  # from the cell file to `log_dir`
+
+
+@dataclass
+class Draft:
+    """What is known so far."""
+
+    started_at: str = field(default_factory=now_utc)
+    failed: bool = False
+    reasons: list[Reason] = field(default_factory=list)
+    sut_command: tuple[str, ...] = ()
+    driver_command: tuple[str, ...] = ()
+    first_response_s: float | None = None
+    proof: Proof | None = None
+    burn_check: BurnCheck | None = None
+    warmup: Warmup | None = None
+    windows: list[Window] = field(default_factory=list)
+    capacity: Capacity | None = None
+    sampler: Sampler | None = None
+    memory: MemorySampler | None = None
+    audit: Audit | None = None
+    limits: tuple[Enforcement, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    remote_command: tuple[str, ...] = ()
+
+    def fail(self, code: str, message: str) -> None:
+        self.failed = True
+        self.reasons.append(Reason(code=code, message=message))
+
+
+def finish(setup: ForkSetup, draft: Draft) -> Fork:
+    rules = setup.matrix
+    status = Status.FAILED if draft.failed else measured_status(draft.windows, draft.warmup, rules.thresholds)
+    if status is Status.NOT_STEADY:
+        draft.reasons.append(
+            Reason(
+                code="not-steady",
+                message=why_not_steady(draft.warmup, rules.warmup) if draft.warmup else "no warm-up",
+            )
+        )
+    if status is Status.INVALID:
+        draft.reasons.append(too_few_valid(draft.windows))
+    if draft.capacity and not is_known(draft.capacity):
+        message = f"the search for the capacity came to no end: {draft.capacity.outcome}"
+        draft.reasons.append(Reason(code="no-capacity", message=message))
+    draft.reasons += [Reason(code=hit.code, message=hit.message, figures=hit.figures) for hit in draft.outcomes]
+    return Fork(
+        fork=setup.planned.fork,
+        position=setup.planned.position,
+        sequence=setup.planned.sequence,
+        status=status,
+        reasons=tuple(draft.reasons),
+        started_at=draft.started_at,
+        ended_at=now_utc(),
+        sut_command=draft.sut_command,
+        driver_command=draft.driver_command,
+        pinning=Pinning(
+            sut_cpus=setup.cpu_sets.sut,
+            driver_cpus=setup.cpu_sets.driver,
+            remote_cpus=setup.cpu_sets.remote,
+            method=setup.pinner.method,
+            why_not_cgroup=setup.pinner.why_not_cgroup,
+            overlapped=setup.cpu_sets.overlapped,
+            compromises=tuple(given_up.message for given_up in setup.cpu_sets.compromises),
+        ),
+        first_response_s=draft.first_response_s,
+        proof=draft.proof,
+        burn_check=draft.burn_check,
+        warmup=draft.warmup,
+        windows=tuple(draft.windows),
+        capacity=draft.capacity,
+        samples=draft.sampler.samples if draft.sampler else (),
+        memory=draft.memory.readings if draft.memory else (),
+        audit=draft.audit,
+        limits=draft.limits,
+        outcomes=draft.outcomes,
+        remote_command=draft.remote_command,
+        logs=_logs(setup),
+    )
+
+
+def _logs(setup: ForkSetup) -> dict[str, str]:
+    """What a reader may want to see. The driver's logs of the warm-up stay on disk, unlisted: there are dozens."""
+    files = sorted(path for path in setup.log_dir.rglob("*") if path.is_file())
+    names = [str(path.relative_to(setup.log_dir)) for path in files if not path.name.startswith("warmup-")]
+    return {name: f"{setup.log_prefix}/{name}" for name in names}
