@@ -1,20 +1,22 @@
 package jdkmatrix.banking;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -24,28 +26,29 @@ class LedgerThreadsTest {
     private static final int THREADS = 32;
     private static final int TRANSFERS = 2_000;
     // A deadlock never ends; everything else does, however slow the machine.
-    private static final Duration STUCK = Duration.ofMinutes(2);
+    private static final int STUCK_MINUTES = 1;
 
     static Stream<ThreadFactory> threads() {
         return Stream.of(Thread.ofPlatform().daemon().factory(), Thread.ofVirtual().factory());
     }
 
-    private static <T> List<T> inParallel(ThreadFactory threads, List<Callable<T>> tasks) {
-        return assertTimeoutPreemptively(STUCK, () -> {
-            try (ExecutorService executor = Executors.newThreadPerTaskExecutor(threads)) {
-                List<T> results = new ArrayList<>();
-                for (Future<T> future : executor.invokeAll(tasks)) {
-                    results.add(future.get());
-                }
-                return results;
-            }
-        });
+    private static <T> List<T> inParallel(ThreadFactory threads, List<Callable<T>> tasks)
+            throws InterruptedException, ExecutionException {
+        // Not closed: that would wait for threads that are stuck.
+        ExecutorService executor = Executors.newThreadPerTaskExecutor(threads);
+        List<T> results = new ArrayList<>();
+        for (Future<T> future : executor.invokeAll(tasks, STUCK_MINUTES, TimeUnit.MINUTES)) {
+            assertFalse(future.isCancelled(), "threads are stuck");
+            results.add(future.get());
+        }
+        executor.shutdown();
+        return results;
     }
 
     /** Among few accounts, in all directions. */
     @ParameterizedTest
     @MethodSource("threads")
-    void moneyIsConservedAndNobodyWaitsForever(ThreadFactory threads) {
+    void moneyIsConservedAndNobodyWaitsForever(ThreadFactory threads) throws Exception {
         Ledger ledger = new Ledger(ACCOUNTS);
         List<Callable<Integer>> tasks = new ArrayList<>();
         for (int thread = 0; thread < THREADS; thread++) {
@@ -74,14 +77,16 @@ class LedgerThreadsTest {
     /** All with one key at the same time, again and again; none is forgotten meanwhile. */
     @ParameterizedTest
     @MethodSource("threads")
-    void ofManyAtTheSameTimeOneMovesMoney(ThreadFactory threads) {
+    void ofManyAtTheSameTimeOneMovesMoney(ThreadFactory threads) throws Exception {
         Ledger ledger = new Ledger(ACCOUNTS);
         int keys = ledger.keysKept();
+        CyclicBarrier together = new CyclicBarrier(THREADS);
         List<Callable<List<Outcome>>> tasks = new ArrayList<>();
         for (int thread = 0; thread < THREADS; thread++) {
             tasks.add(() -> {
                 List<Outcome> outcomes = new ArrayList<>();
                 for (int key = 0; key < keys; key++) {
+                    together.await();
                     outcomes.add(ledger.transfer("k" + key, new Transfer("000000", "000001", 10)));
                 }
                 return outcomes;
