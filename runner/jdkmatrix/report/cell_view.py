@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from jdkmatrix.records import CellKey, Fork, Reason, RunRecord
@@ -138,7 +138,11 @@ def _fork(fork: Fork, key: CellKey, logs: Sequence[LogView]) -> ForkView:
         search=search_view(fork.capacity) if fork.capacity else None,
         commands=tuple(
             (title, shlex.join(command))
-            for title, command in (("Server", fork.sut_command), ("Driver", fork.driver_command))
+            for title, command in (
+                ("Server", fork.sut_command),
+                ("Driver", fork.driver_command),
+                ("Remote system", fork.remote_command),
+            )
             if command
         ),
         logs=tuple(logs),
@@ -168,7 +172,24 @@ def _facts(fork: Fork, key: CellKey) -> tuple[Fact, ...]:
         ),
         Fact("Proof of executor", _proof(fork)),
         Fact("Work check", _work(fork, key)),
+        *_of_workload(fork),
     )
+
+
+def _of_workload(fork: Fork) -> Iterable[Fact]:
+    """What only some workloads have."""
+    if fork.pinning.remote_cpus:
+        shared = " (the driver's)" if fork.pinning.remote_cpus == fork.pinning.driver_cpus else ""
+        yield Fact("Remote system", f"on CPUs {facts.ranges(fork.pinning.remote_cpus)}{shared}")
+    if fork.audit:
+        books = "money was conserved" if fork.audit.conserved else "money was made or lost"
+        moved = f"{plural(fork.audit.transfers_done, 'transfer')} between {plural(fork.audit.accounts, 'account')}"
+        yield Fact("Books", f"{moved}: {books}")
+    if fork.limits:
+        yield Fact("Box", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits))
+
+
+_UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
 
 
 def _proof(fork: Fork) -> str:

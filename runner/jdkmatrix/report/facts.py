@@ -94,13 +94,31 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
         Fact("CPU", run.host.cpu.model),
         Fact("Host", _host_line(run.host)),
         Fact("Measured", moment(run.started_at) + (f", {took}" if took else "")),
-        Fact("Server", f"{run.server.name} {run.server.version}", f"archive sha256 {run.server.sha256}"),
+        *_servers(run),
         Fact("JDKs", ", ".join(jdks) or "none"),
         Fact("Driver", drivers or "none"),
         Fact("Tool", f"jdk-matrix {run.tool_version}{commit}"),
+        *_scenario(run),
         Fact("Profile, seed", f"{run.profile}{_narrowed(run)}, seed {run.seed}"),
         *_stopping(run),
     )
+
+
+def _scenario(run: RunRecord) -> tuple[Fact, ...]:
+    found = run.scenario
+    if found is None:
+        return ()
+    return (
+        Fact("Scenario", f"{found.name}, {'as published' if found.scale == 'article' else 'scaled down'}"),
+        Fact("Published", ", ".join(found.published), "ids of the published results that this run repeats"),
+    )
+
+
+def _servers(run: RunRecord) -> Iterable[Fact]:
+    several = bool(run.other_servers)
+    for server in (run.server, *run.other_servers):
+        name = f"Server {server.id}" if several else "Server"
+        yield Fact(name, f"{server.name} {server.version}", f"archive sha256 {server.sha256}")
 
 
 def _stopping(run: RunRecord) -> tuple[Fact, ...]:
@@ -130,6 +148,10 @@ def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[No
 
 
 def _run_notices(run: RunRecord) -> Iterable[Notice]:
+    if run.scenario:
+        size = "The published size" if run.scenario.scale == "article" else "Not the published size"
+        text = f"{run.scenario.description} {size}: {run.scenario.scale_words}."
+        yield Notice("info" if run.scenario.scale == "article" else "warn", f"Scenario {run.scenario.name}", text)
     if run.status != "complete":
         how = "was interrupted" if run.status == "interrupted" else "has not ended, or was killed"
         yield Notice("warn", "Not complete", f"This run {how}: cells may lack forks or be missing.")
@@ -232,10 +254,13 @@ def _web(url: str | None) -> str | None:
 def reproduce(run: RunRecord) -> str:
     """The command lines that repeat this run in a clone of the project."""
     selected = [f"--{axis.replace('_', '-')}={value}" for axis, values in run.selection.items() for value in values]
-    arguments = ["run", "--profile", run.profile, *selected]
+    found = run.scenario
+    scale = ["--scale", found.scale] if found else []
+    what = ["--scenario", found.name, *scale] if found else ["--profile", run.profile]
+    arguments = ["run", *what, *selected]
     if "--resume" not in run.command and len(run.command) > 1:
         # As typed, with what is in no record of its own (--blocks, --window-s); where it wrote to is not part of it.
-        arguments = _without(run.command[1:], ("--run", "--site"))
+        arguments = [*_without(run.command[1:], ("--run", "--site", "--scale")), *scale]
     if not any(argument.split("=")[0] == "--seed" for argument in arguments):
         arguments += ["--seed", str(run.seed)]
     lines = [f"git checkout {run.git_commit}"] if run.git_commit else []

@@ -9,6 +9,7 @@ from jdkmatrix.report.latency import chosen
 from jdkmatrix.report.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
 from jdkmatrix.report.views import WindowTable
 
+_NO_REMOTE = "no figures of a remote system were recorded"
 _SILENT = "this driver does not say"
 _NO_SCHEDULE = "a closed loop has no schedule"
 _NO_GAUGE = "the server did not tell"
@@ -116,13 +117,31 @@ _GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
 )
 
 
+_REMOTE: tuple[str, tuple[_Row, ...]] = (
+    "Remote system",
+    (
+        ("Answers", "", lambda w: count(w.remote.answered if w.remote else None)),
+        ("In flight, peak", "requests", lambda w: count(w.remote.in_flight_peak if w.remote else None)),
+        ("CPU", "s", lambda w: quantity(w.remote.cpu_s if w.remote else None, 3, why=_NO_REMOTE)),
+        ("Late, p50", "ms", lambda w: _late(w, "50")),
+        ("Late, p99", "ms", lambda w: _late(w, "99")),
+    ),
+)
+
+
+def _late(window: Window, percentile: str) -> Figure:
+    lateness = window.remote.lateness if window.remote else None
+    return milliseconds(lateness.percentiles_us[percentile] if lateness else None, why=_NO_REMOTE)
+
+
 def window_table(windows: Sequence[Window]) -> WindowTable:
     """Windows across, figures down; a window's reasons stand in its heading."""
+    groups = (*_GROUPS, _REMOTE) if any(window.remote for window in windows) else _GROUPS
     return WindowTable(
         heads=tuple(f"{w.index}" for w in windows),
         reasons=tuple("; ".join(reason.message for reason in w.reasons) for w in windows),
         groups=tuple(
             (group, tuple((name, unit, tuple(getter(w) for w in windows)) for name, unit, getter in rows))
-            for group, rows in _GROUPS
+            for group, rows in groups
         ),
     )

@@ -50,7 +50,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
     rows = tuple(_row(key, cells, judgements, order) for key in cells.keys)
     return RunView(
         run_id=run.run_id,
-        title=_title(cells.keys),
+        title=_title(run, cells.keys),
         summary=_summary(run, cells),
         facts=facts.run_facts(run),
         host=facts.host_facts(run.host),
@@ -86,9 +86,9 @@ def label(key: CellKey) -> str:
     return f"{key.served} · {key.jdk} · {key.executor} · {condition(key.cpus, key.burn_us)} · {key.load}"
 
 
-def _title(keys: Sequence[CellKey]) -> str:
-    workloads = list(dict.fromkeys(key.served for key in keys))
-    return f"Thread pool or virtual threads: {', '.join(workloads)}" if workloads else "Thread pool or virtual threads"
+def _title(run: RunRecord, keys: Sequence[CellKey]) -> str:
+    about = [run.scenario.name] if run.scenario else list(dict.fromkeys(key.served for key in keys))
+    return f"Thread pool or virtual threads: {', '.join(about)}" if about else "Thread pool or virtual threads"
 
 
 def _summary(run: RunRecord, cells: Cells) -> str:

@@ -9,6 +9,7 @@ from jdkmatrix.report.cellstats import CAPACITY, CPU, THROUGHPUT, Cells, Metric,
 from jdkmatrix.report.heat import heat_map, scorecard
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
+from jdkmatrix.report.memory import memory_groups
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.ramps import ramp_groups
 from jdkmatrix.report.search import search_charts
@@ -55,6 +56,7 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         experiment=(
             *steps_groups(f"{ident}-steps", part, order),
             *ramp_groups(f"{ident}-ramp", part, order),
+            *memory_groups(f"{ident}-memory", part, order),
         ),
         throughput=bar_charts(f"{ident}-throughput", part, THROUGHPUT, "requests per second", 4, order),
         throughput_of=throughput_of(load) if load else None,

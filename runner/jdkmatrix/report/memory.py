@@ -1,0 +1,184 @@
+"""Where the memory of the servers is, over time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.probes.attribution import DIRECT_BUFFERS
+from jdkmatrix.probes.native_memory import Origin
+from jdkmatrix.records import Fork, MemoryReading
+from jdkmatrix.records.memory import UNATTRIBUTED
+from jdkmatrix.report.cellstats import CellStats
+from jdkmatrix.report.charts import Row
+from jdkmatrix.report.curves import Axis, lines, stacked
+from jdkmatrix.report.numbers import digits
+from jdkmatrix.report.slices import Slice
+from jdkmatrix.report.views import Chart, ChartGroup, Legend
+
+_MIB = 1024 * 1024
+# From below; the palette has eight colours.
+HEAP, STACKS, DIRECT, CLASSES, CODE, FILES, MALLOC, REST = GROUPS = (
+    "Java heap",
+    "thread stacks",
+    "direct buffers",
+    "classes",
+    "code and collector",
+    "libraries and files",
+    "other malloc",
+    "not attributed",
+)
+_GROUP_OF = {
+    Origin.JAVA_HEAP.value: HEAP,
+    Origin.THREAD_STACKS.value: STACKS,
+    DIRECT_BUFFERS: DIRECT,
+    Origin.METASPACE.value: CLASSES,
+    Origin.CLASS_SPACE.value: CLASSES,
+    Origin.CLASS_ARCHIVE.value: CLASSES,
+    Origin.CODE_CACHE.value: CODE,
+    Origin.GARBAGE_COLLECTOR.value: CODE,
+    "libjvm.so": FILES,
+    "other libraries": FILES,
+    "other files": FILES,
+    UNATTRIBUTED: REST,
+}
+
+
+@dataclass(frozen=True)
+class _Line:
+    id: str
+    title: str
+    words: str
+    axis: str
+    of: Callable[[MemoryReading], float | None]
+
+
+_LINES = (
+    _Line("rss", "Resident memory", "RSS, as the kernel counts it.", "RSS in MiB", lambda one: one.rss_bytes / _MIB),
+    _Line(
+        "virt",
+        "Virtual size",
+        "Addresses and not memory: what top calls VIRT.",
+        "virtual size in MiB",
+        lambda one: one.virt_bytes / _MIB,
+    ),
+    _Line(
+        "committed",
+        "Heap committed",
+        "What the collector has asked the kernel for.",
+        "committed heap in MiB",
+        lambda one: None if one.heap_committed_bytes is None else one.heap_committed_bytes / _MIB,
+    ),
+    _Line(
+        "used",
+        "Heap used",
+        "Live objects and garbage that has not been collected yet.",
+        "used heap in MiB",
+        lambda one: None if one.heap_used_bytes is None else one.heap_used_bytes / _MIB,
+    ),
+)
+
+
+def memory_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+    """The stack of every executor's last fork, then single figures of all forks; all on the same scales."""
+    readings = [one for cell in part.cells for fork in cell.usable for one in fork.memory]
+    if not readings:
+        return ()
+    time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
+    return (
+        _stacks(ident, part, order, time, max(one.rss_bytes for one in readings) / _MIB),
+        *(group for line in _LINES if (group := _line_group(ident, part, order, time, line, readings))),
+    )
+
+
+def grouped(reading: MemoryReading) -> dict[str, float]:
+    """MiB by group; they sum to RSS."""
+    found = dict.fromkeys(GROUPS, 0.0)
+    for origin, size in reading.resident.items():
+        found[_GROUP_OF.get(origin, MALLOC if origin.startswith("malloc") else REST)] += size / _MIB
+    return found
+
+
+def _stacks(ident: str, part: Slice, order: Sequence[str], time: Axis, highest_mib: float) -> ChartGroup:
+    size = Axis("resident MiB", 0, highest_mib * 1.05)
+    charts = []
+    for number, (title, cells) in enumerate(part.conditions(order)):
+        for cell in cells:
+            fork = next((fork for fork in reversed(cell.usable) if fork.memory), None)
+            if fork is None:
+                continue
+            charts.append(
+                Chart(
+                    id=f"{ident}-stack-{number}-{order.index(cell.key.executor)}",
+                    title=f"{cell.key.executor} on {title}, fork {fork.fork}",
+                    note=_note(fork.memory[-1]),
+                    spec=stacked(
+                        list(_stack_rows(fork.memory)),
+                        x=time,
+                        y=size,
+                        origins=GROUPS,
+                        totals=[{"name": "PSS", "x": one.t_s, "y": one.pss_bytes / _MIB} for one in fork.memory],
+                        description=f"Resident memory by origin over time: {cell.key.executor} on {title}",
+                    ),
+                )
+            )
+    return ChartGroup(
+        "Where the memory is",
+        "Resident memory by origin; the stack's height is RSS, the line PSS. Heap, stacks, code and files are counted "
+        "page by page; what malloc holds is split by what the JVM says it has allocated there.",
+        tuple(charts),
+        legend=tuple(Legend(name, slot) for slot, name in enumerate(GROUPS)),
+    )
+
+
+def _stack_rows(readings: Iterable[MemoryReading]) -> Iterable[Row]:
+    return (
+        {"origin": group, "place": place, "x": one.t_s, "y": mib}
+        for one in readings
+        for place, (group, mib) in enumerate(grouped(one).items())
+    )
+
+
+def _note(last: MemoryReading) -> str:
+    """The largest groups of the last reading, and what could not be told."""
+    largest = sorted(grouped(last).items(), key=lambda pair: -pair[1])[:4]
+    parts = ", ".join(f"{name} {digits(mib, 3)}" for name, mib in largest)
+    missing = f" Not told: {'; '.join(last.missing)}." if last.missing else ""
+    return f"At the end {digits(last.rss_bytes / _MIB, 3)} MiB: {parts}.{missing}"
+
+
+def _line_group(
+    ident: str, part: Slice, order: Sequence[str], time: Axis, line: _Line, readings: Sequence[MemoryReading]
+) -> ChartGroup | None:
+    values = [value for one in readings if (value := line.of(one)) is not None]
+    if not values:
+        return None
+    charts = tuple(
+        Chart(
+            id=f"{ident}-{line.id}-{number}",
+            title=title,
+            note="; ".join(f"{name}: {digits(mib, 3)} MiB" for name, mib in _last_mean(cells, line).items()),
+            spec=lines(
+                [row for cell in cells for fork in cell.usable for row in _line_rows(cell, fork, line)],
+                x=time,
+                y=Axis(line.axis, 0, max(values) * 1.05),
+                order=order,
+                description=f"{line.title} over time of {title}, one line per fork",
+            ),
+        )
+        for number, (title, cells) in enumerate(part.conditions(order))
+    )
+    return ChartGroup(line.title, f"{line.words} Beside the chart: the mean over forks at the end.", charts)
+
+
+def _line_rows(cell: CellStats, fork: Fork, line: _Line) -> Iterable[Row]:
+    return ({"executor": cell.key.executor, "fork": fork.fork, "x": one.t_s, "y": line.of(one)} for one in fork.memory)
+
+
+def _last_mean(cells: Sequence[CellStats], line: _Line) -> Mapping[str, float]:
+    found: dict[str, float] = {}
+    for cell in cells:
+        ends = [value for fork in cell.usable if fork.memory and (value := line.of(fork.memory[-1])) is not None]
+        if ends:
+            found[cell.key.executor] = sum(ends) / len(ends)
+    return found

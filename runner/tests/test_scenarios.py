@@ -1,0 +1,91 @@
+"""Scenarios: which size a host gets, what a run records of it, and what its page says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose
+from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.plan import select_cells
+from jdkmatrix.records import ScenarioRecord
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.facts import reproduce
+from jdkmatrix.report.run_view import view_run
+from tests.machines import machine
+from tests.report_fixtures import Shape, synthetic_run
+
+MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
+GIB = 2**30
+NAMES = tuple(MATRIX.scenarios)
+
+
+def asked(name: str, scale: Literal["auto", "article", "small"] = "auto") -> Options:
+    return Options("quick", {}, scenario=name, scale=scale)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scenario_has_cells_at_both_sizes_and_says_how_they_differ(name: str) -> None:
+    scenario = MATRIX.scenarios[name]
+    assert scenario.published
+    for scale in SCALES:
+        matrix, profile = as_profile(MATRIX, name, scale)
+        cells = select_cells(matrix, profile)
+        assert {"liberty", "virtual"} <= {cell.executor for cell in cells} or {"platform", "virtual"} <= {
+            cell.executor for cell in cells
+        }
+        assert len(getattr(scenario, scale).words) > 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_machine_with_two_cpus_can_do_every_small_size(name: str) -> None:
+    assert list(cannot(MATRIX, name, "small", machine(2), 8 * GIB)) == []
+    chosen = choose(MATRIX, asked(name), machine(2), 8 * GIB)
+    assert chosen.scenario is not None
+    assert chosen.scenario.scale == "small"
+    assert chosen.options.profile in chosen.matrix.profiles
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_large_machine_gets_the_published_size(name: str) -> None:
+    chosen = choose(MATRIX, asked(name), machine(64), 256 * GIB)
+    assert chosen.scenario is not None
+    assert (chosen.scenario.scale, chosen.options.scenario) == ("article", None)
+    assert chosen.why is not None
+    assert "this host can do it" in chosen.why
+
+
+def test_a_size_that_is_asked_for_is_taken_whatever_the_host_is() -> None:
+    chosen = choose(MATRIX, asked(NAMES[0], "article"), machine(2), GIB)
+    assert chosen.scenario is not None
+    assert chosen.scenario.scale == "article"
+
+
+def test_an_unknown_scenario_is_refused_with_what_there_is() -> None:
+    with pytest.raises(MatrixError, match=f'did you mean "{NAMES[0]}"'):
+        choose(MATRIX, asked(NAMES[0] + "x"), machine(2), GIB)
+
+
+def test_without_a_scenario_nothing_changes() -> None:
+    options = Options("quick", {})
+    chosen = choose(MATRIX, options, machine(2), GIB)
+    assert (chosen.matrix, chosen.options, chosen.scenario) == (MATRIX, options, None)
+
+
+def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, Shape(run_id="s", blocks=1))
+    scenario = ScenarioRecord(
+        name="infoq-x", scale="small", scale_words="<b>a tenth</b>", description="Load.", published=("infoq-x-1",)
+    )
+    command = ("matrix", "run", "-s", "infoq-x", "--blocks", "3", "--run", "r")
+    run = loaded.run.model_copy(update={"scenario": scenario, "command": command})
+    view = view_run(replace(loaded, run=run), Cells(run, loaded.cells))
+    assert view.title.endswith("infoq-x")
+    assert any(notice.title == "Scenario infoq-x" and "a tenth" in notice.text for notice in view.notices)
+    assert {"Scenario", "Published"} <= {fact.name for fact in view.facts}
+    assert reproduce(run).splitlines()[-1].startswith(".venv/bin/matrix run -s infoq-x --blocks 3 --scale small --seed")
