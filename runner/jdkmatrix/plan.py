@@ -153,8 +153,8 @@ _SEARCH_STEPS = 12
 
 def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
     """Seconds that these forks are expected to take; the start and stop of a server are taken as 10 s, and the gate of
-    the warm-up as opening at a third of its cap (20 s of 60 were usual on two CPUs)."""
-    overhead_s = 10 + matrix.warmup.max_s / 3
+    the warm-up as opening at a quarter of its cap (20 s of 90 were usual on two CPUs, for mp-ping)."""
+    overhead_s = 10 + matrix.warmup.max_s / 4
     return sum(overhead_s + _measured_s(matrix.loads[fork.key.load], profile) for fork in forks)
 
 

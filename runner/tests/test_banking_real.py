@@ -50,6 +50,8 @@ FAULTS = {
     ERROR: (502, "the remote system answered with status 500: ", 40),
     CLOSE: (502, "the connection to the remote system broke: ", 40),
 }
+BUSINESS = ("/transfers", "/forward", "/accounts/")
+FRONTS = ("", "/servlet")
 SLOW = "delay_us=300000"
 SLOW_ONES = 20
 
@@ -66,14 +68,15 @@ class Bank:
     server: ServerProcess
     remote: RemoteProcess
 
-    def client(self) -> Client:
-        return Client(self.server.base_url)
+    def client(self, front: str = "") -> Client:
+        return Client(self.server.base_url, front)
 
 
 class Client:
-    """One kept connection."""
+    """One kept connection. `front` stands before the paths of business requests: "/servlet" goes past Jakarta REST."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, front: str) -> None:
+        self._front = front
         parts = urlsplit(base_url)
         self._prefix = parts.path
         self._http = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=120)
@@ -82,7 +85,8 @@ class Client:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if order is not None:
             headers["X-Remote"] = order
-        self._http.request(method, self._prefix + path, body=body, headers=headers)
+        front = self._front if path.startswith(BUSINESS) else ""
+        self._http.request(method, self._prefix + front + path, body=body, headers=headers)
         response = self._http.getresponse()
         return Answer(response.status, response.read().decode(), response.getheader("X-Remote-Bytes"))
 
@@ -141,7 +145,7 @@ def bank(
         application="banking",
         java=java,
         vm="hotspot",
-        feature_set="restfulWS-3.1-jsonb-3.0",
+        feature_set="restfulWS-3.1-jsonb-3.0-servlet-6.0",
         executor=EXECUTOR,
         jvm_options=("-Xmx256m", "-XX:+UseSerialGC"),
         rounds_per_us=500,
@@ -180,13 +184,16 @@ def test_it_is_ready_without_the_remote_system_and_has_the_probes(bank: Bank, cl
     assert bank.remote.stats().answered == 0
 
 
-def test_each_business_request_calls_the_remote_system_once(bank: Bank, client: Client) -> None:
+@pytest.mark.parametrize(("front", "payer"), [("", 6), ("/servlet", 4)])
+def test_each_business_request_calls_the_remote_system_once(bank: Bank, front: str, payer: int) -> None:
+    client = bank.client(front)
     bank.remote.stats(reset=True)
     client.get("/gauges?reset=peak")
+    payee = f"{payer + 1:06}"
     answers = [
-        client.transfer("once", 6, 7, 250),
-        client.get("/accounts/000007"),
-        client.get("/accounts/000007/statement?page=0&size=2"),
+        client.transfer("once", payer, payer + 1, 250),
+        client.get(f"/accounts/{payee}"),
+        client.get(f"/accounts/{payee}/statement?page=0&size=2"),
         client.get("/forward"),
         client.get("/forward?burn_us=50"),
     ]
@@ -194,12 +201,12 @@ def test_each_business_request_calls_the_remote_system_once(bank: Bank, client: 
     assert {answer.remote_bytes for answer in answers} == {str(BODY_BYTES)}
     booked, balance, statement = (json.loads(answer.text) for answer in answers[:3])
     assert set(booked) == {"transfer_id", "from_balance_minor", "to_balance_minor"}
-    assert balance == {"account": "000007", "balance_minor": booked["to_balance_minor"], "currency": "EUR"}
+    assert balance == {"account": payee, "balance_minor": booked["to_balance_minor"], "currency": "EUR"}
     assert (statement["credits_minor"], statement["debits_minor"]) == (250, 0)
     assert statement["entries"] == [
         {
             "transfer_id": booked["transfer_id"],
-            "counterparty": "000006",
+            "counterparty": f"{payer:06}",
             "amount_minor": 250,
             "balance_minor": booked["to_balance_minor"],
         }
@@ -208,13 +215,16 @@ def test_each_business_request_calls_the_remote_system_once(bank: Bank, client: 
     assert bank.remote.stats().answered == len(answers)
     gauges = json.loads(client.get("/gauges").text)
     assert (gauges["in_flight"], gauges["in_flight_peak"]) == (0, 1)
+    client.close()
 
 
-def test_what_is_wrong_is_said_in_lines_and_moves_nothing(bank: Bank, client: Client) -> None:
+@pytest.mark.parametrize("front", FRONTS)
+def test_what_is_wrong_is_said_in_lines_and_moves_nothing(bank: Bank, front: str) -> None:
+    client = bank.client(front)
     before = client.audit()
-    client.transfer("taken", 0, 1, 5)
+    client.transfer(f"taken{front}", 0, 1, 5)
     answers = {
-        "the same key": (client.transfer("taken", 0, 1, 6), 409, "idempotency_key: account 000000 used it"),
+        "the same key": (client.transfer(f"taken{front}", 0, 1, 6), 409, "idempotency_key: account 000000 used it"),
         "too much": (client.transfer("a", 0, 1, 900_000_000), 422, "account 000000 has "),
         "no account": (client.transfer("a", 3, ACCOUNTS, 5), 404, "there is no account 000008"),
         "a part of a cent": (client.transfer("a", 0, 1, 1.5), 400, "amount_minor: expected a whole number"),
@@ -234,6 +244,7 @@ def test_what_is_wrong_is_said_in_lines_and_moves_nothing(bank: Bank, client: Cl
     everything = client.ask("POST", "/transfers", "{}")
     assert (everything.status, everything.text.count("\n")) == (400, 5)
     assert client.audit()["transfers_done"] == before["transfers_done"] + 1
+    client.close()
 
 
 def test_under_faults_nothing_is_lost_moved_twice_or_left_behind(bank: Bank) -> None:

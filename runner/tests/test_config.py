@@ -73,7 +73,7 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("seed", "a"), ["seed", "'a'"]),
         (
             change("workloads/mp-ping/features", "full"),
-            ["workloads.mp-ping.features", "restfulWS-3.1, restfulWS-3.1-jsonb-3.0, microProfile-6.1"],
+            ["workloads.mp-ping.features", "restfulWS-3.1, restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1"],
         ),
         (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.features", "no JSON binding"]),
         (change("axes/cpus", [1, 1]), ["axes.cpus", "twice"]),

@@ -99,11 +99,24 @@ def test_time_to_steady_counts_from_the_start_of_the_process() -> None:
 
 
 def test_stages_end_after_their_time() -> None:
-    assert not is_moderate_over([], RULES)
-    assert not is_moderate_over(series([100] * 2), RULES)
-    assert is_moderate_over(series([100] * 3), RULES)
+    assert not is_moderate_over([], RULES, open_loop=False)
+    assert not is_moderate_over(series([100] * 2), RULES, open_loop=False)
+    assert is_moderate_over(series([100] * 3), RULES, open_loop=False)
     assert not is_over(series([100] * 19), RULES)
     assert is_over(series([100] * 20), RULES)
+
+
+def test_an_open_loop_waits_for_the_compiler_or_for_half_of_the_time() -> None:
+    def moderate(count: int, jit: float) -> list[WarmupWindow]:
+        return [window.model_copy(update={"stage": "moderate"}) for window in series([100.0] * count, jit)]
+
+    tail = RULES.tail_windows
+    assert not is_moderate_over(moderate(tail, 0.5), RULES, open_loop=True)
+    assert is_moderate_over(moderate(tail, 0.5), RULES, open_loop=False)
+    assert is_moderate_over(moderate(tail, 0.01), RULES, open_loop=True)
+    assert is_moderate_over(moderate(int(RULES.max_s / 2), 0.5), RULES, open_loop=True)
+    loaded = [*moderate(tail, 0.01), *series([100.0] * tail, 0.5)]
+    assert is_moderate_over(loaded, RULES, open_loop=True), "the second stage does not go back to the first"
 
 
 def test_the_moderate_rate_follows_what_a_request_costs() -> None:

@@ -16,7 +16,13 @@ CONFIG = ROOT / "workloads" / "liberty"
 
 def test_the_feature_sets_are_those_of_the_configuration() -> None:
     assert {path.stem for path in (CONFIG / "features").iterdir()} == set(FEATURE_SETS)
-    assert features(CONFIG, FEATURE_SETS) == ("jsonb-3.0", "microProfile-6.1", "monitor-1.0", "restfulWS-3.1")
+    assert features(CONFIG, FEATURE_SETS) == (
+        "jsonb-3.0",
+        "microProfile-6.1",
+        "monitor-1.0",
+        "restfulWS-3.1",
+        "servlet-6.0",
+    )
 
 
 def test_options_are_read_as_the_server_script_reads_them() -> None:
@@ -33,7 +39,7 @@ def test_the_minified_server_is_kept_and_the_archive_is_not() -> None:
     assert "java.base/java.lang=ALL-UNNAMED" in liberty.java_options
     installed = {path.name for path in (liberty.home / "lib" / "features").glob("*.mf")}
     assert any("restfulWS-3.1" in name for name in installed)
-    assert not any("servlet-3.1" in name for name in installed), "only what the feature sets need"
+    assert not any("jsp-3.1" in name for name in installed), "only what the feature sets need"
     archive = artefacts.maven_repository() / artefacts.load_lock(ROOT).artefact("open-liberty").repository_path
     assert not archive.exists()
 

@@ -49,7 +49,7 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
         if workload.application == "banking" and workload.features == "restfulWS-3.1":
             yield (
                 f'workloads.{name}.features: "{workload.features}" has no JSON binding, which banking needs '
-                "(allowed with it: restfulWS-3.1-jsonb-3.0, microProfile-6.1)"
+                "(allowed with it: restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1)"
             )
     if matrix.driver.jdk not in matrix.axes.jdk:
         yield f"driver.jdk: {unknown(matrix.driver.jdk, matrix.axes.jdk)}"
@@ -74,6 +74,8 @@ def _remote(workload: Workload) -> Iterator[str]:
 
 def _banking(workload: Workload) -> Iterator[str]:
     bank = workload.application == "banking"
+    if workload.front == "servlet" and not bank:
+        yield f"front: {workload.application} has no servlet"
     for key in ("mix", "accounts"):
         if bank != (getattr(workload, key) is not None):
             yield f"{key}: {workload.application} {'needs it' if bank else 'has none'}"

@@ -22,7 +22,7 @@ BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 All = Literal["all"]
-FeatureSet = Literal["restfulWS-3.1", "restfulWS-3.1-jsonb-3.0", "microProfile-6.1"]
+FeatureSet = Literal["restfulWS-3.1", "restfulWS-3.1-jsonb-3.0-servlet-6.0", "microProfile-6.1"]
 
 
 class Table(BaseModel):
@@ -87,12 +87,14 @@ class RemoteAnswers(Table):
 
 class Workload(Table):
     """An application with its parameters. `mix`: what the driver sends, a name of [mixes]; without it GET /ping.
-    `accounts`: how many the bank has. `jvm` replaces the options of [jvm]. With `memory_every_s` it is looked up that
-    often where the server's memory is; `limits` is the box that the server runs in."""
+    `front`: what of the server takes the requests. `accounts`: how many the bank has. `jvm` replaces the options of
+    [jvm]. With `memory_every_s` it is looked up that often where the server's memory is; `limits` is the box that the
+    server runs in."""
 
     application: Literal["mp-ping", "banking"]
     features: FeatureSet
     mix: Name | None = None
+    front: Literal["rest", "servlet"] = "rest"
     remote: RemoteAnswers | None = None
     accounts: Annotated[int, Field(ge=2, le=1_000_000)] | None = None
     jvm: Jvm | None = None

@@ -124,7 +124,7 @@ def _remote(matrix: Matrix, parts: Parts, workload: Workload) -> RemoteParts | N
 def _mix(matrix: Matrix, workload: Workload, cell: CellKey) -> RequestMix | None:
     if workload.mix is None:
         return None
-    root = application_of(workload.application).context_root
+    root = application_of(workload.application).root_of(workload.front)
     return matrix.mixes[workload.mix].below(root, f"burn_us={cell.burn_us}" if cell.burn_us else "")
 
 

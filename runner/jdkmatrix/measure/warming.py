@@ -30,7 +30,8 @@ def warm(
     windows: list[WarmupWindow] = []
     while not is_steady(windows, rules) and not is_over(windows, rules):
         load: Load = target.in_windows
-        stage: Literal["moderate", "load"] = "load" if is_moderate_over(windows, rules) else "moderate"
+        moderate_over = is_moderate_over(windows, rules, open_loop=isinstance(load, RateLoad))
+        stage: Literal["moderate", "load"] = "load" if moderate_over else "moderate"
         if stage == "moderate":
             rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
             load = RateLoad(rate_rps=rate_rps, connections=target.connections)

@@ -27,19 +27,38 @@ def load_statistics() -> None:
 
 
 def next_rate_rps(windows: Sequence[WarmupWindow], rules: WarmupRules, *, cpus: int, burn_us: int) -> float:
-    """The rate that keeps `utilisation` of the CPUs busy, at what a request cost in the last window.
+    """The rate that keeps `utilisation` of the CPUs busy, at what a request cost in the last window, the compiler left
+    out: counted with the requests it would keep the rate low, and would in turn get little to compile.
 
     A cold server answers slowly; the rate follows it up as it warms, at most twofold from one window to the next,
     since one cheap window may be luck.
     """
-    cost_us = windows[-1].cpu_us_per_request if windows else rules.first_request_us + burn_us
+    cost_us = _without_jit_us(windows[-1], rules) if windows else rules.first_request_us + burn_us
     rate_rps = rules.utilisation * cpus * 1e6 / max(cost_us, 1.0)
     return min(rate_rps, 2 * windows[-1].rate_rps) if windows else rate_rps
 
 
-def is_moderate_over(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
-    """Has the first stage lasted long enough?"""
-    return duration_s(windows, rules) >= rules.moderate_s
+def _without_jit_us(window: WarmupWindow, rules: WarmupRules) -> float:
+    if window.completed == 0:
+        return window.cpu_us_per_request
+    jit_us = window.jit_share * rules.window_s * 1e6 / window.completed
+    return max(window.cpu_us_per_request - jit_us, 0.1 * window.cpu_us_per_request)
+
+
+def is_moderate_over(windows: Sequence[WarmupWindow], rules: WarmupRules, *, open_loop: bool) -> bool:
+    """Has the first stage lasted long enough?
+
+    A closed loop waits for a server that is still slow. An open loop does not: a rate that a cold server cannot do
+    floods it, and its compiler starves. So the first stage then goes on until the compiler is calm, or half of the
+    whole time is over.
+    """
+    lasted_s = duration_s(windows, rules)
+    if lasted_s < rules.moderate_s:
+        return False
+    if not open_loop or lasted_s >= rules.max_s / 2 or any(window.stage == "load" for window in windows):
+        return True
+    last = windows[-rules.tail_windows :]
+    return len(last) == rules.tail_windows and fmean(window.jit_share for window in last) <= rules.jit_share_max
 
 
 def series_steadiness(windows: Sequence[WarmupWindow], rules: WarmupRules) -> tuple[SeriesSteadiness, ...]:

@@ -28,6 +28,10 @@ class Application:
     def context_root(self) -> str:
         return f"/{self.name}"
 
+    def root_of(self, front: str) -> str:
+        """Below which the driver's requests go: Jakarta REST, or the same endpoints without it."""
+        return f"{self.context_root}/servlet" if front == "servlet" else self.context_root
+
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises: MatrixError names the required properties that are not among `properties`."""
         missing = [name for name in self.required if name not in properties]

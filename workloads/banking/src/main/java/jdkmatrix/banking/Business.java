@@ -12,7 +12,7 @@ final class Business {
     static final String ORDER = "X-Remote";
 
     /** Of an answer: how long the body was that the remote system gave to this very request. */
-    private static final String BYTES = "X-Remote-Bytes";
+    static final String BYTES = "X-Remote-Bytes";
 
     private Business() {}
 

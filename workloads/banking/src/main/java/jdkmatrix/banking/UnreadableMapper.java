@@ -13,7 +13,11 @@ public class UnreadableMapper implements ExceptionMapper<JsonbException> {
     public Response toResponse(JsonbException problem) {
         return Response.status(400)
                 .type(MediaType.TEXT_PLAIN_TYPE)
-                .entity("body: not the JSON that was expected: " + Text.quoted(problem.getMessage()) + "\n")
+                .entity(line(problem) + "\n")
                 .build();
+    }
+
+    static String line(JsonbException problem) {
+        return "body: not the JSON that was expected: " + Text.quoted(problem.getMessage());
     }
 }
