@@ -32,12 +32,14 @@ SHORTENED = {
     "jit_share_max = 0.05": "jit_share_max = 10.0",
     "window_s = 0.5\nutilisation": "window_s = 0.25\nutilisation",
     "moderate_s = 2": "moderate_s = 0.5",
-    "max_s = 60": "max_s = 3",
+    "max_s = 90": "max_s = 3",
     # A test shares this host with other work; what it proves does not depend on that.
     "steal_share_max = 0.02": "steal_share_max = 1.0",
     "foreign_cpu_share_max = 0.10": "foreign_cpu_share_max = 1.0",
     "jit_share_max = 0.10": "jit_share_max = 10.0",
     "driver_cpu_share_max = 0.90": "driver_cpu_share_max = 1.0",
+    "remote_cpu_share_max = 0.90": "remote_cpu_share_max = 1.0",
+    "remote_late_p99_us_max = 3000": "remote_late_p99_us_max = 1e9",
     "achieved_rate_min = 0.99": "achieved_rate_min = 0.0",
 }
 

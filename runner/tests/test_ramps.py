@@ -12,7 +12,7 @@ from jdkmatrix.report.cellstats import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, Cell
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
 from jdkmatrix.stats.forks import leading_by_block
-from jdkmatrix.stats.ramps import seconds_of, steady_part
+from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
 from tests.report_fixtures import Shape, synthetic_run
 
@@ -81,6 +81,24 @@ def test_the_steady_part_is_the_second_half_of_the_level_stretch(tmp_path: Path)
     assert steady.throughput_rps == 1000
     assert steady.cpu_us_per_request == pytest.approx(1000, rel=0.06)
     assert steady_part(with_ramp(fork, RISING, lag_s=1, capacity_rps=2000)) is None
+
+
+def test_a_backlog_that_is_worked_off_is_no_steady_throughput(tmp_path: Path) -> None:
+    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
+    window = fork.windows[0]
+    late = tuple(
+        one.model_copy(update={"completed": 1500 if 12 <= one.t_s <= 23 else one.completed})
+        for one in window.load.intervals
+    )
+    changed = window.model_copy(update={"load": window.load.model_copy(update={"intervals": late})})
+    behind = fork.model_copy(update={"windows": (changed,)})
+    assert backlog_until_s(seconds_of(behind)) == 23
+    steady = steady_part(behind)
+    assert steady is not None
+    assert steady.throughput_rps == 1000
+    never = tuple(one.model_copy(update={"completed": 1500}) for one in window.load.intervals)
+    drowned = window.model_copy(update={"load": window.load.model_copy(update={"intervals": never})})
+    assert steady_part(fork.model_copy(update={"windows": (drowned,)})) is None
 
 
 def test_without_samples_there_is_a_throughput_and_no_cpu(tmp_path: Path) -> None:

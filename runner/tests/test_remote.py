@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
+from jdkmatrix.drivers.base import Target
+from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.project import find_project
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.workloads import build_workloads
+from jdkmatrix.records import RateLoad
 from jdkmatrix.sut.http import Connection
 from jdkmatrix.sut.remote import RemoteError, RemoteProcess, parse_stats
 
-CPUS = tuple(sorted(os.sched_getaffinity(0)))[:1]
+ALL_CPUS = tuple(sorted(os.sched_getaffinity(0)))
+CPUS = ALL_CPUS[:1]
 
 # 1, 2 and 3 µs.
 HISTOGRAM = "HISTFAAAACt4nJNpmSzMwMDAyQABzFCakYGBrSex0IHB/gNE4Dw/01l+pqkcTACCtwaE"
@@ -95,6 +99,27 @@ def test_another_program_is_told_from_it(printed: str, said: str, tmp_path: Path
         pytest.raises(RemoteError, match=said),
     ):
         remote.wait_ready()
+
+
+@pytest.mark.real
+def test_with_hundreds_of_requests_in_flight_it_is_late_by_a_small_part_of_the_delay(tmp_path: Path) -> None:
+    """2,000 requests a second with 200 ms each are 400 in flight. How late it may be is no speed of its own but a share
+    of the delay, large enough for a host that is busy with other things."""
+    workloads = build_workloads(find_project().root, say=print)
+    driver = LoadgenDriver(workloads.loadgen_jar, java(), "host")
+    with RemoteProcess(workloads.remote_jar, java(), cpus=CPUS, log_dir=tmp_path) as remote:
+        remote.wait_ready()
+        target = Target(url=f"{remote.url}?delay_us=200000", cpus=ALL_CPUS[-1:], log_dir=tmp_path)
+        with driver.open(target) as session:
+            session.run(RateLoad(rate_rps=1000, connections=1000), 2.0, label="warm-up")
+            remote.stats(reset=True)
+            result = session.run(RateLoad(rate_rps=2000, connections=1000), 3.0, label="window")
+            stats = remote.stats()
+    assert result.unsent == result.errors.total == result.non_2xx == 0
+    assert stats.in_flight_peak >= 300
+    assert stats.lateness is not None
+    assert stats.lateness.min_us >= 0
+    assert stats.lateness.percentiles_us["50"] < 0.1 * 200_000
 
 
 @pytest.mark.real

@@ -10,7 +10,7 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.measure.gates import is_missed, window_reasons
+from jdkmatrix.measure.gates import USUAL, Means, is_missed, window_reasons
 from jdkmatrix.measure.phases import measure_phases
 from jdkmatrix.measure.windows import Windows
 from jdkmatrix.records import CellRecord, Errors, Load, RateLoad, StepsLoad, Window
@@ -34,7 +34,7 @@ class Server:
     like: Window
     capacity_rps: float
     thresholds: Thresholds = LIMITS
-    service_s: float = 0.0
+    means: Means = USUAL
     asked: list[float] = field(default_factory=list)
 
     def measure(
@@ -97,7 +97,7 @@ def test_overload_is_no_fault_where_it_is_sought_and_failures_without_it_are() -
     failing = load_result(load, due=1000, completed=1000, errors=Errors(read=1))
 
     def codes(result: Any, *, sought: bool) -> list[str]:
-        found = window_reasons(result, sut_usage(), pressure(), LIMITS, overload_sought=sought)
+        found = window_reasons(result, sut_usage(), pressure(), LIMITS, means=Means(overload=sought))
         return [reason.code for reason in found]
 
     assert codes(overloaded, sought=True) == []

@@ -10,8 +10,19 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.config.executors import BASELINE, reference
-from jdkmatrix.records import CapacityLoad, CellKey, CellRecord, Fork, RateLoad, Window
-from jdkmatrix.stats import Ratio, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
+from jdkmatrix.records import (
+    CapacityLoad,
+    CellKey,
+    CellLoad,
+    CellRecord,
+    Fork,
+    RampedLoad,
+    RateLoad,
+    StepsLoad,
+    Window,
+)
+from jdkmatrix.report.cellstats import CellStats
+from jdkmatrix.stats import Ratio, paired_ratio, summarise
 from jdkmatrix.stats.forks import fork_capacity_rps, leading_by_block
 
 
@@ -39,13 +50,25 @@ def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> T
 
 
 def _caption(cells: Sequence[CellRecord], *, searched: bool) -> str:
-    kinds = ["of req/s"]
-    if any(isinstance(cell.load, RateLoad) for cell in cells):
-        kinds.append("of CPU per request where the rate is constant")
-    if searched:
-        kinds.append("of the rate that is held where it was searched for")
+    kinds = list(dict.fromkeys(_ratio_of(cell.load) for cell in cells)) or ["of req/s"]
     p99 = "" if searched else "; p99: median over windows"
     return f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval{p99}"
+
+
+def _ratio_of(load: CellLoad) -> str:
+    match load:
+        case RateLoad():
+            return "of CPU per request where the rate is constant"
+        case CapacityLoad():
+            return "of the rate that is held where it was searched for"
+        case StepsLoad():
+            return "of the most req/s in rising steps"
+        case RampedLoad(ends_level=True):
+            return "of the time to peak of a ramp"
+        case RampedLoad():
+            return "of the rate at the knee of a ramp"
+        case _:
+            return "of req/s"
 
 
 def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
@@ -56,7 +79,8 @@ def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
 
 def _row(cell: CellRecord) -> tuple[str, ...]:
     """Executor, forks, throughput, CPU per request."""
-    usable = [fork for fork in cell.forks if fork.usable]
+    figures = CellStats(cell)
+    usable = figures.usable
     name = f"  {escape(cell.key.executor)}"
     forks = f"{len(usable)}/{len(cell.forks)}"
     if not usable:
@@ -65,9 +89,13 @@ def _row(cell: CellRecord) -> tuple[str, ...]:
     return (
         name,
         forks,
-        f"{summarise([fork_throughput(fork) for fork in usable]).geomean:,.0f}",
-        f"{summarise([fork_cpu_us_per_request(fork) for fork in usable]).geomean:.1f}",
+        _geomean(figures.throughput_rps, ",.0f"),
+        _geomean(figures.cpu_us_per_request, ".1f"),
     )
+
+
+def _geomean(by_block: Mapping[int, float], number_format: str) -> str:
+    return format(summarise(list(by_block.values())).geomean, number_format) if by_block else "–"
 
 
 def _held(cell: CellRecord) -> str:

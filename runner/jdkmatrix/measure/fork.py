@@ -24,6 +24,7 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import plan_limits, read_limit_host
 from jdkmatrix.measure.draft import Draft, ForkSetup, finish
+from jdkmatrix.measure.gates import Means
 from jdkmatrix.measure.kernel import KernelError, kernel_settings
 from jdkmatrix.measure.limit_outcome import outcomes
 from jdkmatrix.measure.limit_watch import LimitWatch
@@ -207,7 +208,11 @@ def _measure_phases(setup: ForkSetup, bench: Bench, draft: Draft, listener: List
             setup.matrix.thresholds,
             setup.log_prefix,
             listener,
-            service_s=answers.delay_us / 1e6 if answers else 0.0,
+            Means(
+                service_s=answers.delay_us / 1e6 if answers else 0.0,
+                heap_growth=setup.workload.memory_every_s is not None,
+                remote_cpus=len(setup.cpu_sets.remote),
+            ),
         ),
         count=setup.windows,
         window_s=setup.window_s,

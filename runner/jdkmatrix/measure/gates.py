@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.records import (
@@ -19,6 +20,25 @@ from jdkmatrix.records import (
 )
 
 
+@dataclass(frozen=True)
+class Means:
+    """What a window means to see, which is no fault then.
+
+    `service_s`: what an answer takes at least; what becomes due in the last of it cannot be answered. `overload`: the
+    load looks for what the server cannot do, so that a missed rate and the requests that fail with it are what is
+    measured; without a missed rate, failures count as ever. `heap_growth`: where the memory goes is the question.
+    `remote_cpus`: how many the remote system has.
+    """
+
+    service_s: float = 0.0
+    overload: bool = False
+    heap_growth: bool = False
+    remote_cpus: int = 0
+
+
+USUAL = Means()
+
+
 def window_reasons(
     load: LoadResult,
     sut: SutUsage,
@@ -26,22 +46,14 @@ def window_reasons(
     limits: Thresholds,
     *,
     remote: RemoteStats | None = None,
-    remote_cpus: int = 0,
-    service_s: float = 0.0,
-    overload_sought: bool = False,
+    means: Means = USUAL,
 ) -> tuple[Reason, ...]:
-    """Every gate that this window did not pass; empty means valid.
-
-    `service_s`: what an answer takes at least. What became due in the last of it cannot have been answered.
-
-    `overload_sought`: the load means to find what the server cannot do, so that a missed rate and the requests that
-    fail with it are what was measured. Without a missed rate, failures count as ever.
-    """
+    """Every gate that this window did not pass; empty means valid."""
     of_load = [*_of_driver(load, limits)]
-    if not (overload_sought and is_missed(load, limits, service_s=service_s)):
-        of_load += _of_answers(load, limits, service_s)
-    of_remote = _of_remote(remote, remote_cpus, limits) if remote else ()
-    return (*of_load, *of_remote, *_of_sut(sut, limits), *_of_host(host, limits))
+    if not (means.overload and is_missed(load, limits, service_s=means.service_s)):
+        of_load += _of_answers(load, limits, means.service_s)
+    of_remote = _of_remote(remote, means.remote_cpus, limits) if remote else ()
+    return (*of_load, *of_remote, *_of_sut(sut, limits, means), *_of_host(host, limits))
 
 
 def is_missed(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> bool:
@@ -143,7 +155,7 @@ def _of_remote(remote: RemoteStats, cpus: int, limits: Thresholds) -> Iterator[R
         )
 
 
-def _of_sut(sut: SutUsage, limits: Thresholds) -> Iterator[Reason]:
+def _of_sut(sut: SutUsage, limits: Thresholds, means: Means) -> Iterator[Reason]:
     if sut.jit_share > limits.jit_share_max:
         yield Reason(
             code="compiling",
@@ -151,7 +163,9 @@ def _of_sut(sut: SutUsage, limits: Thresholds) -> Iterator[Reason]:
             figures={"jit_share": sut.jit_share, "max": limits.jit_share_max},
         )
     growth, committed = sut.heap_growth_bytes, sut.heap_committed_bytes
-    if growth is not None and committed is not None and growth > limits.heap_growth_max * (committed - growth):
+    if means.heap_growth or growth is None or committed is None:
+        pass
+    elif growth > limits.heap_growth_max * (committed - growth):
         yield Reason(
             code="heap-growing",
             message=f"the committed heap grew by {growth / 2**20:,.0f} to {committed / 2**20:,.0f} MiB",

@@ -55,5 +55,5 @@ def _measure_steps(load: StepsLoad, windows: Windows, done: list[Window]) -> Non
 def _missed_in_a_row(done: Iterable[Window], windows: Windows) -> int:
     run = 0
     for window in done:
-        run = run + 1 if is_missed(window.load, windows.thresholds, service_s=windows.service_s) else 0
+        run = run + 1 if is_missed(window.load, windows.thresholds, service_s=windows.means.service_s) else 0
     return run

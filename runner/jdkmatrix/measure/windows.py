@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.measure.gates import window_reasons
+from jdkmatrix.measure.gates import USUAL, Means, window_reasons
 from jdkmatrix.measure.observe import Bench
 from jdkmatrix.records import Load, LoadResult, Window
 
@@ -20,18 +20,19 @@ class Listener(Protocol):
 @dataclass(frozen=True)
 class Windows:
     """What all windows of a fork have in common. `log_prefix`: from the cell file to the folder of the fork's logs;
-    `service_s` as in `window_reasons`."""
+    `means`: of all windows."""
 
     bench: Bench
     thresholds: Thresholds
     log_prefix: str
     listener: Listener
-    service_s: float = 0.0
+    means: Means = USUAL
 
     def measure(
         self, load: Load, duration_s: float, *, index: int, label: str, title: str, overload_sought: bool = False
     ) -> Window:
-        """`label` names its files, `title` stands before its figures; `overload_sought` as in `window_reasons`."""
+        """`label` names its files, `title` stands before its figures; `overload_sought`: beside what all windows mean
+        to see."""
         seen = self.bench.observe(load, duration_s, label=label)
         reasons = window_reasons(
             seen.load,
@@ -39,9 +40,7 @@ class Windows:
             seen.host,
             self.thresholds,
             remote=seen.remote,
-            remote_cpus=len(self.bench.cpu_sets.remote),
-            service_s=self.service_s,
-            overload_sought=overload_sought,
+            means=replace(self.means, overload=overload_sought),
         )
         verdict = f" (invalid: {', '.join(reason.code for reason in reasons)})" if reasons else ""
         self.listener.step(f"{title}: {_figures(seen.load, seen.sut.cpu_us_per_request)}{verdict}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from jdkmatrix.records import CellKey
 from jdkmatrix.report.cellstats import Metric
@@ -15,25 +15,35 @@ from jdkmatrix.report.wording import Finding, condition, finding, marked_interva
 from jdkmatrix.stats import Judged
 
 
-def answers(judgements: Judgements, part: Slice, metrics: Sequence[Metric]) -> tuple[Answer, ...]:
-    """One per JDK, on these figures of its load, the leading one first."""
+def answers(
+    judgements: Judgements, part: Slice, metrics: Sequence[Metric], seen: Mapping[str, Sequence[tuple[str, str]]]
+) -> tuple[Answer, ...]:
+    """One per JDK, on these figures of its load, the leading one first; `seen`: sentences about its executors that are
+    no ratios."""
     found = []
     for jdk in part.jdks:
         keys = [key for key in part.keys if (key.jdk, key.executor) == (jdk, NUMERATOR)]
         judged = [(metric, {key: one for key in keys if (one := judgements.of(metric, key))}) for metric in metrics]
-        found.append(_answer(jdk, keys, judged))
+        found.append(_answer(jdk, keys, judged, tuple(seen.get(jdk, ()))))
     return tuple(found)
 
 
-def _answer(jdk: str, keys: Sequence[CellKey], judged: Sequence[tuple[Metric, dict[CellKey, Judged]]]) -> Answer:
+def _answer(
+    jdk: str,
+    keys: Sequence[CellKey],
+    judged: Sequence[tuple[Metric, dict[CellKey, Judged]]],
+    seen: tuple[tuple[str, str], ...],
+) -> Answer:
     told = [(metric, by_key) for metric, by_key in judged if by_key]
+    if not told and seen:
+        return Answer(jdk, seen)
     if not told:
         return Answer(f"{jdk}: no answer", (("", f"No block has both {NUMERATOR} and {DENOMINATOR} usable."),))
     if len(keys) > 1:
-        return Answer(jdk, tuple((metric.title, _tally(by_key, metric, len(keys))) for metric, by_key in told))
+        return Answer(jdk, (*seen, *((metric.title, _tally(by_key, metric, len(keys))) for metric, by_key in told)))
     single = [(metric, next(iter(by_key.values()))) for metric, by_key in told]
     sentences = tuple((metric.title, ratio_sentence(metric, one, NUMERATOR, DENOMINATOR)) for metric, one in single)
-    return Answer(f"{jdk}: {_verdict(*single[0])}", sentences)
+    return Answer(f"{jdk}: {_verdict(*single[0])}", (*seen, *sentences))
 
 
 def _verdict(metric: Metric, judged: Judged) -> str:

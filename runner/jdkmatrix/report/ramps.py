@@ -17,6 +17,7 @@ from jdkmatrix.stats.ramps import (
     CAUGHT_UP_SHARE,
     KNEE_FACTOR,
     KNEE_SECONDS,
+    backlog_until_s,
     knee,
     seconds_of,
     time_to_peak_s,
@@ -141,6 +142,38 @@ def ramp_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGro
     return tuple(groups)
 
 
+def observed(part: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """By JDK: what became of each executor, in a sentence; empty where the load is no ramp."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for cell in sorted(part.cells, key=lambda cell: order.index(cell.key.executor)):
+        load = cell.record.load
+        if isinstance(load, RampLoad) and cell.usable:
+            found.setdefault(cell.key.jdk, []).append((cell.key.executor, _became(cell, load)))
+    return found
+
+
+def _became(cell: CellStats, load: RampLoad) -> str:
+    forks = len(cell.usable)
+    highest = digits(max(rate for _, rate in load.points), 4)
+    reached, bend = summary_of(cell.time_to_peak_s), summary_of(cell.knee_rps)
+    words = []
+    if load.ends_level:
+        peak = (
+            f"reached {highest} requests/s after {digits(reached.geomean, 3)} s"
+            if reached
+            else "did not reach its peak"
+        )
+        words.append(peak + _of(len(cell.time_to_peak_s), forks))
+        backlogs = [until for fork in cell.usable if (until := backlog_until_s(seconds_of(fork))) is not None]
+        if backlogs:
+            words.append(f"its backlog was worked off after {digits(max(backlogs), 3)} s at the latest")
+    else:
+        knee_at = f"knee at {digits(bend.geomean, 4)} requests/s" if bend else f"no knee up to {highest} requests/s"
+        words.append(knee_at + _of(len(cell.knee_rps), forks))
+    hit = [outcome.message for fork in cell.usable for outcome in fork.outcomes]
+    return "; ".join([*words, *hit[:1]]) + ("" if hit else ".")
+
+
 def _offered_group(ident: str, load: RampLoad, time: Axis, order: Sequence[str]) -> ChartGroup:
     high = max(rate for _, rate in load.points) * 1.05
     spec = lines(
@@ -152,7 +185,8 @@ def _offered_group(ident: str, load: RampLoad, time: Axis, order: Sequence[str])
         description="The rate of requests that was asked for, over time",
         height=110,
     )
-    return ChartGroup("What was asked for", "The same for every fork.", (Chart(f"{ident}-offered", "Rate", "", spec),))
+    chart = Chart(f"{ident}-offered", "Rate", "", spec)
+    return ChartGroup("What was asked for", "The same for every fork.", (chart,), legend=())
 
 
 def _offered(load: RampLoad) -> list[Row]:

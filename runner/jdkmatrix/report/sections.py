@@ -11,7 +11,7 @@ from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
 from jdkmatrix.report.memory import memory_groups
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.ramps import ramp_groups
+from jdkmatrix.report.ramps import observed, ramp_groups
 from jdkmatrix.report.search import search_charts
 from jdkmatrix.report.section_charts import bar_charts, latency_charts
 from jdkmatrix.report.slices import Slice, slices
@@ -43,7 +43,7 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         served=part.keys[0].served,
         load=part.load,
         load_words=load_words(load) if load else "no cell of this load has been measured",
-        answers=answers(judgements, part, metrics),
+        answers=answers(judgements, part, metrics, observed(part, order)),
         scorecard=score if compared else None,
         scorecard_condition=single_condition,
         heat=heat if compared else (),

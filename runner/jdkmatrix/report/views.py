@@ -29,12 +29,12 @@ class Chart:
 
 @dataclass(frozen=True)
 class ChartGroup:
-    """Charts of one figure under one heading. `legend`: colours of their own instead of those of executors."""
+    """Charts of one figure under one heading. `legend`: colours of their own; None: those of executors."""
 
     title: str
     words: str
     charts: tuple[Chart, ...]
-    legend: tuple[Legend, ...] = ()
+    legend: tuple[Legend, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,11 @@ def throughput_of(load: CellLoad) -> str | None:
 
 
 def _of_ramp(load: RampLoad) -> str:
-    return "Of the second half of the level stretch at the end." if load.ends_level else "Over the whole ramp."
+    return (
+        "Of the second half of the level stretch at the end, without what worked off a backlog."
+        if load.ends_level
+        else "Over the whole ramp."
+    )
 
 
 def cpu_of(load: CellLoad) -> str | None:

@@ -16,9 +16,11 @@ from jdkmatrix.records import Fork, Interval, RampLoad, Sample, Window
 CAUGHT_UP_SHARE = 0.95  # of the rate that the load ends with, as the published "time to peak" is read here
 CAUGHT_UP_SECONDS = 3
 BASELINE_SHARE = 0.25  # the first quarter of the ramp says what is normal
+BACKLOG_SHARE = 0.05
 KNEE_FACTOR = 2.0
 KNEE_SECONDS = 5
 END_SECONDS = 5
+STEADY_SECONDS = 5  # fewer say nothing
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,12 @@ def knee(seconds: Sequence[Second]) -> At | None:
     return At(found.t_s, found.rate_rps) if found else None
 
 
+def backlog_until_s(seconds: Sequence[Second]) -> float | None:
+    """The end of the last second in which clearly more was answered than was asked for, by `BACKLOG_SHARE`; None where
+    that never was so."""
+    return max((one.t_s for one in seconds if one.completed_rps > (1 + BACKLOG_SHARE) * one.rate_rps), default=None)
+
+
 def end_of_service(seconds: Sequence[Second]) -> At | None:
     """The first of `END_SECONDS` in a row in which fewer requests were answered than failed; None where that never was
     so."""
@@ -107,8 +115,9 @@ def _seconds(load: RampLoad, intervals: Sequence[Interval]) -> Iterator[Second]:
 
 @dataclass(frozen=True)
 class Steady:
-    """What a fork did in the second half of the level stretch that its ramp ends with: the first half is for what is
-    still growing. `cpu_us_per_request` is None where nothing was answered or the samples do not reach so far."""
+    """What a fork did in the second half of the level stretch that its ramp ends with, or what of it was left when no
+    backlog was worked off any more: before, something was still growing, or more was answered than was asked for.
+    `cpu_us_per_request` is None where nothing was answered or the samples do not reach so far."""
 
     throughput_rps: float
     cpu_us_per_request: float | None
@@ -120,14 +129,15 @@ def steady_part(fork: Fork) -> Steady | None:
         load = window.load.load
         if isinstance(load, RampLoad) and load.ends_level:
             (level_s, _), (end_s, _) = load.points[-2:]
-            return _steady(fork.samples, window, (level_s + end_s) / 2, end_s)
+            caught_up_s = backlog_until_s(seconds_of(fork)) or 0.0
+            return _steady(fork.samples, window, max((level_s + end_s) / 2, caught_up_s), end_s)
     return None
 
 
 def _steady(samples: Sequence[Sample], window: Window, from_s: float, to_s: float) -> Steady | None:
     ends_s = [interval.t_s for interval in window.load.intervals]
     inside = [i for i, end in enumerate(ends_s) if from_s <= (ends_s[i - 1] if i else 0.0) and end <= to_s]
-    if not inside:
+    if len(inside) < STEADY_SECONDS:
         return None
     start_s, stop_s = (ends_s[inside[0] - 1] if inside[0] else 0.0), ends_s[inside[-1]]
     completed = sum(window.load.intervals[i].completed for i in inside)

@@ -1,0 +1,96 @@
+"""A fork with all that the bank brings along: a remote system, a mix, a ramp, a box, its memory, its books."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.config.model import Limits, RemoteAnswers
+from jdkmatrix.measure.assemble import Parts
+from jdkmatrix.measure.draft import ForkSetup, RemoteParts
+from jdkmatrix.measure.fork import measure_fork
+from jdkmatrix.project import Project
+from jdkmatrix.provision.jdks.resolve import Available
+from jdkmatrix.records import RampedLoad, Status
+from jdkmatrix.records.memory import UNATTRIBUTED
+from jdkmatrix.stats.ramps import seconds_of
+from jdkmatrix.sut.applications import BANKING_ACCOUNTS
+from tests.project import make_project
+from tests.real_parts import Silent, key, parts_of, setup_of
+
+pytestmark = pytest.mark.real
+
+RAMP = RampedLoad(points=((0, 20), (2, 80), (6, 80)), connections=40, warmup_rps=20)
+DELAY_US = 100_000
+JDKS = {"virtual": "temurin-25", "platform": "temurin-21.0.8"}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return Project(make_project(tmp_path_factory.mktemp("project")))
+
+
+@pytest.fixture(scope="module")
+def parts(project: Project) -> Parts:
+    return parts_of(project, JDKS.values())
+
+
+def banking(project: Project, parts: Parts, folder: Path, executor: str, mix: str, limits: Limits) -> ForkSetup:
+    cell = key(JDKS[executor], executor, workload="banking-servlet-1s", load="rampup-600")
+    setup = setup_of(project, parts, cell, folder, feature_set="restfulWS-3.1-jsonb-3.0-servlet-6.0")
+    driver_jdk = parts.jdks[setup.matrix.driver.jdk]
+    assert isinstance(driver_jdk, Available)
+    return replace(
+        setup,
+        load=RAMP,
+        cpu_sets=replace(setup.cpu_sets, remote=setup.cpu_sets.driver),
+        instance=replace(
+            setup.instance,
+            application="banking",
+            properties={BANKING_ACCOUNTS: "1000"},
+            jvm_options=(*setup.instance.jvm_options, "-XX:NativeMemoryTracking=summary"),
+        ),
+        workload=setup.matrix.workloads["banking-servlet-1s"].model_copy(
+            update={"limits": limits, "memory_every_s": 2.0}
+        ),
+        remote=RemoteParts(
+            parts.workloads.remote_jar,
+            driver_jdk.home / "bin" / "java",
+            RemoteAnswers(delay_us=DELAY_US, size_bytes=256),
+        ),
+        mix=setup.matrix.mixes[mix].below("/banking/servlet", ""),
+    )
+
+
+def test_a_ramp_on_the_bank(project: Project, parts: Parts, tmp_path: Path) -> None:
+    limits = Limits(threads_max=2000, memory_bytes_max=4_000_000_000, open_files_max=4096)
+    fork = measure_fork(banking(project, parts, tmp_path, "virtual", "bank-day", limits), Silent())
+    assert fork.usable, fork.reasons
+    window = fork.windows[0]
+    assert window.load.load == RAMP.ramp
+    assert window.load.errors.total == window.load.non_2xx == 0
+    assert [second.t_s for second in seconds_of(fork)] == [1, 2, 3, 4, 5, 6]
+    assert window.remote is not None
+    assert window.remote.answered >= window.load.completed > 0
+    assert window.remote.in_flight_peak >= 2, "delays are as asked for once the server is warm"
+    slowest = window.load.uncorrected
+    assert slowest is not None and slowest.min_us >= DELAY_US
+    assert fork.audit is not None
+    assert fork.audit.conserved and fork.audit.transfers_done > 0
+    assert {one.limit for one in fork.limits} == {"threads", "memory", "open files"}
+    assert fork.outcomes == ()
+    last = fork.memory[-1]
+    assert sum(last.resident.values()) == last.rss_bytes
+    assert last.missing or last.resident.get(UNATTRIBUTED, 0) <= 0.1 * last.rss_bytes
+    assert fork.remote_command
+
+
+def test_a_thread_for_each_request_in_a_box_that_is_too_small(project: Project, parts: Parts, tmp_path: Path) -> None:
+    """Idle it has about 45 threads; the last rate asks for 80 × 0.1 s more, and the box leaves it fewer."""
+    fork = measure_fork(banking(project, parts, tmp_path, "platform", "forward", Limits(threads_max=52)), Silent())
+    assert fork.status in (Status.OK, Status.NOT_STEADY, Status.INVALID, Status.FAILED)
+    assert [outcome.code for outcome in fork.outcomes] == ["threads-limit"], fork.reasons
+    assert any(reason.code == "threads-limit" for reason in fork.reasons)
+    assert fork.limits[0].maximum == 52
