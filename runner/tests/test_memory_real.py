@@ -58,12 +58,14 @@ def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, tmp_path: Path) -
     what = Instance(
         liberty=provision_liberty(project.root, "open-liberty", FEATURE_SETS, say=print),
         workloads=build_workloads(project.root, say=print),
+        application="mp-ping",
         java=java,
         vm="hotspot",
         feature_set="restfulWS-3.1",
         executor="liberty",
         jvm_options=("-Xms512m", "-Xmx512m", "-XX:+UseG1GC", NMT),
         rounds_per_us=0,
+        properties={},
     ).lay_out(tmp_path / "server", tmp_path / "logs")
 
     def ask(requests: int) -> None:

@@ -16,8 +16,8 @@ from jdkmatrix.measure.fork import measure_fork
 from jdkmatrix.measure.prepare import Parts
 from jdkmatrix.project import Project
 from jdkmatrix.records import Fork, Status
+from jdkmatrix.sut.applications import application_of
 from jdkmatrix.sut.http import Connection, HttpError
-from jdkmatrix.sut.liberty_layout import CONTEXT_ROOT
 from tests.project import make_project
 from tests.real_parts import Silent, key, parts_of, setup_of
 
@@ -98,8 +98,10 @@ def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
     def occupy() -> None:
         port = server_port()
 
+        root = application_of("mp-ping").context_root
+
         def burn() -> None:
-            with Connection(f"http://127.0.0.1:{port}{CONTEXT_ROOT}", timeout_s=60) as connection:
+            with Connection(f"http://127.0.0.1:{port}{root}", timeout_s=60) as connection:
                 try:
                     connection.get("/ping?burn_us=10000000")
                 except HttpError:

@@ -121,7 +121,7 @@ def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(five:
     assert one.ratio.p_value is not None and one.ratio.p_value < 0.05 < (one.p_adjusted or 0)
     assert one.verdict is Verdict.NO_EVIDENCE_YET
     (part,) = slices(cells)
-    answer = answers(found, part, EVERY)[0]
+    answer = answers(found, part, EVERY, {})[0]
     assert answer.lead.endswith("no evidence yet of a difference in throughput")
     assert "the page makes 4 comparisons" in answer.sentences[0][1]
     heat = scorecard(cells, found, EVERY, part).rows[0][1][0]
@@ -136,7 +136,7 @@ def test_a_clear_difference_is_called_so_everywhere(five: LoadedRun) -> None:
     loaded = with_throughput(five, {"liberty": [1.0] * 5, "virtual": clear, "platform": clear, "liberty-aa": [1.0] * 5})
     cells, found = judged(loaded)
     (part,) = slices(cells)
-    assert answers(found, part, EVERY)[0].lead.endswith("liberty ahead of virtual in throughput")
+    assert answers(found, part, EVERY, {})[0].lead.endswith("liberty ahead of virtual in throughput")
     heat = scorecard(cells, found, EVERY, part).rows[0][1][0]
     assert heat.tone in ("d5", "d6") and heat.decided
     assert "liberty better, adjusted p < 0.001" in heat.title
@@ -154,7 +154,7 @@ def test_tallies_count_verdicts_and_not_intervals(many: LoadedRun, figures: list
     found_cells, found = judged(replace(many, cells=cells))
     (part,) = slices(found_cells)
     verdicts = [one.verdict for key in part.keys if (one := found.of(THROUGHPUT, key))]
-    tally = dict(answers(found, part, EVERY)[0].sentences)["Throughput"].split(".")[0]
+    tally = dict(answers(found, part, EVERY, {})[0].sentences)["Throughput"].split(".")[0]
     for verdict in (Verdict.NO_EVIDENCE_YET, Verdict.NO_DIFFERENCE_SEEN):
         assert (f"{verdict.value} in {verdicts.count(verdict)}" in tally) == (verdict in verdicts)
     assert ("better in" in tally) == (Verdict.DIFFERENT in verdicts)
