@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_TAIL_LINES = 12
 
 
 def spawn(
@@ -66,6 +67,17 @@ def terminate(process: subprocess.Popen[bytes], *, grace_s: float) -> int:
         except subprocess.TimeoutExpired:
             process.kill()
     return process.wait()
+
+
+def how_ended(status: int) -> str:
+    """An exit status as `terminate` gives it, in words."""
+    return f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
+
+
+def stderr_tail(log: Path) -> str:
+    """What a program said last, to stand behind a message; empty where it said nothing."""
+    lines = log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
+    return f"; the end of {log}:\n" + "\n".join(lines) if lines else ""
 
 
 def _become(cpu_list: str, cgroup_list: str, open_files_max: str, parent_pid: int, command: list[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.stats.ramps import At, Second, end_of_service, knee, time_to_peak_s
+from jdkmatrix.stats.ramps import At, Second, knee, time_to_peak_s
 
 
 def ramp(completed: Sequence[float], p99_us: Sequence[float | None] | None = None, errors: int = 0) -> list[Second]:
@@ -39,13 +39,6 @@ def test_without_an_answer_at_first_there_is_no_normal_and_no_knee() -> None:
     assert knee(ramp([0.0] * 8, [None] * 8)) is None
 
 
-def test_service_ends_where_failures_outnumber_answers() -> None:
-    alive, dead = ramp([50.0] * 10, errors=3), ramp([2.0] * 10, errors=3)
-    assert end_of_service(alive) is None
-    assert end_of_service(dead) == At(1.0, 100.0)
-    assert end_of_service([*alive[:4], *dead[4:]]) == At(5.0, 500.0)
-
-
 SECONDS = st.lists(st.tuples(st.floats(0, 2000), st.none() | st.floats(1, 1e6)), max_size=60).map(
     lambda pairs: ramp([done for done, _ in pairs], [p99 for _, p99 in pairs] or None)
 )
@@ -54,8 +47,8 @@ SECONDS = st.lists(st.tuples(st.floats(0, 2000), st.none() | st.floats(1, 1e6)),
 @given(SECONDS)
 def test_moments_are_seconds_of_the_ramp(seconds: list[Second]) -> None:
     times = {second.t_s for second in seconds}
-    for found in (knee(seconds), end_of_service(seconds)):
-        assert found is None or found.t_s in times
+    found = knee(seconds)
+    assert found is None or found.t_s in times
     reached = time_to_peak_s(seconds)
     assert reached is None or reached in times
 

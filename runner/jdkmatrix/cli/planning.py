@@ -9,10 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli.progress import clock
-from jdkmatrix.cli.scenarios import choose
+from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.load import load_matrix
-from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.prepare import too_few_cpus
 from jdkmatrix.plan import Plan, estimate_s, length_words, make_plan, select_cells
@@ -24,13 +22,11 @@ from jdkmatrix.provision.jdks.resolve import Available, resolve
 def show(options: Options, *, as_json: bool) -> None:
     """Print cells, order and estimate; starts nothing and asks no network."""
     project = find_project()
-    topology = read_topology()
-    chosen = choose(load_matrix(project.matrix), options, topology, memory_bytes())
-    options = chosen.options
-    matrix = options.apply(chosen.matrix)
+    chosen = chosen_here(project, options)
+    matrix, options = chosen.matrix, chosen.options
     profile = matrix.profiles[options.profile]
     cells = select_cells(matrix, options.profile, options.only)
-    plan = make_plan(cells, profile, seed=matrix.seed, impossible=too_few_cpus(matrix, cells, topology))
+    plan = make_plan(cells, profile, seed=matrix.seed, impossible=too_few_cpus(matrix, cells, read_topology()))
     catalogue = load_catalogue(project.jdks)
     to_fetch = [
         jdk

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -20,16 +20,14 @@ from rich.markup import escape
 from jdkmatrix import __version__
 from jdkmatrix.cli.progress import display
 from jdkmatrix.cli.reporting import write_site
-from jdkmatrix.cli.scenarios import Chosen, choose
+from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import summary_table
-from jdkmatrix.config.load import load_matrix, parse_matrix
+from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cgroup_tree import probe
-from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.limits import CONTROLLERS
-from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.draft import now_utc
 from jdkmatrix.measure.pinning import pinning
@@ -55,9 +53,9 @@ class StoppedError(BaseException):
 def set_up(options: Options) -> None:
     """Get and build what these cells need."""
     project = find_project()
-    chosen = choose(load_matrix(project.matrix), options, read_topology(), memory_bytes())
-    matrix = chosen.options.apply(chosen.matrix)
-    set_up_parts(project, matrix, select_cells(matrix, chosen.options.profile, chosen.options.only), say=_say)
+    chosen = chosen_here(project, options)
+    cells = select_cells(chosen.matrix, chosen.options.profile, chosen.options.only)
+    set_up_parts(project, chosen.matrix, cells, say=_say)
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None) -> int:
@@ -132,10 +130,9 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
 
 
 def _fresh(project: Project, options: Options, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord | None]:
-    chosen = choose(load_matrix(project.matrix), options, read_topology(), memory_bytes())
+    chosen = chosen_here(project, options)
     if chosen.why:
         _say(chosen.why)
-    chosen = replace(chosen, matrix=chosen.options.apply(chosen.matrix))
     profile = chosen.options.profile
     select_cells(chosen.matrix, profile, chosen.options.only)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"

@@ -13,13 +13,13 @@ from jdkmatrix.cli.progress import clock
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import Matrix, Scale, ScaleName, Scenario
+from jdkmatrix.config.model import Matrix, ScaleName, Scenario
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.prepare import too_few_cpus
 from jdkmatrix.plan import estimate_s, make_plan, select_cells
-from jdkmatrix.project import find_project
+from jdkmatrix.project import Project, find_project
 from jdkmatrix.records import ScenarioRecord
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
@@ -57,7 +57,7 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
             scale = "article"
         why = f"the published size is too large for this host: {missing}" if missing else "this host can do it"
     named, profile = as_profile(matrix, options.scenario, scale)
-    size: Scale = getattr(scenario, scale)
+    size = scenario.size(scale)
     return Chosen(
         matrix=named,
         options=replace(options, profile=profile, scenario=None),
@@ -72,6 +72,16 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
     )
 
 
+def chosen_here(project: Project, options: Options) -> Chosen:
+    """What `options` ask for, of the project's matrix and on this host, with the protocol that they change.
+
+    Raises:
+        MatrixError: as load_matrix, choose and Options.apply.
+    """
+    chosen = choose(load_matrix(project.matrix), options, read_topology(), memory_bytes())
+    return replace(chosen, matrix=chosen.options.apply(chosen.matrix))
+
+
 def as_profile(matrix: Matrix, name: str, scale: ScaleName) -> tuple[Matrix, str]:
     """The matrix with that scale of the scenario as one more profile, and the profile's name."""
     profile = f"{name}.{scale}"
@@ -83,7 +93,7 @@ def cannot(matrix: Matrix, name: str, scale: ScaleName, topology: Topology, memo
     """Why this host cannot do every cell of that scale."""
     named, profile = as_profile(matrix, name, scale)
     yield from dict.fromkeys(too_few_cpus(named, select_cells(named, profile), topology).values())
-    size: Scale = getattr(matrix.scenarios[name], scale)
+    size = matrix.scenarios[name].size(scale)
     if memory < size.memory_bytes_min:
         yield f"it needs {size.memory_bytes_min / 2**30:.0f} GiB of memory, and this host has {memory / 2**30:.0f}"
 
@@ -98,7 +108,7 @@ def show() -> None:
     for name, scenario in matrix.scenarios.items():
         table.add_row(f"[bold]{escape(name)}", "", "", escape(_about(scenario)))
         for scale in SCALES:
-            size: Scale = getattr(scenario, scale)
+            size = scenario.size(scale)
             missing = "; ".join(cannot(matrix, name, scale, topology, memory))
             words = f"{size.words}. [yellow]Not all of it here: {escape(missing)}" if missing else escape(size.words)
             table.add_row("", scale, _time(matrix, name, scale), words)

@@ -27,7 +27,6 @@ def problems(matrix: Matrix) -> list[str]:
         *_definitions(matrix),
         *_workloads(matrix),
         *_tunings(matrix),
-        *_empty_tunings(matrix),
         *_profiles(matrix),
         *_warmup(matrix),
     ]
@@ -45,12 +44,6 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
         for name in getattr(matrix.axes, axis):
             if name not in tables:
                 yield f"axes.{axis}: {unknown(name, tables)}; add [{axis}s.{name}] or take it out"
-    for name, workload in matrix.workloads.items():
-        if workload.application == "banking" and workload.features == "restfulWS-3.1":
-            yield (
-                f'workloads.{name}.features: "{workload.features}" has no JSON binding, which banking needs '
-                "(allowed with it: restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1)"
-            )
     if matrix.driver.jdk not in matrix.axes.jdk:
         yield f"driver.jdk: {unknown(matrix.driver.jdk, matrix.axes.jdk)}"
 
@@ -74,6 +67,11 @@ def _remote(workload: Workload) -> Iterator[str]:
 
 def _banking(workload: Workload) -> Iterator[str]:
     bank = workload.application == "banking"
+    if bank and workload.features == "restfulWS-3.1":
+        yield (
+            f'features: "{workload.features}" has no JSON binding, which banking needs '
+            "(allowed with it: restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1)"
+        )
     if workload.front == "servlet" and not bank:
         yield f"front: {workload.application} has no servlet"
     for key in ("mix", "accounts"):
@@ -83,12 +81,9 @@ def _banking(workload: Workload) -> Iterator[str]:
 
 def _tunings(matrix: Matrix) -> Iterator[str]:
     for executor in matrix.axes.executor:
-        tuning = tuning_of(executor)
-        if tuning is not None and tuning not in matrix.tunings:
-            yield f'axes.executor: "{executor}": tuning {unknown(tuning, matrix.tunings)}; add [tunings.{tuning}]'
-
-
-def _empty_tunings(matrix: Matrix) -> Iterator[str]:
+        asked = tuning_of(executor)
+        if asked is not None and asked not in matrix.tunings:
+            yield f'axes.executor: "{executor}": tuning {unknown(asked, matrix.tunings)}; add [tunings.{asked}]'
     for name, tuning in matrix.tunings.items():
         if not tuning.properties and not tuning.kernel:
             yield f"tunings.{name}: changes nothing; give it properties or kernel"

@@ -185,8 +185,11 @@ class Scenario(Table):
     article: Scale
     small: Scale
 
+    def size(self, scale: ScaleName) -> Scale:
+        return self.article if scale == "article" else self.small
+
     def profile(self, scale: ScaleName) -> Profile:
-        chosen: Scale = getattr(self, scale)
+        chosen = self.size(scale)
         protocol = chosen.model_dump(exclude={"words", "memory_bytes_min"})
         return Profile.model_validate({**protocol, "description": f"{self.description} ({chosen.words})"})
 

@@ -40,7 +40,6 @@ _START_TIMEOUT_S = 60.0
 _OVERRUN_S = 3.0 + 1.0 + 10.0 + 5.0
 _CONNECT_EACH_S = 0.002
 _GRACE_S = 2.0
-_TAIL_LINES = 12
 
 
 @dataclass(frozen=True)
@@ -216,7 +215,7 @@ class LoadgenSession:
         try:
             line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty:
-            raise DriverError(f"loadgen gave no answer in time{self._stderr_tail()}") from None
+            raise DriverError(f"loadgen gave no answer in time{launch.stderr_tail(self._stderr)}") from None
         if line is None:
             raise self._dead()
         try:
@@ -229,16 +228,11 @@ class LoadgenSession:
             return DriverError(f"loadgen said {event.event!r} out of turn")
         if event.code == "refused":
             return _RefusedError(event.message)
-        return DriverError(f"loadgen: {event.message} ({event.code}){self._stderr_tail()}")
+        return DriverError(f"loadgen: {event.message} ({event.code}){launch.stderr_tail(self._stderr)}")
 
     def _dead(self) -> DriverError:
-        status = launch.terminate(self._process, grace_s=_GRACE_S)
-        how = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
-        return DriverError(f"loadgen {how}{self._stderr_tail()}")
-
-    def _stderr_tail(self) -> str:
-        lines = self._stderr.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
-        return f"; the end of {self._stderr}:\n" + "\n".join(lines) if lines else ""
+        how = launch.how_ended(launch.terminate(self._process, grace_s=_GRACE_S))
+        return DriverError(f"loadgen {how}{launch.stderr_tail(self._stderr)}")
 
 
 class _RefusedError(DriverError):

@@ -163,9 +163,9 @@ def _of_sut(sut: SutUsage, limits: Thresholds, means: Means) -> Iterator[Reason]
             figures={"jit_share": sut.jit_share, "max": limits.jit_share_max},
         )
     growth, committed = sut.heap_growth_bytes, sut.heap_committed_bytes
-    if means.heap_growth or growth is None or committed is None:
-        pass
-    elif growth > limits.heap_growth_max * (committed - growth):
+    if means.heap_growth:
+        growth = None
+    if growth is not None and committed is not None and growth > limits.heap_growth_max * (committed - growth):
         yield Reason(
             code="heap-growing",
             message=f"the committed heap grew by {growth / 2**20:,.0f} to {committed / 2**20:,.0f} MiB",

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
 
 from jdkmatrix.config.model import Limits
 from jdkmatrix.host.limit_groups import LimitCounters
@@ -37,7 +36,7 @@ class Sighting:
     value: int | None
 
 
-class LimitWatch:
+class LimitWatch(Pace):
     """Between enter and exit, looks four times a second; `seen` has the first sighting of each limit.
 
     Calls `end` when a limit that is its own to enforce is exceeded, and looks no more then. Exit before the cgroups are
@@ -52,6 +51,7 @@ class LimitWatch:
         *,
         started_ns: int,
     ) -> None:
+        super().__init__("limit watch", self._check_usage, every_s=_EVERY_S, look_at_most_s=_LOOK_AT_MOST_S)
         self._pid = pid
         self._plan = plan
         self._counters = counters
@@ -59,7 +59,6 @@ class LimitWatch:
         self._started_ns = started_ns
         self._seen: dict[LimitName, Sighting] = {}
         self._last = LimitCounters()
-        self._pace = Pace("limit watch", self._look, every_s=_EVERY_S, look_at_most_s=_LOOK_AT_MOST_S)
 
     @property
     def seen(self) -> tuple[Sighting, ...]:
@@ -70,17 +69,13 @@ class LimitWatch:
         """As they were at the last look."""
         return self._last
 
-    def __enter__(self) -> Self:
-        self._pace.__enter__()
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._pace.__exit__(kind, error, trace)
+        super().__exit__(kind, error, trace)
         self._last = self._counters()
 
-    def _look(self) -> None:
+    def _check_usage(self) -> None:
         self._last = self._counters()
         t_s = (time.monotonic_ns() - self._started_ns) / 1e9
         for limit in held_back(self._last):

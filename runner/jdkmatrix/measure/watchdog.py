@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from jdkmatrix.config.model import Server
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.probes.pace import Pace
+from jdkmatrix.probes.process import SutGoneError
 
 _EVERY_S = 0.25
+_LOOK_AT_MOST_S = 5.0
 _KEEP_BYTES = 256 * 1024
 
 
@@ -20,7 +20,7 @@ class FloodError(MatrixError):
     """The server wrote more than it may, and was ended for it."""
 
 
-class Watchdog:
+class Watchdog(Pace):
     """Between enter and exit, looks four times a second and calls `end` at the first breach; `check` then raises.
 
     Ending the server is the only thing that stops a flood at once: whoever waits for the driver's phase to be over may
@@ -28,11 +28,10 @@ class Watchdog:
     """
 
     def __init__(self, log_dir: Path, rules: Server, end: Callable[[], None]) -> None:
+        super().__init__("watchdog", self._check_disk, every_s=_EVERY_S, look_at_most_s=_LOOK_AT_MOST_S)
         self._log_dir = log_dir
         self._rules = rules
         self._end = end
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._loop, name="watchdog", daemon=True)
         self._breach: str | None = None
 
     def check(self) -> None:
@@ -40,26 +39,15 @@ class Watchdog:
         if self._breach is not None:
             raise FloodError(self._breach)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _loop(self) -> None:
-        while not self._stop.wait(_EVERY_S):
-            self._breach = breach(
-                log_bytes=sum(size for _, size in log_sizes(self._log_dir)),
-                free_bytes=shutil.disk_usage(self._log_dir).free,
-                rules=self._rules,
-            )
-            if self._breach is not None:
-                self._end()
-                return
+    def _check_disk(self) -> None:
+        self._breach = breach(
+            log_bytes=sum(size for _, size in log_sizes(self._log_dir)),
+            free_bytes=shutil.disk_usage(self._log_dir).free,
+            rules=self._rules,
+        )
+        if self._breach is not None:
+            self._end()
+            raise SutGoneError(self._breach)
 
 
 def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> str | None:

@@ -13,8 +13,6 @@ import os
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -28,13 +26,11 @@ from jdkmatrix.probes.native_memory import (
     parse_native_memory,
     parse_system_map,
 )
-from jdkmatrix.probes.pace import Pace
 from jdkmatrix.probes.process import SutGoneError
-from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, read_gauges
+from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, GaugedPace
 from jdkmatrix.records import Gauges
 from jdkmatrix.records.memory import MemoryReading
 from jdkmatrix.sut import jcmd
-from jdkmatrix.sut.http import Connection
 from jdkmatrix.sut.jvm import Vm
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -78,36 +74,24 @@ def read_memory(pid: int, java: Path, vm: Vm, gauges: Gauges | None, *, started_
     )
 
 
-class MemorySampler:
+class MemorySampler(GaugedPace):
     """Between enter and exit, `readings` grows by one every `every_s`; stops by itself when the SUT ends."""
 
     def __init__(self, pid: int, base_url: str, java: Path, vm: Vm, *, started_ns: int, every_s: float) -> None:
+        look_at_most_s = GAUGES_TIMEOUT_S + jcmd.TIMEOUT_S
+        super().__init__("memory sampler", self._read, base_url, every_s=every_s, look_at_most_s=look_at_most_s)
         self._pid = pid
         self._java = java
         self._vm = vm
         self._started_ns = started_ns
-        self._connection = Connection(base_url, timeout_s=GAUGES_TIMEOUT_S)
         self._readings: list[MemoryReading] = []
-        self._pace = Pace(
-            "memory sampler", self._look, every_s=every_s, look_at_most_s=GAUGES_TIMEOUT_S + jcmd.TIMEOUT_S
-        )
 
     @property
     def readings(self) -> tuple[MemoryReading, ...]:
         return tuple(self._readings)
 
-    def __enter__(self) -> Self:
-        self._pace.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._connection:
-            self._pace.__exit__(kind, error, trace)
-
-    def _look(self) -> None:
-        gauges = read_gauges(self._connection)
+    def _read(self) -> None:
+        gauges = self.gauges()
         self._readings.append(read_memory(self._pid, self._java, self._vm, gauges, started_ns=self._started_ns))
 
 

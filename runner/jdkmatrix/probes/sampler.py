@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
 
 from pydantic import ValidationError
 
@@ -33,16 +33,34 @@ def read_gauges(connection: Connection) -> Gauges | None:
         raise HttpError(f"/gauges: {error.error_count()} wrong fields: {error.errors()[0]['loc']}") from None
 
 
-class Sampler:
+class GaugedPace(Pace):
+    """A pace whose looks ask the SUT for its gauges, over one connection that is closed at exit."""
+
+    def __init__(
+        self, name: str, look: Callable[[], None], base_url: str, *, every_s: float, look_at_most_s: float
+    ) -> None:
+        super().__init__(name, look, every_s=every_s, look_at_most_s=look_at_most_s)
+        self._connection = Connection(base_url, timeout_s=GAUGES_TIMEOUT_S)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._connection:
+            super().__exit__(kind, error, trace)
+
+    def gauges(self) -> Gauges | None:
+        return read_gauges(self._connection)
+
+
+class Sampler(GaugedPace):
     """Between enter and exit, `samples` grows by one every `every_s`; stops by itself when the SUT ends."""
 
     def __init__(self, pid: int, base_url: str, *, started_ns: int, every_s: float) -> None:
+        super().__init__("sampler", self._sample, base_url, every_s=every_s, look_at_most_s=GAUGES_TIMEOUT_S)
         self._pid = pid
         self._started_ns = started_ns
-        self._connection = Connection(base_url, timeout_s=GAUGES_TIMEOUT_S)
         self._samples: list[Sample] = []
         self._last: Reading | None = None
-        self._pace = Pace("sampler", self._look, every_s=every_s, look_at_most_s=GAUGES_TIMEOUT_S)
 
     @property
     def samples(self) -> tuple[Sample, ...]:
@@ -55,18 +73,8 @@ class Sampler:
     def since(self, t_s: float) -> tuple[Sample, ...]:
         return tuple(sample for sample in self._samples if sample.t_s >= t_s)
 
-    def __enter__(self) -> Self:
-        self._pace.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._connection:
-            self._pace.__exit__(kind, error, trace)
-
-    def _look(self) -> None:
-        gauges = read_gauges(self._connection)
+    def _sample(self) -> None:
+        gauges = self.gauges()
         self._last = read_process(self._pid)
         self._samples.append(to_sample(self._last, gauges, self._started_ns))
 

@@ -107,28 +107,24 @@ def load_words(load: CellLoad) -> str:
 
 def throughput_of(load: CellLoad) -> str | None:
     """Which part of the load the bars of throughput show; None: all of it."""
-    if isinstance(load, CapacityLoad):
-        return "Of the closed loop before the search."
-    if isinstance(load, RampLoad):
-        return _of_ramp(load)
-    return "Of the step in which a fork answered most." if isinstance(load, StepsLoad) else None
+    return "Of the step in which a fork answered most." if isinstance(load, StepsLoad) else _part_of(load)
 
 
-def _of_ramp(load: RampLoad) -> str:
-    return (
-        "Of the second half of the level stretch at the end, without what worked off a backlog."
-        if load.ends_level
-        else "Over the whole ramp."
-    )
+def _part_of(load: CellLoad) -> str | None:
+    match load:
+        case CapacityLoad():
+            return "Of the closed loop before the search."
+        case RampLoad(ends_level=True):
+            return "Of the second half of the level stretch at the end, without what worked off a backlog."
+        case RampLoad():
+            return "Over the whole ramp."
+        case _:
+            return None
 
 
 def cpu_of(load: CellLoad) -> str | None:
     """As throughput_of, of CPU per request."""
-    if isinstance(load, CapacityLoad):
-        return "Of the closed loop before the search."
-    if isinstance(load, RampLoad):
-        return _of_ramp(load)
-    return "At the lowest rate." if isinstance(load, StepsLoad) else None
+    return "At the lowest rate." if isinstance(load, StepsLoad) else _part_of(load)
 
 
 def work_words(burn_us: int) -> str:

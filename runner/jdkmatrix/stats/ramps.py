@@ -19,7 +19,6 @@ BASELINE_SHARE = 0.25  # the first quarter of the ramp says what is normal
 BACKLOG_SHARE = 0.05
 KNEE_FACTOR = 2.0
 KNEE_SECONDS = 5
-END_SECONDS = 5
 STEADY_SECONDS = 5  # fewer say nothing
 
 
@@ -70,13 +69,6 @@ def backlog_until_s(seconds: Sequence[Second]) -> float | None:
     """The end of the last second in which clearly more was answered than was asked for, by `BACKLOG_SHARE`; None where
     that never was so."""
     return max((one.t_s for one in seconds if one.completed_rps > (1 + BACKLOG_SHARE) * one.rate_rps), default=None)
-
-
-def end_of_service(seconds: Sequence[Second]) -> At | None:
-    """The first of `END_SECONDS` in a row in which fewer requests were answered than failed; None where that never was
-    so."""
-    found = _first_run(seconds, END_SECONDS, lambda second: second.errors > second.completed_rps)
-    return At(found.t_s, found.rate_rps) if found else None
 
 
 def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second], bool]) -> Second | None:

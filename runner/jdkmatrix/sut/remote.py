@@ -29,7 +29,6 @@ STDERR_LOG = "remote.stderr.txt"
 _START_TIMEOUT_S = 60.0
 _ANSWER_TIMEOUT_S = 10.0
 _GRACE_S = 2.0
-_TAIL_LINES = 12
 
 
 class RemoteError(MatrixError):
@@ -165,7 +164,9 @@ class RemoteProcess:
         assert stdout is not None
         readable, _, _ = select.select([stdout], [], [], max(0.0, self._ready_by - time.monotonic()))
         if not readable:
-            raise RemoteError(f"the remote system was not ready within {_START_TIMEOUT_S:.0f} s{self._stderr_tail()}")
+            raise RemoteError(
+                f"the remote system was not ready within {_START_TIMEOUT_S:.0f} s{launch.stderr_tail(self._stderr)}"
+            )
         line = stdout.readline()
         if not line:
             raise self._dead()
@@ -175,13 +176,8 @@ class RemoteProcess:
             raise RemoteError(f"the remote system printed what is no event of this version: {line[:200]!r}") from error
 
     def _dead(self) -> RemoteError:
-        status = launch.terminate(self._running, grace_s=_GRACE_S)
-        how = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
-        return RemoteError(f"the remote system {how}{self._stderr_tail()}")
-
-    def _stderr_tail(self) -> str:
-        lines = self._stderr.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
-        return f"; the end of {self._stderr}:\n" + "\n".join(lines) if lines else ""
+        how = launch.how_ended(launch.terminate(self._running, grace_s=_GRACE_S))
+        return RemoteError(f"the remote system {how}{launch.stderr_tail(self._stderr)}")
 
 
 def parse_stats(answer: Mapping[str, Any]) -> RemoteStats:
