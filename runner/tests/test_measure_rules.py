@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.measure.gates import measured_status, too_few_valid, window_reasons
+from jdkmatrix.measure.gates import Means, measured_status, too_few_valid, window_reasons
 from jdkmatrix.measure.identity import identity_of
 from jdkmatrix.measure.warmup import (
     is_moderate_over,
@@ -144,6 +144,12 @@ def test_each_gate_names_what_it_found(changes: dict[str, object], host: object,
     assert [reason.code for reason in reasons] == [code]
     assert reasons[0].figures
     assert not window_reasons(load_result(), sut_usage(), pressure(), LIMITS)
+
+
+def test_a_window_without_a_single_answer_is_invalid_even_where_the_limit_of_the_server_is_sought() -> None:
+    silent = load_result(completed=0, throughput_rps=0.0, load=RateLoad(rate_rps=100, connections=10))
+    reasons = window_reasons(silent, sut_usage(), pressure(), LIMITS, means=Means(overload=True))
+    assert [reason.code for reason in reasons] == ["no-answers"]
 
 
 def test_a_window_in_which_code_was_compiled_is_invalid() -> None:

@@ -50,6 +50,8 @@ def window_reasons(
 ) -> tuple[Reason, ...]:
     """Every gate that this window did not pass; empty means valid."""
     of_load = [*_of_driver(load, limits)]
+    if load.completed == 0:
+        of_load.append(Reason(code="no-answers", message="no request was answered", figures={"completed": 0}))
     if not (means.overload and is_missed(load, limits, service_s=means.service_s)):
         of_load += _of_answers(load, limits, means.service_s)
     of_remote = _of_remote(remote, means.remote_cpus, limits) if remote else ()
@@ -126,8 +128,6 @@ def _of_answers(load: LoadResult, limits: Thresholds, service_s: float) -> Itera
             message=f"{load.errors.total} failed requests, {load.non_2xx} answers other than 2xx",
             figures={"failed": failed, "completed": load.completed, "max_share": limits.error_share_max},
         )
-    if load.completed == 0:
-        yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
 
 
 def _of_remote(remote: RemoteStats, cpus: int, limits: Thresholds) -> Iterator[Reason]:
