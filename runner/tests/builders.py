@@ -16,6 +16,8 @@ from jdkmatrix.records import (
     Pinning,
     Pressure,
     RateLoad,
+    RemoteFaults,
+    RemoteStats,
     SaturateLoad,
     Status,
     SutUsage,
@@ -51,6 +53,23 @@ def load_result(load: Load = SATURATE, **changes: Any) -> LoadResult:
 
 def pressure(steal: float = 0.0, foreign: float = 0.0) -> Pressure:
     return Pressure(steal_share=steal, foreign_cpu_share=foreign, psi_cpu_some_share=None)
+
+
+def remote_stats(*, late_us: float, cpu_share: float) -> RemoteStats:
+    """Of ten seconds on one CPU."""
+    return RemoteStats(
+        answered=1000,
+        in_flight=0,
+        in_flight_peak=10,
+        abandoned=0,
+        refused=0,
+        faults=RemoteFaults(status_500=0, close=0, never=0),
+        cpu_s=10 * cpu_share,
+        since_monotonic_ns=0,
+        now_monotonic_ns=10**10,
+        lateness=latency(late_us),
+        loop_lateness=latency(100),
+    )
 
 
 def sut_usage(jit_share: float = 0.0) -> SutUsage:

@@ -21,7 +21,7 @@ from jdkmatrix.measure.warmup import (
     why_not_steady,
 )
 from jdkmatrix.records import Errors, RateLoad, Reason, Status, Warmup, WarmupWindow, Window
-from tests.builders import load_result, pressure, sut_usage, warmup_window
+from tests.builders import load_result, pressure, remote_stats, sut_usage, warmup_window
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 RULES = MATRIX.warmup.model_copy(
@@ -150,6 +150,25 @@ def test_a_window_without_a_single_answer_is_invalid_even_where_the_limit_of_the
     silent = load_result(completed=0, throughput_rps=0.0, load=RateLoad(rate_rps=100, connections=10))
     reasons = window_reasons(silent, sut_usage(), pressure(), LIMITS, means=Means(overload=True))
     assert [reason.code for reason in reasons] == ["no-answers"]
+
+
+@pytest.mark.parametrize(
+    ("late_us", "delay_s", "codes"),
+    [(2900, 0.002, []), (3100, 0.002, ["remote-late"]), (9900, 1.0, []), (10_100, 1.0, ["remote-late"])],
+)
+def test_how_late_the_remote_system_may_be_follows_its_delay(late_us: float, delay_s: float, codes: list[str]) -> None:
+    remote = remote_stats(late_us=late_us, cpu_share=0.5)
+    means = Means(service_s=delay_s, remote_cpus=1)
+    reasons = window_reasons(load_result(), sut_usage(), pressure(), LIMITS, remote=remote, means=means)
+    assert [reason.code for reason in reasons] == codes
+
+
+def test_a_remote_system_without_idle_cpu_makes_a_window_invalid() -> None:
+    for cpus, codes in ((1, ["remote-saturated"]), (2, [])):
+        means = Means(service_s=0.002, remote_cpus=cpus)
+        remote = remote_stats(late_us=1000, cpu_share=0.95)
+        reasons = window_reasons(load_result(), sut_usage(), pressure(), LIMITS, remote=remote, means=means)
+        assert [reason.code for reason in reasons] == codes
 
 
 def test_a_window_in_which_code_was_compiled_is_invalid() -> None:

@@ -244,6 +244,7 @@ class Thresholds(Table):
     driver_cpu_share_max: Share
     remote_cpu_share_max: Share
     remote_late_p99_us_max: Annotated[float, Field(gt=0)]
+    remote_late_share_max: Annotated[float, Field(ge=0)]
     achieved_rate_min: Share
     error_share_max: Share
     jit_share_max: Annotated[float, Field(gt=0)]

@@ -54,7 +54,7 @@ def window_reasons(
         of_load.append(Reason(code="no-answers", message="no request was answered", figures={"completed": 0}))
     if not (means.overload and is_missed(load, limits, service_s=means.service_s)):
         of_load += _of_answers(load, limits, means.service_s)
-    of_remote = _of_remote(remote, means.remote_cpus, limits) if remote else ()
+    of_remote = _of_remote(remote, means, limits) if remote else ()
     return (*of_load, *of_remote, *_of_sut(sut, limits, means), *_of_host(host, limits))
 
 
@@ -130,18 +130,19 @@ def _of_answers(load: LoadResult, limits: Thresholds, service_s: float) -> Itera
         )
 
 
-def _of_remote(remote: RemoteStats, cpus: int, limits: Thresholds) -> Iterator[Reason]:
-    share = remote.cpu_s / ((remote.now_monotonic_ns - remote.since_monotonic_ns) / 1e9 * cpus)
+def _of_remote(remote: RemoteStats, means: Means, limits: Thresholds) -> Iterator[Reason]:
+    share = remote.cpu_s / ((remote.now_monotonic_ns - remote.since_monotonic_ns) / 1e9 * means.remote_cpus)
     if share > limits.remote_cpu_share_max:
         yield Reason(
             code="remote-saturated",
             message=f"the remote system used {share:.0%} of its CPUs: it may have held requests up",
             figures={"remote_cpu_share": share, "max": limits.remote_cpu_share_max},
         )
+    late_us_max = max(limits.remote_late_p99_us_max, limits.remote_late_share_max * means.service_s * 1e6)
     late_us = {
         name: latency.percentiles_us["99"]
         for name, latency in (("answers", remote.lateness), ("timer", remote.loop_lateness))
-        if latency is not None and latency.percentiles_us["99"] > limits.remote_late_p99_us_max
+        if latency is not None and latency.percentiles_us["99"] > late_us_max
     }
     if late_us:
         told = " and ".join(f"its {name} {value / 1000:.1f} ms" for name, value in late_us.items())
@@ -150,7 +151,7 @@ def _of_remote(remote: RemoteStats, cpus: int, limits: Thresholds) -> Iterator[R
             message=f"the remote system was late, at p99 {told}: requests waited for it longer than was asked",
             figures={
                 **{f"{name}_p99_us": value for name, value in late_us.items()},
-                "max": limits.remote_late_p99_us_max,
+                "max": late_us_max,
             },
         )
 
