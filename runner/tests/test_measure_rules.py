@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.measure.gates import Means, measured_status, too_few_valid, window_reasons
+from jdkmatrix.measure.gates import Means, ended_overloaded, measured_status, too_few_valid, window_reasons
 from jdkmatrix.measure.identity import identity_of
 from jdkmatrix.measure.warmup import (
     is_moderate_over,
@@ -20,7 +20,7 @@ from jdkmatrix.measure.warmup import (
     time_to_steady,
     why_not_steady,
 )
-from jdkmatrix.records import Errors, RateLoad, Reason, Status, Warmup, WarmupWindow, Window
+from jdkmatrix.records import Errors, RateLoad, Reason, Status, StepsLoad, Warmup, WarmupWindow, Window
 from tests.builders import load_result, pressure, remote_stats, sut_usage, warmup_window
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
@@ -169,6 +169,23 @@ def test_a_remote_system_without_idle_cpu_makes_a_window_invalid() -> None:
         remote = remote_stats(late_us=1000, cpu_share=0.95)
         reasons = window_reasons(load_result(), sut_usage(), pressure(), LIMITS, remote=remote, means=means)
         assert [reason.code for reason in reasons] == codes
+
+
+@pytest.mark.parametrize(
+    ("load", "completed", "overloaded"),
+    [
+        (StepsLoad(connections=10, rates_rps=(1000, 2000), step_s=1, warmup_rps=100), 500, True),
+        (StepsLoad(connections=10, rates_rps=(1000, 2000), step_s=1, warmup_rps=100), 1000, False),
+        (RateLoad(rate_rps=1000, connections=10), 500, False),
+    ],
+)
+def test_a_server_that_was_to_be_overloaded_and_is_does_not_hang(
+    load: StepsLoad | RateLoad, completed: int, overloaded: bool
+) -> None:
+    answered = load_result(load=RateLoad(rate_rps=1000, connections=10), completed=completed)
+    last = Window(index=1, t_s=0.0, load=answered, sut=sut_usage(), host=pressure())
+    assert ended_overloaded(load, [last], LIMITS, service_s=0.0) is overloaded
+    assert not ended_overloaded(load, [], LIMITS, service_s=0.0)
 
 
 def test_a_window_in_which_code_was_compiled_is_invalid() -> None:

@@ -35,7 +35,12 @@ def test_the_knee_is_where_p99_stays_above_twice_what_it_was() -> None:
     assert knee(ramp([1.0] * 12, p99)) == At(7.0, 700.0)
 
 
-def test_without_an_answer_at_first_there_is_no_normal_and_no_knee() -> None:
+def test_a_server_in_trouble_from_the_start_has_its_knee_there() -> None:
+    p99 = [8000, 9000, 9000, 8000, 8000, 7000, 1000, 1000, 1000, 1000, 1000, 1000]
+    assert knee(ramp([1.0] * 12, p99)) == At(1.0, 100.0)
+
+
+def test_without_an_answer_there_is_no_normal_and_no_knee() -> None:
     assert knee(ramp([0.0] * 8, [None] * 8)) is None
 
 

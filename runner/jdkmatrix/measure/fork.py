@@ -24,7 +24,7 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import plan_limits, read_limit_host
 from jdkmatrix.measure.draft import Draft, ForkSetup, finish
-from jdkmatrix.measure.gates import Means
+from jdkmatrix.measure.gates import Means, ended_overloaded
 from jdkmatrix.measure.kernel import KernelError, kernel_settings
 from jdkmatrix.measure.limit_outcome import outcomes
 from jdkmatrix.measure.limit_watch import LimitWatch
@@ -191,8 +191,12 @@ def _load(
                 _measure_phases(setup, bench, draft, listener)
             if may_end and not server.is_alive:
                 return  # its outcome says why
-            # Each window begins with a question; a server that hangs in the last one is found by this one.
-            connection.get("/gauges")
+            overloaded = ended_overloaded(
+                setup.load, draft.windows, setup.matrix.thresholds, service_s=_service_s(setup)
+            )
+            if not overloaded:
+                # Each window begins with a question; a server that hangs in the last one is found by this one.
+                connection.get("/gauges")
         finally:
             draft.driver_command = tuple(session.command)
     if setup.workload.application == "banking":
@@ -200,14 +204,17 @@ def _load(
         try:
             draft.audit = _audited(launch, within_s=_QUIET_IN_BOX_S if may_end else _QUIET_AFTER_S)
         except HttpError as error:
-            if not may_end:
+            if not (may_end or overloaded):
                 raise
-            # A server that has burst its box may have requests that nobody serves any more.
+            # A server that has burst its box, or drowns in its backlog, may have requests that nobody serves any more.
             draft.reasons.append(Reason(code="not-audited", message=f"the books could not be checked: {error}"))
 
 
+def _service_s(setup: ForkSetup) -> float:
+    return setup.remote.answers.delay_us / 1e6 if setup.remote else 0.0
+
+
 def _measure_phases(setup: ForkSetup, bench: Bench, draft: Draft, listener: Listener) -> None:
-    answers = setup.remote.answers if setup.remote else None
     draft.capacity = measure_phases(
         setup.load,
         Windows(
@@ -216,7 +223,7 @@ def _measure_phases(setup: ForkSetup, bench: Bench, draft: Draft, listener: List
             setup.log_prefix,
             listener,
             Means(
-                service_s=answers.delay_us / 1e6 if answers else 0.0,
+                service_s=_service_s(setup),
                 heap_growth=setup.workload.memory_every_s is not None,
                 remote_cpus=len(setup.cpu_sets.remote),
             ),

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.records import (
+    CellLoad,
     LoadResult,
     Pressure,
+    RampedLoad,
     RampLoad,
     RateLoad,
     Reason,
     RemoteStats,
     Status,
+    StepsLoad,
     SutUsage,
     Warmup,
     Window,
@@ -62,6 +65,12 @@ def is_missed(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -
     """Were fewer requests answered than were due? False for a closed loop, in which none is due."""
     share = _achieved_share(load, service_s)
     return share is not None and share < limits.achieved_rate_min
+
+
+def ended_overloaded(load: CellLoad, windows: Sequence[Window], limits: Thresholds, *, service_s: float) -> bool:
+    """Did this load look for what the server cannot do, and end there? Then it answers late, which is not to hang."""
+    sought = isinstance(load, RampedLoad | StepsLoad)
+    return sought and bool(windows) and is_missed(windows[-1].load, limits, service_s=service_s)
 
 
 def measured_status(windows: Sequence[Window], warmup: Warmup | None, limits: Thresholds) -> Status:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from jdkmatrix.probes.attribution import DIRECT_BUFFERS
 from jdkmatrix.probes.native_memory import Origin
-from jdkmatrix.records import Fork, MemoryReading
+from jdkmatrix.records import MemoryReading
 from jdkmatrix.records.memory import UNATTRIBUTED
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.charts import Row
-from jdkmatrix.report.curves import Axis, lines, stacked
+from jdkmatrix.report.curves import Axis, stacked
+from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.numbers import digits
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart, ChartGroup, Legend
@@ -153,32 +155,27 @@ def _line_group(
     values = [value for one in readings if (value := line.of(one)) is not None]
     if not values:
         return None
-    charts = tuple(
-        Chart(
-            id=f"{ident}-{line.id}-{number}",
-            title=title,
-            note="; ".join(f"{name}: {digits(mib, 3)} MiB" for name, mib in _last_mean(cells, line).items()),
-            spec=lines(
-                [row for cell in cells for fork in cell.usable for row in _line_rows(cell, fork, line)],
-                x=time,
-                y=Axis(line.axis, 0, max(values) * 1.05),
-                order=order,
-                description=f"{line.title} over time of {title}, one line per fork",
-            ),
-        )
-        for number, (title, cells) in enumerate(part.conditions(order))
+    charts = line_charts(
+        f"{ident}-{line.id}",
+        f"{line.title} over time",
+        part,
+        order,
+        x=time,
+        y=Axis(line.axis, 0, max(values) * 1.05),
+        rows=partial(_line_rows, line),
+        note=partial(_mean_at_end, line),
     )
     return ChartGroup(line.title, f"{line.words} Beside the chart: the mean over forks at the end.", charts)
 
 
-def _line_rows(cell: CellStats, fork: Fork, line: _Line) -> Iterable[Row]:
-    return ({"executor": cell.key.executor, "fork": fork.fork, "x": one.t_s, "y": line.of(one)} for one in fork.memory)
+def _line_rows(line: _Line, cell: CellStats) -> Iterable[Row]:
+    return (
+        {"executor": cell.key.executor, "fork": fork.fork, "x": one.t_s, "y": line.of(one)}
+        for fork in cell.usable
+        for one in fork.memory
+    )
 
 
-def _last_mean(cells: Sequence[CellStats], line: _Line) -> Mapping[str, float]:
-    found: dict[str, float] = {}
-    for cell in cells:
-        ends = [value for fork in cell.usable if fork.memory and (value := line.of(fork.memory[-1])) is not None]
-        if ends:
-            found[cell.key.executor] = sum(ends) / len(ends)
-    return found
+def _mean_at_end(line: _Line, cell: CellStats) -> str:
+    ends = [value for fork in cell.usable if fork.memory and (value := line.of(fork.memory[-1])) is not None]
+    return f"{cell.key.executor}: {digits(sum(ends) / len(ends), 3)} MiB" if ends else ""

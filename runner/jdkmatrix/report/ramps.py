@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from jdkmatrix.records import Fork, RampLoad, Sample
 from jdkmatrix.report.cellstats import CellStats, summary_of
 from jdkmatrix.report.charts import Row, log_domain
 from jdkmatrix.report.curves import Axis, lines
+from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.numbers import digits
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart, ChartGroup
@@ -30,8 +32,8 @@ PEAK_RULE = (
     "asked for"
 )
 KNEE_RULE = (
-    f"the first of {KNEE_SECONDS} seconds in a row with a p99 above {KNEE_FACTOR:g} times its median in the first "
-    "quarter of the ramp"
+    f"the first of {KNEE_SECONDS} seconds in a row with a p99 above {KNEE_FACTOR:g} times the lowest median of any "
+    f"{KNEE_SECONDS} seconds in a row"
 )
 _FROM_INTENDED = "From the intended send time."
 
@@ -115,28 +117,22 @@ def ramp_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGro
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
     groups = [_offered_group(ident, load, time, order)]
     for figure in _FIGURES:
-        rows = {cell.key: list(_rows(cell, figure)) for cell in part.cells}
-        values = [float(row["y"]) for found in rows.values() for row in found if row["y"]]
+        values = [float(row["y"]) for cell in part.cells for row in _rows(figure, cell) if row["y"]]
         if not values:
             continue
         top = max([*values, *([max(rate for _, rate in load.points)] if figure.offered else [])])
         low, high = log_domain(values) if figure.log else (0.0, top * 1.05)
-        charts = tuple(
-            Chart(
-                id=f"{ident}-{figure.id}-{number}",
-                title=title,
-                note="; ".join(note for cell in cells if (note := _note(cell, figure.id))),
-                spec=lines(
-                    [row for cell in cells for row in rows[cell.key]],
-                    x=time,
-                    y=Axis(figure.axis, low, high, log=figure.log),
-                    order=order,
-                    marks=[row for cell in cells for row in _marks(cell, figure.id)],
-                    reference=_offered(load) if figure.offered else (),
-                    description=f"{figure.title} of {title}, one line per fork",
-                ),
-            )
-            for number, (title, cells) in enumerate(part.conditions(order))
+        charts = line_charts(
+            f"{ident}-{figure.id}",
+            figure.title,
+            part,
+            order,
+            x=time,
+            y=Axis(figure.axis, low, high, log=figure.log),
+            rows=partial(_rows, figure),
+            marks=partial(_marks, figure.id),
+            reference=_offered(load) if figure.offered else (),
+            note=partial(_note, figure.id),
         )
         groups.append(ChartGroup(figure.title, figure.words, charts))
     return tuple(groups)
@@ -193,7 +189,7 @@ def _offered(load: RampLoad) -> list[Row]:
     return [{"x": t_s, "y": rate_rps} for t_s, rate_rps in load.points]
 
 
-def _rows(cell: CellStats, figure: _Figure) -> Iterable[Row]:
+def _rows(figure: _Figure, cell: CellStats) -> Iterable[Row]:
     return (
         {"executor": cell.key.executor, "fork": fork.fork, "x": t_s, "y": value or None if figure.log else value}
         for fork in cell.usable
@@ -201,7 +197,7 @@ def _rows(cell: CellStats, figure: _Figure) -> Iterable[Row]:
     )
 
 
-def _marks(cell: CellStats, figure: str) -> Iterable[Row]:
+def _marks(figure: str, cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
         seconds = seconds_of(fork)
         by_time = {second.t_s: second for second in seconds}
@@ -215,7 +211,7 @@ def _marks(cell: CellStats, figure: str) -> Iterable[Row]:
             yield {"executor": cell.key.executor, "x": bend.t_s, "y": p99_us / 1000, "text": text}
 
 
-def _note(cell: CellStats, figure: str) -> str:
+def _note(figure: str, cell: CellStats) -> str:
     forks = len(cell.usable)
     if figure == "throughput":
         reached = summary_of(cell.time_to_peak_s)

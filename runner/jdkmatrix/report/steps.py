@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from jdkmatrix.records import RateLoad, StepsLoad, Window
 from jdkmatrix.report.cellstats import CellStats, summary_of
 from jdkmatrix.report.charts import Row, log_domain
-from jdkmatrix.report.curves import Axis, lines
+from jdkmatrix.report.curves import Axis
+from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.numbers import digits
 from jdkmatrix.report.slices import Slice
-from jdkmatrix.report.views import Chart, ChartGroup
+from jdkmatrix.report.views import ChartGroup
 
 
 @dataclass(frozen=True)
@@ -79,23 +81,20 @@ def steps_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGr
         if not values:
             continue
         low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
-        axis = Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format)
-        charts = tuple(
-            Chart(
-                id=f"{ident}-{figure.id}-{number}",
-                title=title,
-                note="; ".join(_note(cell) for cell in cells) if figure.id == "throughput" else "",
-                spec=lines(
-                    [row for cell in cells for row in _points(cell, figure)],
-                    x=Axis("offered requests per second", 0, fastest * 1.03),
-                    y=axis,
-                    order=order,
-                    marks=[row for cell in cells for row in _peaks(cell)] if figure.id == "throughput" else (),
-                    reference=_diagonal(min(fastest, high)) if figure.id == "throughput" else (),
-                    description=f"{figure.title} of {title}, one line per fork",
-                ),
-            )
-            for number, (title, cells) in enumerate(part.conditions(order))
+        chart = partial(
+            line_charts,
+            f"{ident}-{figure.id}",
+            figure.title,
+            part,
+            order,
+            x=Axis("offered requests per second", 0, fastest * 1.03),
+            y=Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format),
+            rows=partial(_points, figure),
+        )
+        charts = (
+            chart(marks=_peaks, reference=_diagonal(min(fastest, high)), note=_note)
+            if figure.id == "throughput"
+            else chart()
         )
         groups.append(ChartGroup(figure.title, figure.words, charts))
     return tuple(groups)
@@ -109,7 +108,7 @@ def _offered(window: Window) -> float:
     return window.load.load.rate_rps if isinstance(window.load.load, RateLoad) else 0.0
 
 
-def _points(cell: CellStats, figure: _Figure) -> Iterable[Row]:
+def _points(figure: _Figure, cell: CellStats) -> Iterable[Row]:
     return (
         {"executor": cell.key.executor, "fork": fork, "x": _offered(window), "y": value}
         for fork, window in _windows(cell)

@@ -15,7 +15,6 @@ from jdkmatrix.records import Fork, Interval, RampLoad, Sample, Window
 
 CAUGHT_UP_SHARE = 0.95  # of the rate that the load ends with, as the published "time to peak" is read here
 CAUGHT_UP_SECONDS = 3
-BASELINE_SHARE = 0.25  # the first quarter of the ramp says what is normal
 BACKLOG_SHARE = 0.05
 KNEE_FACTOR = 2.0
 KNEE_SECONDS = 5
@@ -53,16 +52,24 @@ def time_to_peak_s(seconds: Sequence[Second]) -> float | None:
 
 
 def knee(seconds: Sequence[Second]) -> At | None:
-    """Where p99 leaves what is normal: the first of `KNEE_SECONDS` in a row with a p99 above `KNEE_FACTOR` times its
-    median in the first quarter of the ramp. A second without an answer counts as above. None: it never does, or
-    nothing was answered in that quarter."""
-    quarter = seconds[: max(1, int(len(seconds) * BASELINE_SHARE))]
-    normal = [second.p99_us for second in quarter if second.p99_us is not None]
-    if not normal:
+    """Where p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above `KNEE_FACTOR`
+    times the lowest median of any `KNEE_SECONDS` in a row. A second without an answer counts as above. None: it never
+    does, or there are no such seconds.
+
+    The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on.
+    """
+    p99s = [second.p99_us for second in seconds]
+    runs = (_known(p99s[start : start + KNEE_SECONDS]) for start in range(len(p99s)))
+    medians = [statistics.median(run) for run in runs if len(run) == KNEE_SECONDS]
+    if not medians:
         return None
-    limit_us = KNEE_FACTOR * statistics.median(normal)
+    limit_us = KNEE_FACTOR * min(medians)
     found = _first_run(seconds, KNEE_SECONDS, lambda second: second.p99_us is None or second.p99_us > limit_us)
     return At(found.t_s, found.rate_rps) if found else None
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
 def backlog_until_s(seconds: Sequence[Second]) -> float | None:

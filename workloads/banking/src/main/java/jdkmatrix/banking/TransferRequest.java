@@ -1,5 +1,6 @@
 package jdkmatrix.banking;
 
+import jakarta.json.bind.annotation.JsonbProperty;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,12 +8,17 @@ import java.util.regex.Pattern;
 import jdkmatrix.serverprobes.Problem;
 
 /**
- * The body of {@code POST /transfers} as it came; null is what was not in it.
+ * The body of {@code POST /transfers} as it came; null is what was not in it. Names of two words stand here although
+ * JsonNames would make them: the JSON-B of Open Liberty 23.0.0.9 does not ask it for what a record is made of.
  *
  * @param amountMinor not a Long: JSON-B makes 1 of 1.5 and of 18446744073709551617 without a word
  */
 public record TransferRequest(
-        String from, String to, BigDecimal amountMinor, String currency, String idempotencyKey) {
+        String from,
+        String to,
+        @JsonbProperty("amount_minor") BigDecimal amountMinor,
+        String currency,
+        @JsonbProperty("idempotency_key") String idempotencyKey) {
     static final BigDecimal MAX_AMOUNT_MINOR = BigDecimal.valueOf(1_000_000_000);
     private static final Pattern ACCOUNT_ID = Pattern.compile("[0-9]{6}");
     private static final Pattern KEY = Pattern.compile("[!-~]{1,64}");
