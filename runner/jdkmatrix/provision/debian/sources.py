@@ -39,8 +39,14 @@ def debian_archive(sources: Iterable[AptSource], codename: str | None) -> AptSou
 
     Security, updates and other people's repositories have other suites, so they are not taken.
     """
-    own = _MAIN_SUITES | ({codename} if codename else set())
+    own = _own_names(codename)
     return next((s for s in sources if own & set(s.suites) and "main" in s.components), None)
+
+
+def own_suite(archive: AptSource, codename: str | None) -> str:
+    """Of the suites of `archive`, as `debian_archive` found it, the one that is the host's own release."""
+    own = _own_names(codename)
+    return next(suite for suite in archive.suites if suite in own)
 
 
 def for_suite(source: AptSource, suite: str) -> str:
@@ -66,6 +72,10 @@ def read_sources(etc_apt: Path = Path("/etc/apt")) -> list[AptSource]:
         except (OSError, UnicodeDecodeError):
             continue
     return found
+
+
+def _own_names(codename: str | None) -> frozenset[str]:
+    return _MAIN_SUITES | ({codename} if codename else set())
 
 
 def _one_line(text: str) -> Iterator[AptSource]:

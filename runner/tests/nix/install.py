@@ -1,0 +1,268 @@
+"""Real Nix for the tests: the one of the host's Debian release and the newest one of Debian, side by side.
+
+Both are Debian packages, unpacked into the tool's cache with all their libraries, libc among them. Each has a store,
+state, configuration and home of its own in the cache. So neither /nix and /etc/nix nor a Nix that the user has is read
+or written, and root and an ordinary user can do the same.
+
+    CACHE/nix/SUITE.json             what a Debian suite had when it was looked at last
+    CACHE/nix/SUITE-VERSION/         the packages
+    CACHE/nix/var/SUITE-VERSION/     store, state, log, configuration, home, temporary files
+
+The environment variables are those that Nix's own tests set for a store in a folder (tests/functional/common/vars.sh).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+from jdkmatrix.provision.debian import apt, elf
+from jdkmatrix.provision.jdks.cache import path_safe
+from jdkmatrix.records import Record
+
+PACKAGE = "nix-bin"
+NEWEST_SUITE = "sid"
+LOOK_AGAIN_AFTER_S = 24 * 3600.0
+_RUN_LIMIT_S = 300.0
+_SHOWN_LINES = 40
+
+# No sandbox and no users for builds: both need rights that an ordinary user or a container may lack.
+# The evaluation cache would answer from an earlier test.
+_NIX_CONF = """\
+experimental-features = nix-command flakes
+sandbox = false
+build-users-group =
+substituters =
+builders =
+flake-registry = {folder}/etc/registry.json
+eval-cache = false
+gc-reserved-space = 0
+"""
+
+
+class Installed(Record):
+    """What a suite had when it was looked at: Debian's version of Nix and Nix's own, every package with its version."""
+
+    suite: str
+    package_version: str
+    version: str
+    packages: dict[str, str]
+    looked_at_s: float  # Unix time
+
+    @property
+    def name(self) -> str:
+        return _name(self.suite, self.package_version)
+
+
+@dataclass(frozen=True)
+class Nix:
+    """A Nix that writes only into `folder` and where it is told to. `version` is what it says of itself: "2.8.0"."""
+
+    program: Path
+    version: str
+    folder: Path
+
+    @property
+    def store(self) -> Path:
+        return self.folder / "store"
+
+    def run(
+        self,
+        arguments: Sequence[str | Path],
+        cwd: Path,
+        *,
+        env: Mapping[str, str] | None = None,
+        check: bool = True,
+        tool: str = "nix",
+        timeout_s: float = _RUN_LIMIT_S,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `tool` ("nix", "nix-instantiate", …) in `cwd`; `env` is added to an environment of its own.
+
+        Raises:
+            MatrixError: `check`, and it ended with another status than 0; it did not start, or not end in time.
+        """
+        command = [str(self.program.with_name(tool)), *map(str, arguments)]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=cwd,
+                env={**environment(self.program, self.folder, os.environ), **(env or {})},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
+            )
+        except OSError as error:
+            raise MatrixError(f"{command[0]} does not start: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise MatrixError(f"{' '.join(command)} did not end within {timeout_s:g} s") from None
+        if check and done.returncode != 0:
+            tail = "\n".join(done.stderr.strip().splitlines()[-_SHOWN_LINES:])
+            raise MatrixError(f"{' '.join(command)} ended with status {done.returncode}:\n{tail}")
+        return done
+
+    def eval_json(self, *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> Any:
+        """The value of what `nix eval` is given, `"path:FLAKE#ATTRIBUTE"` or `"--expr", EXPRESSION`.
+
+        Raises:
+            MatrixError: it cannot be evaluated.
+        """
+        return json.loads(self.run(["eval", "--json", *arguments], cwd, env=env).stdout)
+
+
+def nix_of_host_release() -> Nix:
+    """Nix as the host's Debian release has it.
+
+    Raises:
+        MatrixError: this is no Debian, its mirror does not answer, or what it delivers does not run.
+    """
+    return _installed(apt.host_suite())
+
+
+def newest_nix() -> Nix:
+    """The newest Nix that Debian has; it may have been looked for up to a day ago.
+
+    Raises:
+        MatrixError: as `nix_of_host_release`.
+    """
+    return _installed(NEWEST_SUITE)
+
+
+def environment(program: Path, folder: Path, host: Mapping[str, str]) -> dict[str, str]:
+    """All variables that a Nix with its own `folder` runs with; of `host`'s only PATH, for git and the like.
+
+    NIX_REMOTE keeps it from the daemon of an installed Nix, NIX_USER_CONF_FILES from the user's settings. Nix before
+    2.10 looks for its build hook in NIX_LIBEXEC_DIR, later ones call the nix in NIX_BIN_DIR.
+    """
+    return {
+        "PATH": host.get("PATH", os.defpath),
+        "LC_ALL": "C",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "HOME": str(folder / "home"),
+        "TMPDIR": str(folder / "tmp"),
+        "NIX_REMOTE": "local",
+        "NIX_STORE_DIR": str(folder / "store"),
+        "NIX_STATE_DIR": str(folder / "state"),
+        "NIX_LOG_DIR": str(folder / "log"),
+        "NIX_CONF_DIR": str(folder / "etc"),
+        "NIX_USER_CONF_FILES": os.devnull,
+        "NIX_BIN_DIR": str(program.parent),
+        "NIX_LIBEXEC_DIR": str(program.parent.parent / "libexec"),
+    }
+
+
+def _installed(suite: str) -> Nix:
+    # Nix refuses a store whose path leads through a link.
+    root = cache_dir().resolve() / "nix"
+    record = root / f"{suite}.json"
+    with locked(record):
+        known = _read(record, root)
+        if known is None or not 0 <= time.time() - known.looked_at_s < LOOK_AGAIN_AFTER_S:
+            known = _look(suite, root, known)
+            _write(record, known.model_dump_json(indent=2) + "\n")
+        nix = Nix(_program(root, known.name), known.version, _prepared(root / "var" / known.name))
+        if not (nix.folder / "state" / "db" / "db.sqlite").exists():
+            nix.run(["--init"], nix.folder, tool="nix-store")  # two at a time trip over each other
+    return nix
+
+
+def _look(suite: str, root: Path, known: Installed | None) -> Installed:
+    """The newest of the suite; where it cannot be asked, what is known stays, and that is said."""
+    try:
+        return _get(suite, root, known)
+    except MatrixError as error:
+        if known is None:
+            raise MatrixError(f"Nix of Debian {suite} cannot be had: {error}") from None
+        warnings.warn(f"Nix {known.version} of Debian {suite} may not be its newest: {error}", stacklevel=2)
+        return known
+
+
+def _get(suite: str, root: Path, known: Installed | None) -> Installed:
+    elf.patchelf()
+    with apt.suite(suite) as debian:
+        newest = debian.newest(PACKAGE)
+        if known is not None and known.package_version == newest:
+            return known.model_copy(update={"looked_at_s": time.time()})
+        name = _name(suite, newest)
+        final = root / name
+        shutil.rmtree(final, ignore_errors=True)  # of a process that ended before it had written the record
+        with atomic_dir(final) as staging:
+            packages = debian.unpack([PACKAGE, *debian.libraries(PACKAGE, deep=True)], staging)
+            _bind(staging, final)
+    try:
+        version = _own_version(Nix(_program(root, name), "", _prepared(root / "var" / name)))
+    except MatrixError:
+        shutil.rmtree(final, ignore_errors=True)
+        raise
+    return Installed(suite=suite, package_version=newest, version=version, packages=packages, looked_at_s=time.time())
+
+
+def _bind(staging: Path, final: Path) -> None:
+    """Nix's tools are one program under many names; a library with a search path of its own would leave that of Nix."""
+    program = staging / "usr" / "bin" / "nix"
+    if not program.is_file():
+        raise MatrixError(f"{PACKAGE} holds no usr/bin/nix")
+    libraries = elf.with_search_path(elf.files(staging / "usr" / "lib"))
+    elf.relocate([program, *libraries], staging, final)
+    hook = staging / "usr" / "libexec" / "nix" / "build-remote"
+    if not hook.exists():
+        hook.parent.mkdir(parents=True, exist_ok=True)
+        hook.symlink_to("../../bin/nix")
+
+
+def _own_version(nix: Nix) -> str:
+    said = nix.run(["--version"], nix.folder).stdout
+    version = re.search(r"^nix \(Nix\) (\d+(?:\.\d+)+)", said, re.MULTILINE)
+    if version is None:
+        raise MatrixError(f"{nix.program} --version says {said.strip()!r}; expected nix (Nix) and a version")
+    return version.group(1)
+
+
+def _prepared(folder: Path) -> Path:
+    for part in ("etc", "home", "log", "state", "store", "tmp"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    texts = {"nix.conf": _NIX_CONF.format(folder=folder), "registry.json": '{"version": 2, "flakes": []}\n'}
+    for name, text in texts.items():
+        path = folder / "etc" / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            _write(path, text)
+    return folder
+
+
+def _name(suite: str, package_version: str) -> str:
+    return f"{suite}-{path_safe(package_version)}"
+
+
+def _program(root: Path, name: str) -> Path:
+    return root / name / "usr" / "bin" / "nix"
+
+
+def _read(record: Path, root: Path) -> Installed | None:
+    """None: there is none, or what it tells of is gone."""
+    try:
+        known = Installed.model_validate_json(record.read_bytes())
+    except (OSError, ValidationError):
+        return None
+    return known if _program(root, known.name).is_file() else None
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.rename(path)

@@ -1,0 +1,254 @@
+"""Two real Nixes: each evaluates, builds and checks a flake in a store of its own, and leaves the host alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import multiprocessing
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.cache import cache_dir
+from jdkmatrix.provision.debian import apt, elf
+from jdkmatrix.provision.jdks.catalogue import this_system
+from tests.loader import loaded
+from tests.nix import install
+from tests.nix.install import Nix, newest_nix, nix_of_host_release
+
+real = pytest.mark.real
+slow = pytest.mark.timeout(900)  # of the first, which downloads
+NOBODY = 65534
+
+FLAKE = """\
+{ outputs = { self }: { lib.answer = 6 * 7; checks.SYSTEM.seed = self.packages.SYSTEM.default; packages.SYSTEM.default =
+  derivation { name = "seed"; system = "SYSTEM"; builder = "/bin/sh"; args = [ "-c" "/bin/cp ${./seed} $out" ];
+    outputHashMode = "flat"; outputHashAlgo = "sha256"; outputHash = "HASH"; }; }; }
+"""
+
+
+def outside() -> dict[str, int]:
+    """Where Nix usually writes: what is there and directly below, and when it changed last."""
+    home = Path.home()
+    own = [home / folder / "nix" for folder in (".cache", ".config", ".local/share", ".local/state")]
+    roots = [Path("/nix"), Path("/etc/nix"), *home.glob(".nix-*"), *own]
+    return {str(p): p.lstat().st_mtime_ns for root in roots if root.exists() for p in (root, *root.glob("*"))}
+
+
+BEFORE = outside()
+
+
+def hash_of(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def new_flake(folder: Path, right: bool = True) -> tuple[str, str]:
+    """A flake whose package no store holds yet; returns its reference and what the package will hold."""
+    text = secrets.token_hex(16)
+    folder.mkdir(exist_ok=True)
+    (folder / "seed").write_text(text)
+    expected = hash_of(text if right else "something else")
+    (folder / "flake.nix").write_text(FLAKE.replace("SYSTEM", this_system()).replace("HASH", expected))
+    return f"path:{folder}", text
+
+
+def build(nix: Nix, folder: Path) -> None:
+    flake, text = new_flake(folder / "flake")
+    nix.run(["build", "--out-link", folder / "result", flake], folder)
+    built = (folder / "result").resolve()
+    assert built.parent == nix.store
+    assert built.read_text() == text
+
+
+@pytest.fixture(scope="module", params=[nix_of_host_release, newest_nix], ids=["host-release", "newest"])
+def nix(request: pytest.FixtureRequest) -> Nix:
+    get: Callable[[], Nix] = request.param
+    return get()
+
+
+@real
+@slow
+def test_it_runs_from_the_cache_on_its_own_libraries(nix: Nix) -> None:
+    cache = cache_dir().resolve()
+    assert nix.program.is_relative_to(cache)
+    assert nix.folder.is_relative_to(cache)
+    libraries = loaded(nix.program)
+    assert any(path.name.startswith("libc.so") for path in libraries)
+    assert [path for path in libraries if not path.resolve().is_relative_to(cache)] == []
+    assert f"nix (Nix) {nix.version}" in nix.run(["--version"], nix.folder).stdout
+
+
+@real
+@slow
+def test_evaluation(nix: Nix, tmp_path: Path) -> None:
+    flake, _ = new_flake(tmp_path / "flake")
+    assert nix.eval_json(f"{flake}#lib.answer", cwd=tmp_path) == 42
+    said = nix.eval_json("--expr", "[ builtins.nixVersion builtins.storeDir ]", cwd=tmp_path)
+    assert said == [nix.version, str(nix.store)]
+    with pytest.raises(MatrixError, match=r"nix eval --json .* ended with status 1:\n(?s:.*)no-such-thing"):
+        nix.eval_json(f"{flake}#no-such-thing", cwd=tmp_path)
+
+
+@real
+@slow
+def test_the_right_hash_builds(nix: Nix, tmp_path: Path) -> None:
+    build(nix, tmp_path)
+
+
+@real
+@slow
+def test_a_wrong_hash_fails(nix: Nix, tmp_path: Path) -> None:
+    flake, text = new_flake(tmp_path / "flake", right=False)
+    done = nix.run(["build", "--no-link", flake], tmp_path, check=False)
+    assert done.returncode not in (0, None)
+    assert "hash mismatch in fixed-output derivation" in done.stderr
+    assert re.search(rf"specified:\s+{re.escape(hash_of('something else'))}", done.stderr), done.stderr
+    assert re.search(rf"got:\s+{re.escape(hash_of(text))}", done.stderr), done.stderr
+
+
+@real
+@slow
+def test_flake_check_builds_the_checks(nix: Nix, tmp_path: Path) -> None:
+    right, text = new_flake(tmp_path / "right")
+    nix.run(["flake", "check", right], tmp_path)
+    assert [p for p in nix.store.glob("*-seed") if p.is_file() and p.read_text() == text]
+    wrong, _ = new_flake(tmp_path / "wrong", right=False)
+    done = nix.run(["flake", "check", wrong], tmp_path, check=False)
+    assert done.returncode != 0
+    assert "hash mismatch in fixed-output derivation" in done.stderr
+
+
+@real
+@slow
+def test_other_tools_than_nix(nix: Nix, tmp_path: Path) -> None:
+    (tmp_path / "a.nix").write_text("{ b = 1; }")
+    assert nix.run(["--parse", "a.nix"], tmp_path, tool="nix-instantiate").stdout.strip() == "{ b = 1; }"
+    (tmp_path / "a.nix").write_text("{ b = 1 }")
+    with pytest.raises(MatrixError, match="syntax error"):
+        nix.run(["--parse", "a.nix"], tmp_path, tool="nix-instantiate")
+
+
+@real
+@slow
+def test_nothing_outside_the_cache_is_written(nix: Nix, tmp_path: Path) -> None:
+    """Since this module was imported: getting it counts, where it had to be got."""
+    build(nix, tmp_path)
+    flake, _ = new_flake(tmp_path / "checked")
+    nix.run(["flake", "check", flake], tmp_path)
+    assert outside() == BEFORE
+
+
+@real
+@slow
+def test_the_newest_is_one_that_can_read_nixpkgs() -> None:
+    """Nixpkgs wants at least 2.18 (its lib/minver.nix)."""
+    old, new = (tuple(map(int, get().version.split("."))) for get in (nix_of_host_release, newest_nix))
+    assert new >= old
+    assert new >= (2, 18)
+
+
+@pytest.fixture
+def open_folder(tmp_path: Path) -> Iterator[Path]:
+    """One that NOBODY may use: root's temporary folders are closed to others."""
+    if os.geteuid() != 0:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="jdk-matrix-") as name:
+        shutil.chown(name, NOBODY, NOBODY)
+        yield Path(name)
+
+
+def as_ordinary_user(folder: Path, told: Path) -> None:
+    """In a process of its own, which has everything imported: NOBODY may not be able to read this interpreter."""
+    try:
+        os.chdir(folder)
+        os.environ |= {
+            "MATRIX_CACHE": str(folder / "cache"),
+            "HOME": str(folder),
+            "PATH": f"{folder}:{os.environ['PATH']}",
+        }
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        build(nix_of_host_release(), folder)
+        told.write_text("built")
+    except BaseException:
+        told.write_text(traceback.format_exc())
+
+
+@real
+@slow
+def test_an_ordinary_user_gets_it_and_builds(open_folder: Path) -> None:
+    shutil.copy2(elf.patchelf(), open_folder / "patchelf")
+    told = open_folder / "told"
+    told.touch()
+    told.chmod(0o666)
+    process = multiprocessing.get_context("fork").Process(target=as_ordinary_user, args=(open_folder, told))
+    process.start()
+    process.join(600)
+    assert told.read_text() == "built"
+    assert process.exitcode == 0
+    store = next((open_folder / "cache/nix/var").iterdir()) / "store"
+    assert {path.lstat().st_uid for path in store.iterdir()} == {os.geteuid() or NOBODY}
+
+
+@pytest.fixture
+def looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float], Path]]:
+    """A made-up suite whose Nix was looked for some seconds ago, and a Debian that does not answer."""
+    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path))
+
+    def no_answer(*_: object) -> install.Installed:
+        raise MatrixError("the mirror does not answer")
+
+    def make(age_s: float) -> Path:
+        known = install.Installed(
+            suite="somewhere", package_version="2.0+x-1", version="2.0", packages={}, looked_at_s=time.time() - age_s
+        )
+        for path in (
+            tmp_path / "nix" / known.name / "usr/bin/nix",
+            tmp_path / "nix/var" / known.name / "state/db/db.sqlite",
+        ):
+            path.parent.mkdir(parents=True)
+            path.touch()
+        (tmp_path / "nix" / "somewhere.json").write_text(known.model_dump_json())
+        return tmp_path / "nix" / known.name
+
+    monkeypatch.setattr(install, "_get", no_answer)
+    monkeypatch.setattr(install, "NEWEST_SUITE", "somewhere")
+    yield make
+
+
+def test_for_a_day_debian_is_not_asked_again(looked: Callable[[float], Path]) -> None:
+    folder = looked(install.LOOK_AGAIN_AFTER_S - 60)
+    nix = newest_nix()
+    assert (nix.version, nix.program) == ("2.0", folder / "usr/bin/nix")
+
+
+@pytest.mark.parametrize("age_s", [install.LOOK_AGAIN_AFTER_S + 1, -3600.0], ids=["old", "of the future"])
+def test_without_debian_the_known_one_stays_and_that_is_said(looked: Callable[[float], Path], age_s: float) -> None:
+    looked(age_s)
+    with pytest.warns(UserWarning, match=r"Nix 2\.0 of Debian somewhere may not be its newest: the mirror does not"):
+        assert newest_nix().version == "2.0"
+
+
+def test_without_debian_and_without_a_known_one(looked: Callable[[float], Path]) -> None:
+    program = looked(0) / "usr/bin/nix"
+    program.unlink()
+    with pytest.raises(MatrixError, match=r"^Nix of Debian somewhere cannot be had: the mirror does not answer$"):
+        newest_nix()
+
+
+def test_no_debian(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apt, "_os_release", lambda: {"ID": "fedora"})
+    with pytest.raises(MatrixError, match=r"^this host is fedora, not Debian$"):
+        nix_of_host_release()

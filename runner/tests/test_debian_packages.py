@@ -1,0 +1,122 @@
+"""Which packages hold a program's libraries, and that a program finds those that lie beside it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.debian import elf
+from jdkmatrix.provision.debian.apt import dependencies, library_closure
+from jdkmatrix.provision.debian.sources import AptSource, own_suite
+from tests.loader import loaded
+
+DEPENDS = """\
+tool
+  PreDepends: libc6
+ |Depends: libnew1t64
+  Depends: libold1
+  Depends: adduser
+  Depends: libtool-perl
+  Depends: <libvirtual-abi-3>
+    libprovider1
+ |Depends: <libgone>
+  Depends: libsecond2
+  Depends: zlib1g
+libc6
+  Depends: libgcc-s1
+libgcc-s1
+  Depends: gcc-15-base
+  Depends: libc6
+<libvirtual-abi-3>
+libnew1t64
+  Depends: libdeep0.9-1
+libdeep0.9-1
+adduser
+  Depends: libnever1
+zlib1g
+  Depends: libc6
+"""
+
+
+def test_of_alternatives_the_first_that_is_a_package() -> None:
+    assert dependencies(DEPENDS)["tool"] == ["libc6", "libnew1t64", "adduser", "libtool-perl", "libsecond2", "zlib1g"]
+
+
+def test_libraries_of_libraries_and_nothing_else() -> None:
+    found = dependencies(DEPENDS)
+    deep = ["libc6", "libdeep0.9-1", "libgcc-s1", "libnew1t64", "libsecond2", "zlib1g"]
+    assert library_closure(found, "tool") == deep
+    assert library_closure({"tool": found["tool"]}, "tool") == ["libc6", "libnew1t64", "libsecond2", "zlib1g"]
+
+
+@pytest.mark.parametrize(
+    ("suites", "codename", "expected"),
+    [(("bookworm-updates", "bookworm"), "bookworm", "bookworm"), (("sid",), None, "sid"), (("stable",), "x", "stable")],
+)
+def test_the_suite_of_the_host(suites: tuple[str, ...], codename: str | None, expected: str) -> None:
+    assert own_suite(AptSource(("http://mirror.example",), suites, ("main",)), codename) == expected
+
+
+def host_program() -> Path:
+    found = shutil.which("ls")
+    assert found is not None
+    return Path(found).resolve()
+
+
+def lay_out(root: Path, program: Path, core: str) -> Path:
+    """`program` and all that it loads, as packages would hold it; interpreter and libc in the folder `core`."""
+    copy = root / "usr" / "bin" / program.name
+    for library in loaded(program):
+        basic = library.name.startswith(("ld-linux", "libc.so"))
+        place = root / (core if basic else "usr/lib/multi-arch") / library.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(library, place)
+    copy.parent.mkdir(parents=True)
+    shutil.copy2(program, copy)
+    return copy
+
+
+def a_library_that_needs_another(folder: Path) -> Path:
+    libraries = {path.name: path for path in elf.files(folder) if not path.name.startswith(("ld-linux", "libc.so"))}
+    return next(p for p in libraries.values() if not libraries.keys().isdisjoint(patchelf("--print-needed", p).split()))
+
+
+def patchelf(*arguments: str | Path) -> str:
+    return subprocess.check_output([elf.patchelf(), *arguments], text=True).strip()
+
+
+@pytest.mark.parametrize("core", ["lib/multi-arch", "usr/lib/multi-arch"])
+def test_a_program_loads_nothing_of_the_host(tmp_path: Path, core: str) -> None:
+    root, final = tmp_path / "staging", tmp_path / "final"
+    program = lay_out(root, host_program(), core)
+    library = a_library_that_needs_another(root / "usr/lib/multi-arch")
+    patchelf("--set-rpath", "/usr/lib/private:/somewhere", library)
+    private = root / "usr/lib/private" / library.name
+    private.parent.mkdir()
+    library.rename(private)
+    library.symlink_to(f"../private/{library.name}")
+    assert elf.with_search_path(elf.files(root / "usr/lib")) == [private]
+
+    elf.relocate([program, private], root, final)
+    root.rename(final)
+    here = final / "usr/bin" / program.name
+    assert {path.name for path in loaded(here)} == {path.name for path in loaded(host_program())}
+    assert all(path.resolve().is_relative_to(final.resolve()) for path in loaded(here))
+    subprocess.run([here, final], check=True, stdout=subprocess.DEVNULL)
+    search = patchelf("--print-rpath", final / private.relative_to(root)).split(":")
+    assert search[:3] == ["$ORIGIN/.", "/somewhere", f"$ORIGIN/{os.path.relpath(root / core, private.parent)}"]
+
+
+def test_without_a_program_or_its_interpreter(tmp_path: Path) -> None:
+    program = lay_out(tmp_path, host_program(), "lib/multi-arch")
+    library = next(p for p in elf.files(tmp_path / "usr/lib"))
+    with pytest.raises(MatrixError, match="the packages hold programs for no interpreter; expected one"):
+        elf.relocate([library], tmp_path, tmp_path)
+    shutil.rmtree(tmp_path / "lib")
+    with pytest.raises(MatrixError, match="the packages hold no ld-linux"):
+        elf.relocate([program], tmp_path, tmp_path)
