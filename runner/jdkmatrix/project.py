@@ -1,4 +1,4 @@
-"""Where the parts of the project are. A checkout has them together; a package hands them over by environment."""
+"""Where the parts of the project are. A checkout has them together; a package hands them over."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.handed import handed_over
 
 
 @dataclass(frozen=True)
 class Project:
-    """`root` holds matrix.toml, jdks.json, workloads and report-templates."""
+    """`root` holds matrix.toml, jdks.json, workloads and report-templates; results and site go below `work`."""
 
     root: Path
+    work: Path
 
     @property
     def matrix(self) -> Path:
@@ -29,28 +31,32 @@ class Project:
 
     @property
     def results(self) -> Path:
-        return self.root / "results"
+        return self.work / "results"
 
     @property
     def site(self) -> Path:
-        return self.root / "site"
+        return self.work / "site"
 
 
 def find_project() -> Project:
-    """`MATRIX_HOME`, else the working directory or the nearest folder above it with a matrix.toml, else the checkout
-    that this package runs from.
+    """`MATRIX_HOME`; else what a package hands over, with results below the working directory; else the working
+    directory or the nearest folder above it with a matrix.toml; else the checkout that this package runs from.
 
     Raises:
-        MatrixError: none of them has a matrix.toml.
+        MatrixError: none of them has a matrix.toml, or what is handed over cannot be read.
     """
     home = os.environ.get("MATRIX_HOME")
+    handed = None if home else handed_over()
     if home:
         candidates = [Path(home)]
+    elif handed:
+        candidates = [handed.source.root]
     else:
         here = Path.cwd()
         candidates = [here, *here.parents, Path(__file__).resolve().parents[2]]
     for folder in candidates:
         if (folder / "matrix.toml").is_file():
-            return Project(folder.resolve())
+            root = folder.resolve()
+            return Project(root, Path.cwd() if handed else root)
     where = f"MATRIX_HOME = {home}" if home else "this folder, and those above it"
     raise MatrixError(f"no matrix.toml in {where}: run this in a checkout of the project, or set MATRIX_HOME")

@@ -72,10 +72,16 @@ def entry(version: str = VERSION, url: str | None = None, digest: str = "0" * 64
 
 
 class FileServer(ThreadingHTTPServer):
-    """Serves `files`; a name in `announced` claims that many bytes; `asked` counts GETs."""
+    """Serves `files`; `asked` counts GETs.
+
+    A name in `announced` claims that many bytes; `moved` says where a name is now; a name in `refused` is answered
+    with that status, another unknown name with 404.
+    """
 
     files: dict[str, bytes]
     announced: dict[str, int]
+    moved: dict[str, str]
+    refused: dict[str, int]
     asked: Counter[str]
 
     @property
@@ -92,9 +98,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked[self.path] += 1
+        if self.path in self.server.moved:
+            self.send_response(302)
+            self.send_header("Location", self.server.moved[self.path])
+            self.end_headers()
+            return
         data = self.server.files.get(self.path)
         if data is None:
-            self.send_error(404)
+            self.send_error(self.server.refused.get(self.path, 404))
             return
         self.send_response(200)
         self.send_header("Content-Length", str(self.server.announced.get(self.path, len(data))))
@@ -110,7 +121,7 @@ def file_server(**files: bytes) -> Iterator[FileServer]:
     server = FileServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
     server.files = {f"/{name}": data for name, data in files.items()}
-    server.announced, server.asked = {}, Counter()
+    server.announced, server.moved, server.refused, server.asked = {}, {}, {}, Counter()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

@@ -80,6 +80,8 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("plan", "--precision", "0.05"), "--max-blocks"),
         (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
         (("report", "/no/such/run"), "/no/such/run: not a run"),
+        (("summary", "/no/such/run", "--markdown"), "/no/such/run: not a run"),
+        (("summary",), "no run there yet"),
         (("run", "--resume", "--run", "/proc/no-such"), "/proc/no-such"),
         (("jdks", "fetch", "temurin-52"), "temurin-52"),
     ],

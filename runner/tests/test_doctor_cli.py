@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from jdkmatrix.cli import examining, tuning
 from jdkmatrix.cli.main import app
+from jdkmatrix.doctor.catalogue import PROPERTIES
 from jdkmatrix.doctor.tuning import Step
 from jdkmatrix.errors import MatrixError
 from tests.doctor_host import CPU, FIXABLE, make_host, read
@@ -62,6 +63,30 @@ def test_the_table_fits_on_80_columns_and_no_word_is_cut(
     assert ("--restore puts them back" in " ".join(printed.split())) == (changes is FIXABLE)
 
 
+@pytest.mark.parametrize(
+    ("changes", "code", "verdict"),
+    [({}, 0, "ready"), (FIXABLE, 2, "unfit"), ({"proc/loadavg": "9.00 9 9 1/85 1"}, 1, "noisy")],
+)
+def test_markdown_has_the_verdict_above_all_rows_the_worst_first(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    changes: dict[str, str],
+    code: int,
+    verdict: str,
+) -> None:
+    host = make_host(tmp_path, changes)
+    monkeypatch.setattr(examining, "this_host", lambda: host)
+    assert examining.show(as_markdown=True) == code
+    heading, _, about, _, *table = capsys.readouterr().out.splitlines()
+    assert heading.startswith(f"### This host is {verdict} (")
+    assert about
+    verdicts = [row.split(" | ")[1] for row in table[2:]]
+    assert len(verdicts) == len(PROPERTIES)
+    assert verdicts == sorted(verdicts, key=["unfit", "noisy", "not shown", "ready"].index)
+    assert verdicts[0] == verdict or verdict == "ready"
+
+
 @pytest.mark.parametrize("option", ["--tune", "--restore"])
 def test_without_root_one_line_says_so(monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     monkeypatch.setattr(tuning.os, "geteuid", lambda: 1000)
@@ -73,8 +98,9 @@ def test_without_root_one_line_says_so(monkeypatch: pytest.MonkeyPatch, option: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--tune", "--restore"], "one of --json, --tune and --restore"),
-        (["--tune", "--json"], "one of --json, --tune and --restore"),
+        (["--tune", "--restore"], "one of --json, --markdown, --tune and --restore"),
+        (["--markdown", "--json"], "one of --json, --markdown, --tune and --restore"),
+        (["--tune", "--json"], "one of --json, --markdown, --tune and --restore"),
         (["--yes"], "--yes answers what --tune asks"),
     ],
 )

@@ -8,10 +8,13 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.jdks.identify import (
+    VendorName,
     VersionOutput,
+    build_order,
     describe_release,
     feature_version,
     is_build,
+    is_early_access,
     parse_release,
     parse_version_output,
     signed_by,
@@ -30,6 +33,12 @@ SAMPLES = Path(__file__).parent / "samples" / "jdks"
         ("debian-17", VersionOutput("17.0.15+6-Debian-1deb12u1", "Debian", "hotspot")),
         ("sapmachine-23.0.2", VersionOutput("23.0.2+7", "SAP SapMachine", "hotspot", "SapMachine")),
         ("redhat-22-ea", VersionOutput("22-ea+36", None, "hotspot", "(Red_Hat-22.0.0.0.36-1)")),
+        ("ubuntu-22-ea", VersionOutput("22-ea+16-Ubuntu-1", None, "hotspot")),
+        ("oracle-22-ea", VersionOutput("22-ea+27-2262", None, "hotspot")),
+        ("oracle-22", VersionOutput("22+36-2370", None, "hotspot")),
+        ("semeru-21.0.4-windows", VersionOutput("21.0.4+7-LTS", "IBM Semeru", "openj9", "21.0.4.0", "0.46.0")),
+        ("semeru-21.0.7-certified", VersionOutput("21.0.7+6-LTS", "IBM Semeru", "openj9", "21.0.7.0", "0.51.0")),
+        ("semeru-26.0.2.10", VersionOutput("26.0.2.1+1", "IBM Semeru", "openj9", "26.0.2.10", "0.61.0")),
         ("semeru-21.0.8", VersionOutput("21.0.8+9-LTS", "IBM Semeru", "openj9", "21.0.8.0", "0.53.0")),
         ("semeru-25.0.0", VersionOutput("25+36-LTS", "IBM Semeru", "openj9", "25.0.0.0", "0.55.0")),
         ("semeru-25.0.2-certified", VersionOutput("25.0.2+10", "IBM Semeru", "openj9", "25.0.2.0", "0.57.0")),
@@ -57,6 +66,8 @@ def test_release_files() -> None:
     assert describe_release(temurin) == VersionOutput("25.0.3+9-LTS", "Eclipse Adoptium", "hotspot", "Temurin-25.0.3+9")
     debian = parse_release((SAMPLES / "debian-28-ea.release").read_text())
     assert describe_release(debian) == VersionOutput("28-ea+18-1-Debian", "Debian", "hotspot")
+    oracle = parse_release((SAMPLES / "oracle-26.0.1.release").read_text())
+    assert describe_release(oracle) == VersionOutput("26.0.1+8-34", "Oracle OpenJDK", "hotspot")
     semeru = parse_release((SAMPLES / "semeru-16.0.2.release").read_text())
     assert describe_release(semeru) == VersionOutput("16.0.2+7", "IBM Semeru", "openj9", "16.0.2.0", "0.27.0")
 
@@ -111,6 +122,47 @@ def test_semeru_is_known_by_openj9_release_or_by_product_version() -> None:
     assert not is_build(semeru, "21.0.10+7_openj9-0.58.0")
     assert not is_build(semeru, "21.0.12.10")
     assert not is_build(VersionOutput("21.0.10+7", "Eclipse Adoptium", "hotspot", "21.0.10.0"), "21.0.10.0")
+
+
+@pytest.mark.parametrize(
+    ("sample", "vendor", "catalogue"),
+    [
+        ("semeru-26.0.2.10", "IBM Semeru", "26.0.2.10"),
+        ("semeru-21.0.8", "IBM Semeru", "21.0.8+9_openj9-0.53.0"),
+        ("semeru-25.0.0", "IBM Semeru", "25+36_openj9-0.55.0"),
+        ("oracle-22-ea", "Oracle OpenJDK", "22-ea+27"),
+    ],
+)
+def test_what_java_says_is_what_the_catalogue_would_call_it(sample: str, vendor: VendorName, catalogue: str) -> None:
+    build = parse_version_output((SAMPLES / f"{sample}.version").read_text())
+    assert signed_by(build, vendor)
+    assert is_build(build, catalogue)
+
+
+@pytest.mark.parametrize(
+    "oldest_first",
+    [
+        ["21.0.9+10", "21.0.10+7", "21.0.12+8", "21.0.12.1+1", "21.0.13+1"],
+        ["21.0.7+6_openj9-0.51.0", "21.0.10+7_openj9-0.57.0", "21.0.10.1", "21.0.12.0", "21.0.12.10"],
+        ["25+36_openj9-0.55.0", "25+36_openj9-0.56.0", "25.0.2+10_openj9-0.57.0", "25.0.4.10"],
+        ["28-ea+9", "28-ea+17", "28-ea+100", "28+36", "28.0.1+1"],
+    ],
+)
+def test_builds_in_the_order_of_their_age(oldest_first: list[str]) -> None:
+    newest_first = oldest_first[::-1]
+    assert sorted(newest_first, key=build_order) == oldest_first
+    assert len({build_order(version) for version in oldest_first}) == len(oldest_first)
+
+
+def test_what_is_no_version_has_no_age() -> None:
+    for text in ("", "rolling", "jdk-21", "21.0.x"):
+        with pytest.raises(MatrixError, match=r"is no version of a JDK; expected one such as"):
+            build_order(text)
+
+
+def test_early_access() -> None:
+    versions = ["28-ea+17", "28-ea+18-1-Debian", "28+36", "25.0.4.1+1-LTS", "25.0.2+10_openj9-0.57.0", "21.0.12.10"]
+    assert [is_early_access(version) for version in versions] == [True, True, False, False, False, False]
 
 
 def test_an_unsigned_build_is_only_oracles() -> None:

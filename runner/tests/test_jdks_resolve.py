@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tarfile
@@ -12,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix import handed
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks import cache, nix
+from jdkmatrix.provision.jdks import cache
 from jdkmatrix.provision.jdks.catalogue import Catalogue, JdkEntry, this_system
 from jdkmatrix.provision.jdks.outlook import ask
 from jdkmatrix.provision.jdks.resolve import Available, Unavailable, fetch, outlook, resolve
+from tests.handed_parts import handed_parts
 from tests.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
 
 GOOD = packed()
@@ -28,7 +29,7 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.delenv(nix.VARIABLE, raising=False)
+    monkeypatch.delenv(handed.VARIABLE, raising=False)
     return tmp_path
 
 
@@ -137,8 +138,9 @@ def test_a_java_that_does_not_run_leaves_nothing(server: FileServer, tmp_path: P
 
 
 def test_hosts_and_files_that_are_not_there(server: FileServer) -> None:
-    with pytest.raises(MatrixError, match=r"archive: http://127.*/no answers 404"):
-        fetch(entry(url=f"{server.url}/no"))
+    server.refused["/broken"] = 500
+    with pytest.raises(MatrixError, match=r"archive: http://127.*/broken answers 500 [\w ]+; registry: none$"):
+        fetch(entry(url=f"{server.url}/broken"))
     with file_server() as closed:
         name = closed.url.removeprefix("http://")
     with pytest.raises(
@@ -146,6 +148,27 @@ def test_hosts_and_files_that_are_not_there(server: FileServer) -> None:
         match=rf"^test-jdk cannot be had here: archive: {name} does not.*\(connection refused\); registry: none$",
     ):
         fetch(entry(url=f"http://{name}/x"))
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_an_archive_that_its_vendor_took_away(server: FileServer, tmp_path: Path, status: int) -> None:
+    server.refused["/no"] = status
+    gone = entry(url=f"{server.url}/no")
+    exact = gone.model_copy(update={"id": "test-21.0.99"})
+    newer = entry("21.0.100+1").model_copy(update={"id": "newer"})
+    other = JdkEntry.model_validate(newer.model_dump() | {"id": "jdk-25", "feature_version": 25, "version": "25+36"})
+    catalogue = Catalogue(schema_version=1, entries=(other, gone, exact, newer))
+    with pytest.raises(MatrixError) as raised:
+        fetch(gone, catalogue=catalogue)
+    message = str(raised.value)
+    assert f"{server.url}/no answers {status} " in message
+    assert "the vendor has the archive of test-jdk no more; `matrix jdks update test-jdk` looks for a newer" in message
+    assert "of JDK 21 the catalogue also has test-21.0.99, newer; registry: none" in message
+    assert left_behind(tmp_path) == []
+    with pytest.raises(MatrixError) as raised:
+        fetch(exact, catalogue=Catalogue(schema_version=1, entries=(other, exact)))
+    assert "matrix jdks update" not in str(raised.value)
+    assert "the vendor has the archive of test-21.0.99 no more; the catalogue has no other JDK 21;" in str(raised.value)
 
 
 def test_an_archive_only_for_another_machine() -> None:
@@ -207,22 +230,19 @@ def test_the_order_of_sources(server: FileServer, tmp_path: Path, monkeypatch: p
     (on_host / "not-now").rename(on_host / "release")
     assert available(resolve(wanted, allow_fetch=True)).source == "cache"
     from_nix = fake_jdk(tmp_path / "store", VERSION)
-    mapping = tmp_path / "map.json"
-    mapping.write_text(json.dumps({"test-jdk": str(from_nix)}))
-    monkeypatch.setenv(nix.VARIABLE, str(mapping))
+    monkeypatch.setenv(handed.VARIABLE, str(handed_parts(tmp_path, jdks={"test-jdk": from_nix})))
     found = available(resolve(wanted, allow_fetch=True))
     assert (found.source, found.home, found.version) == ("nix", from_nix, VERSION)
 
 
 def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mapping = tmp_path / "map.json"
-    mapping.write_text(json.dumps({"test-jdk": str(fake_jdk(tmp_path / "store", "21.0.1+1"))}))
-    monkeypatch.setenv(nix.VARIABLE, str(mapping))
+    other = fake_jdk(tmp_path / "store", "21.0.1+1")
+    monkeypatch.setenv(handed.VARIABLE, str(handed_parts(tmp_path, jdks={"test-jdk": other})))
     found = resolve(entry(), allow_fetch=True)
     assert isinstance(found, Unavailable)
     assert found.reason.startswith(f"nix: {tmp_path}/store says 21.0.1+1; the catalogue says")
     assert outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail == found.reason
-    mapping.write_text(json.dumps({"test-jdk": str(tmp_path / "gone")}))
+    handed_parts(tmp_path, jdks={"test-jdk": tmp_path / "gone"})
     assert "gone/bin/java is not there" in outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail
 
 

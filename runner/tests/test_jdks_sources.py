@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks import host, nix
-from jdkmatrix.provision.jdks.apt_sources import (
+from jdkmatrix.provision.debian.sources import (
     AptSource,
     debian_archive,
     for_suite,
@@ -17,6 +14,7 @@ from jdkmatrix.provision.jdks.apt_sources import (
     parse_one_line,
     read_sources,
 )
+from jdkmatrix.provision.jdks import host
 from jdkmatrix.provision.jdks.catalogue import JdkEntry
 from tests.jdks_doubles import entry, fake_jdk
 
@@ -180,18 +178,3 @@ def test_a_jdk_without_a_release_file_is_none(tmp_path: Path) -> None:
     home = fake_jdk(tmp_path / "jdk", "21.0.99+1")
     (home / "release").unlink()
     assert host.read_jdk(home) is None
-
-
-def test_what_nix_hands_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(nix.VARIABLE, raising=False)
-    assert nix.handed_over() == {}
-    path = tmp_path / "map.json"
-    monkeypatch.setenv(nix.VARIABLE, str(path))
-    with pytest.raises(MatrixError, match=r"MATRIX_JDK_MAP=.*map.json: cannot be read: No such file"):
-        nix.handed_over()
-    for wrong in ("{", "[]", '{"temurin-25": 3}'):
-        path.write_text(wrong)
-        with pytest.raises(MatrixError, match="MATRIX_JDK_MAP="):
-            nix.handed_over()
-    path.write_text(json.dumps({"temurin-25": "/nix/store/x"}))
-    assert nix.handed_over() == {"temurin-25": Path("/nix/store/x")}

@@ -29,7 +29,8 @@ JDKS = {"virtual": "temurin-25", "platform": "temurin-21.0.8"}
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return Project(make_project(tmp_path_factory.mktemp("project")))
+    home = make_project(tmp_path_factory.mktemp("project"))
+    return Project(home, home)
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,8 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return Project(make_project(tmp_path_factory.mktemp("project")))
+    home = make_project(tmp_path_factory.mktemp("project"))
+    return Project(home, home)
 
 
 @pytest.fixture(scope="module")

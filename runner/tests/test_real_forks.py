@@ -27,7 +27,8 @@ EXECUTORS = ("liberty", "liberty-virtual", "virtual", "platform", "fixed-50", "c
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return Project(make_project(tmp_path_factory.mktemp("project")))
+    home = make_project(tmp_path_factory.mktemp("project"))
+    return Project(home, home)
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,19 @@
-"""The table at the end of a run."""
+"""What a run prints at its end, as a table and as Markdown."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
+import pytest
 from rich.console import Console
 
-from jdkmatrix.cli.summary import summary_table
-from jdkmatrix.records import Capacity, CapacityLoad, CellRecord, Fork, RateLoad, Status, Window
+from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown, summary_table
+from jdkmatrix.records import Capacity, CapacityLoad, CellRecord, Fork, RateLoad, Reason, Status, Window
+from jdkmatrix.store.loaded import LoadedRun
 from tests.builders import cell, fork, key, latency, load_result, pressure, sut_usage
+from tests.report_fixtures import QUICK, synthetic_run
 
 
 def measured(number: int, rps: float, p99_us: tuple[float, ...]) -> Fork:
@@ -72,6 +77,54 @@ def test_cells_without_a_figure_say_why() -> None:
     line = next(line for line in printed([failed]) if "virtual" in line)
     assert "0/2" in line
     assert "failed" in line
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> LoadedRun:
+    return synthetic_run(tmp_path, replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1))
+
+
+def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
+    sink = StringIO()
+    print_summary(loaded, Console(file=sink, width=200))
+    text = summary_markdown(loaded)
+    assert text.startswith("### 20250101\\-120000\\-synthetic\\: complete\\, 2 of 2 cells\\, all with")
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) == 1 + 1 + 1 + 2, "headings, rule, condition, two cells"
+    assert {row.count(" | ") for row in rows} == {5}
+    for row in rows[2:]:
+        for word in row.strip("| ").split(" | "):
+            assert word.replace("\\", "").strip("* ") in sink.getvalue()
+    assert "semeru\\-25 is not available here" in text
+    assert "**Failed or invalid**" not in text
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (Status.FAILED, "1 without a fork that can be used, 1 failed forks"),
+        (Status.INVALID, "1 without a fork that can be used, 0 failed forks"),
+    ],
+)
+def test_what_cannot_be_used_is_told_above_the_table_and_below_it(
+    loaded: LoadedRun, status: Status, words: str
+) -> None:
+    reason = Reason(code="made-up", message="it <b>broke</b> | badly\nand more")
+    bad = cell(key("virtual"), (fork(1, status).model_copy(update={"reasons": (reason,)}),))
+    broken = replace(loaded, cells=(*loaded.cells, bad))
+    assert has_failures(broken) and not has_failures(loaded)
+    text = summary_markdown(broken)
+    assert words in text.splitlines()[0].replace("\\", "")
+    listed = text.partition("**Failed or invalid**")[2].splitlines()[2]
+    assert listed.endswith(f"\\#1 {status.value}\\: it \\<b\\>broke\\<\\/b\\> \\| badly")
+
+
+def test_a_run_in_which_everything_fails_is_still_a_summary(loaded: LoadedRun) -> None:
+    reason = Reason(code="made-up", message="no server " * 30)
+    forks = tuple(fork(n, Status.FAILED).model_copy(update={"reasons": (reason,)}) for n in range(1, 6000))
+    text = summary_markdown(replace(loaded, cells=(cell(key("virtual"), forks),)))
+    assert len(text.encode()) < 2**20, "GitHub shows no larger one"
+    assert "- … and 5949 more" in text
 
 
 def test_names_from_files_are_no_markup() -> None:

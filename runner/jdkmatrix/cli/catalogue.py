@@ -1,17 +1,30 @@
-"""`matrix jdks` and `matrix jdks fetch`."""
+"""`matrix jdks`, `matrix jdks fetch` and `matrix jdks update`."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.project import find_project
-from jdkmatrix.provision.jdks.catalogue import load_catalogue
+from jdkmatrix.provision.jdks import net
+from jdkmatrix.provision.jdks.catalogue import (
+    JdkEntry,
+    dump_catalogue,
+    load_catalogue,
+    parse_catalogue,
+    read_catalogue,
+)
+from jdkmatrix.provision.jdks.lookup import look_up, question
 from jdkmatrix.provision.jdks.outlook import Outlook, outlook
+from jdkmatrix.provision.jdks.pins import why_fixed
 from jdkmatrix.provision.jdks.resolve import fetch
+from jdkmatrix.provision.jdks.update import applied, difference, judge
+from jdkmatrix.store.atomic import write_atomic
 
 _STYLES = {"ready": "green", "fetchable": "cyan", "unavailable": "dim"}
 
@@ -39,11 +52,59 @@ def show(*, as_json: bool) -> None:
 
 def fetch_one(jdk_id: str) -> None:
     """Fetch one entry and say what was got."""
-    entry = load_catalogue(find_project().jdks).entry(jdk_id)
-    got = fetch(entry, progress=print)
+    catalogue = load_catalogue(find_project().jdks)
+    entry = catalogue.entry(jdk_id)
+    got = fetch(entry, progress=print, catalogue=catalogue)
     print(f"{entry.id}: {got.version} from {got.source}: {got.home}")
     if got.notice:
         print(got.notice)
+
+
+def update(ids: Sequence[str], *, write: bool) -> None:
+    """Look newer builds up, for `ids` or for every entry that follows its vendor, and show the change as a diff.
+
+    jdks.json is only written with `write`.
+
+    Raises:
+        MatrixError: an id is unknown, no vendor answers, or jdks.json cannot be read or written.
+    """
+    path = find_project().jdks
+    text = read_catalogue(path)
+    catalogue = parse_catalogue(path, text)
+    chosen = [catalogue.entry(jdk_id) for jdk_id in dict.fromkeys(ids)] or list(catalogue.entries)
+    followed = [entry for entry in chosen if why_fixed(entry) is None]
+    _tell_fixed(entry for entry in chosen if entry not in followed)
+    if followed:
+        print(f"asking {', '.join(dict.fromkeys(entry.vendor for entry in followed))}", flush=True)
+    answers = look_up(followed, net.get_text)
+    verdicts = [judge(entry, answers[question(entry)], catalogue) for entry in followed]
+    reasons = [verdict.unanswered for verdict in verdicts if verdict.unanswered is not None]
+    if verdicts and len(reasons) == len(verdicts):
+        raise MatrixError(f"no newer JDK could be looked up: {'; '.join(dict.fromkeys(reasons))}")
+    for verdict in verdicts:
+        print(f"{verdict.entry.id}: {verdict.text}")
+    moved = [verdict.entry.id for verdict in verdicts if verdict.moved is not None]
+    if moved:
+        new = dump_catalogue(applied(catalogue, verdicts))
+        print(f"\n{difference(text, new, path.name)}")
+        if write:
+            write_atomic(path, new)
+    count = "1 entry" if len(moved) == 1 else f"{len(moved)} entries"
+    if write and moved:
+        print(f"{count} changed in {path}, and the -prev of each: `matrix jdks fetch {moved[0]}` verifies the new pin")
+    elif moved:
+        print(f"{count} would change, and the -prev of each; nothing was written (--write does)")
+    else:
+        print("0 entries would change")
+
+
+def _tell_fixed(entries: Iterable[JdkEntry]) -> None:
+    """Which entries are not looked up, with one line for each reason."""
+    ids: dict[str, list[str]] = {}
+    for entry in entries:
+        ids.setdefault(why_fixed(entry) or "", []).append(entry.id)
+    for reason, names in ids.items():
+        print(f"not looked up, {reason}: {', '.join(names)}")
 
 
 def _as_json(row: Outlook) -> dict[str, object]:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from jdkmatrix.cli import markdown
 from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, HostVerdict, overall
 from jdkmatrix.doctor.catalogue import examine
 from jdkmatrix.errors import MatrixError
@@ -23,11 +24,11 @@ _STYLES = {"ready": "green", "noisy": "yellow", "unfit": "red", "not shown": "di
 _MEANINGS: dict[HostVerdict, str] = {
     "ready": "Nothing that was found disturbs a measurement.",
     "noisy": "Ratios inside one run hold, with wider intervals; absolute figures do not carry over to other hosts.",
-    "unfit": "Do what the red rows say first: figures from here would mean nothing.",
+    "unfit": "Do first what the unfit rows ask for: figures from here would mean nothing.",
 }
 
 
-def show(*, as_json: bool) -> int:
+def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
     """Print the checks of this host; returns the exit code of the overall verdict."""
     facts = read_facts(read_topology())
     checks = examine(this_host())
@@ -40,8 +41,12 @@ def show(*, as_json: bool) -> int:
         }
         print(json.dumps(report, indent=2))
         return EXIT[verdict]
+    host = f"{facts.cpu.model}, Linux {facts.kernel}"
+    if as_markdown:
+        print(_markdown(checks, verdict, host))
+        return EXIT[verdict]
     console = Console()
-    console.print(_table(checks, f"{facts.cpu.model}, Linux {facts.kernel}"))
+    console.print(_table(checks, host))
     console.print(_summary(checks, verdict))
     return EXIT[verdict]
 
@@ -76,17 +81,38 @@ def _table(checks: tuple[Check, ...], title: str) -> Table:
 
 
 def _words(check: Check) -> str:
-    shown = check.verdict != "not shown" or check.found != NOT_SHOWN
-    text = escape(": ".join(filter(None, (check.found if shown else "", check.why))))
+    text = escape(_found(check))
     return f"{text}\n[bold]→[/] {escape(check.advice)}" if check.advice else text
 
 
+def _found(check: Check) -> str:
+    shown = check.verdict != "not shown" or check.found != NOT_SHOWN
+    return ": ".join(filter(None, (check.found if shown else "", check.why)))
+
+
 def _summary(checks: tuple[Check, ...], verdict: HostVerdict) -> str:
-    counts = ", ".join(
-        f"{count} {name}" for name in _STYLES if (count := sum(check.verdict == name for check in checks))
-    )
-    lines = [f"This host is [{_STYLES[verdict]}]{verdict}[/] ({counts}). {_MEANINGS[verdict]}"]
+    lines = [f"This host is [{_STYLES[verdict]}]{verdict}[/] ({_counts(checks)}). {_MEANINGS[verdict]}"]
     changes = sum(len(check.changes) for check in checks)
     if changes:
         lines.append(f"`matrix doctor --tune` (root) can change {changes} settings, and --restore puts them back.")
     return "\n".join(lines)
+
+
+def _counts(checks: tuple[Check, ...]) -> str:
+    return ", ".join(f"{count} {name}" for name in _STYLES if (count := sum(check.verdict == name for check in checks)))
+
+
+def _markdown(checks: tuple[Check, ...], verdict: HostVerdict, host: str) -> str:
+    """For the job summary of a CI service: the verdict as a heading, then what stands in the way first."""
+    worst_first = ("unfit", "noisy", "not shown", "ready")
+    rows = (
+        (markdown.escaped(check.name), check.verdict, markdown.escaped(_found(check)), markdown.escaped(check.advice))
+        for check in sorted(checks, key=lambda check: worst_first.index(check.verdict))
+    )
+    return "\n\n".join(
+        (
+            f"### This host is {verdict} ({_counts(checks)})",
+            markdown.escaped(f"{host}. {_MEANINGS[verdict]}"),
+            markdown.table(("property", "verdict", "found: what follows", "what to do"), rows),
+        )
+    )

@@ -37,6 +37,9 @@ jdks_app = typer.Typer(help="The JDK catalogue: what is available here, from whe
 app.add_typer(jdks_app, name="jdks")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a machine to read.")]
+MarkdownOption = Annotated[
+    bool, typer.Option("--markdown", help="Print Markdown, for the job summary of a CI service.")
+]
 
 
 def told(command: Callable[P, R]) -> Callable[P, R]:
@@ -105,6 +108,20 @@ def report(
 
 @app.command()
 @told
+def summary(
+    directory: Annotated[
+        Path | None, typer.Argument(metavar="RUN", help="The folder of a run; by default the newest.")
+    ] = None,
+    as_markdown: MarkdownOption = False,
+) -> None:
+    """Print again what a run printed at its end."""
+    from jdkmatrix.cli import reporting
+
+    reporting.summarise(directory, as_markdown=as_markdown)
+
+
+@app.command()
+@told
 @with_selection
 def setup(options: Options) -> None:
     """Get and build everything that a profile or a scenario needs, and measure nothing."""
@@ -132,17 +149,39 @@ def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entr
     catalogue.fetch_one(jdk_id)
 
 
+@jdks_app.command("update")
+@told
+def jdks_update(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Entries of the catalogue; by default all that follow their vendor."),
+    ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write jdks.json; without it the change is only shown.")
+    ] = False,
+) -> None:
+    """Look newer builds up at their vendors, and show what would change in jdks.json as a diff.
+
+    The build that is replaced is kept as ID-prev. Checksums are those that the vendors publish, over HTTPS, and are
+    trusted on first use; `matrix jdks fetch` verifies against them.
+    """
+    from jdkmatrix.cli import catalogue
+
+    catalogue.update(ids or [], write=write)
+
+
 @app.command()
 @told
 def doctor(
     as_json: JsonOption = False,
+    as_markdown: MarkdownOption = False,
     tune: Annotated[bool, typer.Option("--tune", help="Change what disturbs, as root; asks first.")] = False,
     restore: Annotated[bool, typer.Option("--restore", help="Put back what --tune found, as root.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --tune: do not ask.")] = False,
 ) -> None:
     """Say whether this host can measure: 0 ready, 1 noisy, 2 unfit. Or change what disturbs, and put it back."""
-    if tune + restore + as_json > 1:
-        raise MatrixError("doctor takes one of --json, --tune and --restore")
+    if tune + restore + as_json + as_markdown > 1:
+        raise MatrixError("doctor takes one of --json, --markdown, --tune and --restore")
     if yes and not tune:
         raise MatrixError("--yes answers what --tune asks: give both, or neither")
     if tune or restore:
@@ -151,7 +190,7 @@ def doctor(
         raise typer.Exit(tuning.tune_host(yes=yes) if tune else tuning.restore_host())
     from jdkmatrix.cli import examining
 
-    raise typer.Exit(examining.show(as_json=as_json))
+    raise typer.Exit(examining.show(as_json=as_json, as_markdown=as_markdown))
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`matrix report`: from result folders to the site."""
+"""`matrix report`: from result folders to the site. `matrix summary`: one of them in words."""
 
 from __future__ import annotations
 
@@ -15,9 +15,32 @@ def report(runs: Sequence[Path], site: Path | None) -> None:
     project = find_project()
     folders = list(runs) or [latest_run(project.results)]
     for folder in folders:
-        if not (folder / "run.json").is_file():
-            raise MatrixError(f"{folder}: not a run: it has no run.json")
+        _check_run(folder)
     print(f"site: {write_site(project, folders, site)}")
+
+
+def summarise(run: Path | None, *, as_markdown: bool) -> None:
+    """Print what `run`, or the newest run, came to.
+
+    Raises:
+        MatrixError: no run is there, or its run.json cannot be read.
+    """
+    from rich.console import Console
+
+    from jdkmatrix.cli.summary import print_summary, summary_markdown
+
+    folder = run or latest_run(find_project().results)
+    _check_run(folder)
+    loaded = RunStore(folder).load()
+    if as_markdown:
+        print(summary_markdown(loaded))
+    else:
+        print_summary(loaded, Console())
+
+
+def _check_run(folder: Path) -> None:
+    if not (folder / "run.json").is_file():
+        raise MatrixError(f"{folder}: not a run: it has no run.json")
 
 
 def write_site(project: Project, runs: Sequence[Path], site: Path | None) -> Path:

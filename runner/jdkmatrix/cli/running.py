@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,29 +14,29 @@ from pathlib import Path
 from types import FrameType
 
 from rich.console import Console
-from rich.markup import escape
 
 from jdkmatrix import __version__
 from jdkmatrix.cli.progress import display
 from jdkmatrix.cli.reporting import write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.cli.summary import summary_table
+from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.handed import handed_over
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.draft import now_utc
+from jdkmatrix.measure.origins import source_revision
 from jdkmatrix.measure.pinning import pinning
 from jdkmatrix.measure.prepare import Prepared, catalogue_records, prepare, set_up_parts
 from jdkmatrix.plan import estimate_s, select_cells
 from jdkmatrix.project import Project, find_project
 from jdkmatrix.provision.cache import cache_dir
-from jdkmatrix.records import RunRecord, Status, Stopping
+from jdkmatrix.records import RunRecord, Stopping
 from jdkmatrix.report.wording import pinned_words
-from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore, latest_run
 
 EXIT_WITH_FAILURES = 3
@@ -107,26 +106,10 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
 def _conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
     loaded = store.load()
     index = write_site(project, [store.directory], site)
-    console.print(summary_table(loaded.cells, sequential=loaded.run.stopping is not None))
-    for entry in loaded.run.not_testable:
-        console.print(f"[yellow]not testable here: {entry.key.cell_id}: {escape(entry.reason)}", soft_wrap=True)
-    for problem in _problems(loaded):
-        console.print(f"[yellow]{escape(problem)}", soft_wrap=True)
-    for note in loaded.run.notes:
-        console.print(f"note: {escape(note)}", soft_wrap=True)
+    print_summary(loaded, console)
     console.print(f"results: {store.directory}", soft_wrap=True)
     console.print(f"site: {index}", soft_wrap=True)
-    unusable = any(not any(fork.usable for fork in cell.forks) for cell in loaded.cells)
-    failed = any(fork.status is Status.FAILED for cell in loaded.cells for fork in cell.forks)
-    return EXIT_WITH_FAILURES if unusable or failed else 0
-
-
-def _problems(loaded: LoadedRun) -> Iterator[str]:
-    yield from loaded.problems
-    for cell in loaded.cells:
-        for fork in cell.forks:
-            for reason in fork.reasons:
-                yield f"{cell.key.cell_id}#{fork.fork} {fork.status.value}: {reason.message.splitlines()[0]}"
+    return EXIT_WITH_FAILURES if has_failures(loaded) else 0
 
 
 def _fresh(project: Project, options: Options, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord | None]:
@@ -153,7 +136,7 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
 
 def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord | None) -> RunRecord:
     matrix, options = chosen.matrix, chosen.options
-    commit, dirty = _git(find_project().root)
+    commit, dirty = source_revision(find_project().root, handed_over())
     return RunRecord(
         run_id=earlier.run_id if earlier else run_id,
         tool_version=__version__,
@@ -179,6 +162,7 @@ def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord 
         not_testable=prepared.plan.not_testable,
         order=prepared.plan.order,
         stopping=_stopping_record(matrix.profiles[options.profile]),
+        provenance=prepared.provenance,
         notes=prepared.notes,
     )
 
@@ -186,21 +170,6 @@ def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord 
 def _stopping_record(profile: Profile) -> Stopping | None:
     rules = profile.stopping
     return Stopping.model_validate(asdict(rules)) if rules else None
-
-
-def _git(root: Path) -> tuple[str | None, bool | None]:
-    """Commit and whether the tree differs from it; None outside a checkout or without git."""
-
-    def git(*arguments: str) -> str | None:
-        try:
-            done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True)
-        except (OSError, subprocess.CalledProcessError):
-            return None
-        return done.stdout.strip()
-
-    commit = git("rev-parse", "HEAD")
-    changes = git("status", "--porcelain", "--untracked-files=no")
-    return commit, None if changes is None else bool(changes)
 
 
 @contextmanager

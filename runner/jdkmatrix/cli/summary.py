@@ -1,14 +1,17 @@
-"""The table that a run prints at its end."""
+"""What a run prints at its end, and `matrix summary`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from jdkmatrix.cli import markdown
 from jdkmatrix.config.executors import BASELINE, reference
 from jdkmatrix.records import (
     CapacityLoad,
@@ -18,41 +21,154 @@ from jdkmatrix.records import (
     Fork,
     RampedLoad,
     RateLoad,
+    Status,
     StepsLoad,
     Window,
 )
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.stats import Ratio, paired_ratio, summarise
 from jdkmatrix.stats.forks import fork_capacity_rps, leading_by_block
+from jdkmatrix.store.loaded import LoadedRun
+
+# Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
+_LISTED_AT_MOST = 50
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell in words: executor, forks, req/s, CPU, p99 or the rate that is held, ratio. `usable`: has any fork."""
+
+    usable: bool
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cells that are compared, below what they have in common: JDK, what was served, CPUs, task duration, load."""
+
+    condition: tuple[str, ...]
+    rows: tuple[Row, ...]
 
 
 def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> Table:
     """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
     block by block. Figures are geometric means over forks, as on the page. Fits on a terminal of 80 columns, so that
     the rate that is held stands in the place of p99 where it was searched for."""
-    searched = any(isinstance(cell.load, CapacityLoad) for cell in cells)
-    table = Table(caption=_caption(cells, searched=searched), caption_justify="left")
-    table.add_column("executor", no_wrap=True)
-    for name in ("forks", "req/s", "CPU µs/req", "holds req/s" if searched else "p99 ms", f"× {BASELINE}"):
+    table = Table(caption=_caption(cells), caption_justify="left")
+    first, *figures = _headings(cells)
+    table.add_column(first, no_wrap=True)
+    for name in figures:
         table.add_column(name, justify="right")
-    by_key = {cell.key: cell for cell in cells}
-    for _, group in groupby(cells_by_condition(cells), key=lambda cell: cell.key.group):
-        members = list(group)
-        key = members[0].key
+    for group in _groups(cells, sequential=sequential):
+        jdk, *others = map(escape, group.condition)
         table.add_section()
-        cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
-        heading = ("", escape(key.served), cpus, f"{key.burn_us} µs", key.load)
-        table.add_row(f"[bold]{escape(key.jdk)}[/]", *heading)
-        for cell in members:
-            ratio = escape(ratio_text(ratio_to_baseline(cell, by_key, sequential=sequential)))
-            table.add_row(*_row(cell), _held(cell) if searched else p99_ms(cell.forks), ratio)
+        table.add_row(f"[bold]{jdk}[/]", "", *others)
+        for row in group.rows:
+            executor, forks, throughput, *rest = map(escape, row.columns)
+            style = "" if row.usable else "[yellow]"
+            table.add_row(f"{style}  {executor}", forks, f"{style}{throughput}", *rest)
     return table
 
 
-def _caption(cells: Sequence[CellRecord], *, searched: bool) -> str:
+def print_summary(loaded: LoadedRun, console: Console) -> None:
+    """The table, what could not be measured here, what went wrong, and what a reader must know."""
+    console.print(summary_table(loaded.cells, sequential=loaded.run.stopping is not None))
+    for text in _not_testable(loaded):
+        console.print(f"[yellow]not testable here: {escape(text)}", soft_wrap=True)
+    for problem in _problems(loaded):
+        console.print(f"[yellow]{escape(problem)}", soft_wrap=True)
+    for note in loaded.run.notes:
+        console.print(f"note: {escape(note)}", soft_wrap=True)
+
+
+def summary_markdown(loaded: LoadedRun) -> str:
+    """The same for the job summary of a CI service, with a heading that says whether everything can be used."""
+    run, cells = loaded.run, loaded.cells
+    rows: list[Sequence[str]] = []
+    for group in _groups(cells, sequential=run.stopping is not None):
+        jdk, *others = map(markdown.escaped, group.condition)
+        rows.append((f"**{jdk}**", "", *others))
+        rows += [tuple(map(markdown.escaped, row.columns)) for row in group.rows]
+    parts = [
+        f"### {markdown.escaped(f'{run.run_id}: {run.status}, {_outcome(loaded)}')}",
+        markdown.escaped(f"{run.host.cpu.model}, Linux {run.host.kernel}"),
+        markdown.table(tuple(map(markdown.escaped, _headings(cells))), rows),
+        markdown.escaped(_caption(cells)),
+    ]
+    lists = {
+        "Not testable here": tuple(_not_testable(loaded)),
+        "Failed or invalid": tuple(_problems(loaded)),
+        "Notes": run.notes,
+    }
+    for title, items in lists.items():
+        parts += [f"**{title}**", markdown.listing(items, at_most=_LISTED_AT_MOST)] if items else []
+    return "\n\n".join(parts)
+
+
+def has_failures(loaded: LoadedRun) -> bool:
+    """Has a cell no fork that can be used, or did any fork fail?"""
+    return bool(_unusable(loaded) or _failed_forks(loaded))
+
+
+def _outcome(loaded: LoadedRun) -> str:
+    cells = f"{len(loaded.cells)} of {len(loaded.run.cells)} cells"
+    if not has_failures(loaded):
+        return f"{cells}, all with forks that can be used"
+    return f"{cells}, {_unusable(loaded)} without a fork that can be used, {_failed_forks(loaded)} failed forks"
+
+
+def _unusable(loaded: LoadedRun) -> int:
+    return sum(not any(fork.usable for fork in cell.forks) for cell in loaded.cells)
+
+
+def _failed_forks(loaded: LoadedRun) -> int:
+    return sum(fork.status is Status.FAILED for cell in loaded.cells for fork in cell.forks)
+
+
+def _not_testable(loaded: LoadedRun) -> Iterator[str]:
+    return (f"{entry.key.cell_id}: {entry.reason}" for entry in loaded.run.not_testable)
+
+
+def _problems(loaded: LoadedRun) -> Iterator[str]:
+    yield from loaded.problems
+    for cell in loaded.cells:
+        for fork in cell.forks:
+            for reason in fork.reasons:
+                yield f"{cell.key.cell_id}#{fork.fork} {fork.status.value}: {reason.message.splitlines()[0]}"
+
+
+def _searched(cells: Iterable[CellRecord]) -> bool:
+    return any(isinstance(cell.load, CapacityLoad) for cell in cells)
+
+
+def _headings(cells: Sequence[CellRecord]) -> tuple[str, ...]:
+    return (
+        "executor",
+        "forks",
+        "req/s",
+        "CPU µs/req",
+        "holds req/s" if _searched(cells) else "p99 ms",
+        f"× {BASELINE}",
+    )
+
+
+def _caption(cells: Sequence[CellRecord]) -> str:
     kinds = list(dict.fromkeys(_ratio_of(cell.load) for cell in cells)) or ["of req/s"]
-    p99 = "" if searched else "; p99: median over windows"
+    p99 = "" if _searched(cells) else "; p99: median over windows"
     return f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval{p99}"
+
+
+def _groups(cells: Sequence[CellRecord], *, sequential: bool) -> Iterator[Group]:
+    searched = _searched(cells)
+    by_key = {cell.key: cell for cell in cells}
+    for key, members in groupby(cells_by_condition(cells), key=lambda cell: cell.key.group):
+        cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
+        rows = []
+        for cell in members:
+            ratio = ratio_text(ratio_to_baseline(cell, by_key, sequential=sequential))
+            latency = _held(cell) if searched else p99_ms(cell.forks)
+            rows.append(Row(bool(CellStats(cell).usable), (*_figures(cell), latency, ratio)))
+        yield Group((key.jdk, key.served, cpus, f"{key.burn_us} µs", key.load), tuple(rows))
 
 
 def _ratio_of(load: CellLoad) -> str:
@@ -77,15 +193,14 @@ def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
     return sorted(cells, key=lambda cell: first[cell.key.group])
 
 
-def _row(cell: CellRecord) -> tuple[str, ...]:
-    """Executor, forks, throughput, CPU per request."""
+def _figures(cell: CellRecord) -> tuple[str, ...]:
+    """Executor, forks, throughput or why there is none, CPU per request."""
     figures = CellStats(cell)
     usable = figures.usable
-    name = f"  {escape(cell.key.executor)}"
-    forks = f"{len(usable)}/{len(cell.forks)}"
+    name, forks = cell.key.executor, f"{len(usable)}/{len(cell.forks)}"
     if not usable:
         statuses = sorted({fork.status.value for fork in cell.forks}) or ["not measured"]
-        return (f"[yellow]{name}", forks, f"[yellow]{', '.join(statuses)}", "")
+        return (name, forks, ", ".join(statuses), "")
     return (
         name,
         forks,

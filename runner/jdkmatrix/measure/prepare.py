@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Matrix, ServedBy
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.choice import choose_all
 from jdkmatrix.drivers.loadgen import LoadgenDriver
-from jdkmatrix.drivers.wrk2 import find_wrk2
+from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
+from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.handed import Handed, handed_over
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import Topology, read_topology
@@ -20,14 +22,15 @@ from jdkmatrix.measure.assemble import Parts, assemble, java_of, tuning_for
 from jdkmatrix.measure.calibrate import calibrate
 from jdkmatrix.measure.campaign import CellParts
 from jdkmatrix.measure.kernel import cannot_set
+from jdkmatrix.measure.origins import origins
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.plan import Plan, make_plan, select_cells
 from jdkmatrix.project import Project
-from jdkmatrix.provision.jdks.catalogue import Catalogue, load_catalogue
+from jdkmatrix.provision.jdks.catalogue import Catalogue, load_catalogue, this_system
 from jdkmatrix.provision.jdks.outlook import outlook
 from jdkmatrix.provision.jdks.resolve import Available, Unavailable, fetch, resolve
-from jdkmatrix.provision.liberty import provision_liberty
-from jdkmatrix.provision.workloads import build_workloads
+from jdkmatrix.provision.liberty import Liberty, open_liberty, provision_liberty
+from jdkmatrix.provision.workloads import build_workloads, open_workloads
 from jdkmatrix.records import (
     Calibration,
     CellKey,
@@ -35,6 +38,7 @@ from jdkmatrix.records import (
     HostFacts,
     JdkRecord,
     KnownBug,
+    Provenance,
     ServerFacts,
 )
 from jdkmatrix.sut.jdk_properties import unknown_properties
@@ -51,6 +55,7 @@ class Prepared:
     drivers: tuple[DriverFacts, ...]
     jdks: tuple[JdkRecord, ...]
     calibrations: tuple[Calibration, ...]
+    provenance: Provenance
     notes: tuple[str, ...]
 
 
@@ -74,9 +79,12 @@ def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, 
         MatrixError: a part that every cell needs cannot be had.
     """
     catalogue = load_catalogue(project.jdks)
-    workloads = build_workloads(project.root, say=say)
+    handed = handed_over()
+    workloads = (
+        open_workloads(handed.source.root, handed.workloads) if handed else build_workloads(project.root, say=say)
+    )
     servers = {
-        name: provision_liberty(project.root, served.artefact, served.feature_sets, say=say)
+        name: _get_server(project, served, handed, say)
         for name, served in matrix.servers.items()
         if any(cell.server == name for cell in cells)
     }
@@ -91,9 +99,7 @@ def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, 
         workloads=workloads,
         servers=servers,
         jdks=jdks,
-        drivers=choose_all(
-            matrix.driver.choice, loads, loadgen=loadgen, wrk2=find_wrk2(os.environ, os.environ.get("PATH"))
-        ),
+        drivers=choose_all(matrix.driver.choice, loads, loadgen=loadgen, wrk2=_wrk2(handed)),
     )
 
 
@@ -138,6 +144,7 @@ def prepare(
         drivers=_distinct(part.driver.facts for part in ready.values()),
         jdks=_jdk_records(load_catalogue(project.jdks), parts.jdks, {cell.jdk for cell in cells}),
         calibrations=tuple(calibrations.values()),
+        provenance=origins(parts, handed_over()),
         notes=_notes(ready),
     )
 
@@ -159,13 +166,29 @@ def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, 
     )
 
 
+def _get_server(project: Project, served: ServedBy, handed: Handed | None, say: Say) -> Liberty:
+    given = handed.servers.get(served.artefact) if handed else None
+    if given:
+        return open_liberty(given.home, given.version, given.sha256)
+    return provision_liberty(project.root, served.artefact, served.feature_sets, say=say)
+
+
+def _wrk2(handed: Handed | None) -> Wrk2Driver | str:
+    """Whoever hands parts over hands over all of them: the search path is for checkouts."""
+    if handed is None or os.environ.get(WRK2_VARIABLE):
+        return find_wrk2(os.environ, os.environ.get("PATH"))
+    if handed.wrk2 is None:
+        return f"the flake has no wrk2 for {this_system()}"
+    return find_wrk2({WRK2_VARIABLE: str(handed.wrk2)}, None)
+
+
 def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | Unavailable:
     entry = catalogue.entry(jdk)
     found = resolve(entry, allow_fetch=False)
     if isinstance(found, Available):
         return found
     try:
-        return fetch(entry, progress=say)
+        return fetch(entry, progress=say, catalogue=catalogue)
     except MatrixError as error:
         say(f"{jdk} is not available here: {error}")
         return Unavailable(entry, str(error))

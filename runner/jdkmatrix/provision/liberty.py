@@ -66,9 +66,16 @@ def provision_liberty(
                 with atomic_dir(target) as partial:
                     _minify(archive, config, feature_sets, partial)
                 artefacts.forget(lock, artefact_name)
-    home = target / "wlp"
-    options = (home / "lib" / "platform" / "java" / "java9.options").read_text(encoding="utf-8")
-    return Liberty(home, artefact.version, artefact.sha256, parse_options(options))
+    return open_liberty(target / "wlp", artefact.version, artefact.sha256)
+
+
+def open_liberty(home: Path, version: str, sha256: str) -> Liberty:
+    """The server at `home`. Raises: MatrixError when there is none."""
+    try:
+        options = (home / "lib" / "platform" / "java" / "java9.options").read_text(encoding="utf-8")
+    except OSError as error:
+        raise MatrixError(f"{error.filename}: {error.strerror}: no Open Liberty in {home}") from None
+    return Liberty(home, version, sha256, parse_options(options))
 
 
 def features(config: Path, feature_sets: Sequence[str]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,16 +13,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, maven
 from jdkmatrix.provision.cache import atomic_dir, locked
 
-# Name in the build folder -> where the build leaves it, below workloads/.
-_OUTPUTS = {
-    "mp-ping.war": "mp-ping/target/mp-ping.war",
-    "banking.war": "banking/target/banking.war",
-    "request-executor.jar": "request-executor/target/jdkmatrix.requestexecutor.jar",
-    "request-executor.mf": "request-executor/src/main/feature/jdkmatrix.requestexecutor-1.0.mf",
-    "burn.jar": "burn/target/burn.jar",
-    "loadgen.jar": "loadgen/target/loadgen.jar",
-    "remote.jar": "remote/target/remote.jar",
-}
+_OUTPUTS = "outputs.json"  # name in the build folder -> where the build leaves it, below workloads/
 
 
 @dataclass(frozen=True)
@@ -57,11 +49,23 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
                 # Clean: classes whose source is gone would stay in the jar, and the same sources make other bytes.
                 maven.build(root, ["-DskipTests", "clean", "package"])
                 with atomic_dir(target) as partial:
-                    for name, source in _OUTPUTS.items():
+                    for name, source in _outputs(root).items():
                         shutil.copyfile(sources / source, partial / name)
                 _remove_older(target)
-    files = {name: target / name for name in _OUTPUTS}
-    config = sources / "liberty"
+    return open_workloads(root, target)
+
+
+def open_workloads(root: Path, built: Path) -> Workloads:
+    """The workloads that lie in the folder `built`, with the server's configuration of the sources at `root`.
+
+    Raises:
+        MatrixError: one is not there.
+    """
+    files = {name: built / name for name in _outputs(root)}
+    missing = [str(path) for path in files.values() if not path.is_file()]
+    if missing:
+        raise MatrixError(f"the workloads are not complete: {', '.join(missing)} is not there")
+    config = root / "workloads" / "liberty"
     return Workloads(
         mp_ping_war=files["mp-ping.war"],
         banking_war=files["banking.war"],
@@ -78,6 +82,11 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
     )
 
 
+def _outputs(root: Path) -> dict[str, str]:
+    found: dict[str, str] = json.loads((root / "workloads" / _OUTPUTS).read_text(encoding="utf-8"))
+    return found
+
+
 def _inputs(root: Path) -> list[Path]:
     sources = root / "workloads"
     modules = [path.parent for path in sources.glob("*/pom.xml")]
@@ -86,6 +95,7 @@ def _inputs(root: Path) -> list[Path]:
     folders = [sources / ".mvn", *(module / "src" / "main" for module in modules)]
     return [
         root / artefacts.LOCK_FILE,
+        sources / _OUTPUTS,
         sources / "pom.xml",
         *(module / "pom.xml" for module in modules),
         *(path for folder in folders for path in folder.rglob("*") if path.is_file()),

@@ -3,7 +3,7 @@
 The whole file format stands in this one package, so that it can be reviewed, versioned and migrated in one place:
 `loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `memory`
 (where that of the server is), `limits` (of the server, and which it ran into), `remote` (the system that an application
-calls), `run`.
+calls), `provenance` (where the parts came from), `run`.
 Producers (`host`, `provision`, `drivers`, `probes`, `measure`) build these values, `store` writes them,
 `stats` and `report` read them. Nothing here touches the machine.
 
@@ -55,6 +55,7 @@ from jdkmatrix.records.loads import (
     StepsLoad,
 )
 from jdkmatrix.records.memory import MemoryReading, NativeCategory
+from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.run import (
     Calibration,
@@ -85,6 +86,7 @@ __all__ = [
     "DriverFacts",
     "Enforcement",
     "Errors",
+    "FlakeInput",
     "Fork",
     "Gauges",
     "HostFacts",
@@ -99,10 +101,12 @@ __all__ = [
     "NativeCategory",
     "NotTestable",
     "Outcome",
+    "PartOrigin",
     "Pinning",
     "PinningMethod",
     "Pressure",
     "Proof",
+    "Provenance",
     "RampLoad",
     "RampedLoad",
     "RateLoad",

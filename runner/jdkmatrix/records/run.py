@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from jdkmatrix.records.base import Record
 from jdkmatrix.records.loads import DEFAULT_SERVER, CellKey
+from jdkmatrix.records.provenance import Provenance
 
 
 class CpuFacts(Record):
@@ -138,4 +139,5 @@ class RunRecord(Record):
     # "CELL_ID#FORK" in the order of execution. While the run is not complete: of all that may run.
     order: tuple[str, ...]
     stopping: Stopping | None = None  # None: the number of blocks was fixed beforehand
+    provenance: Provenance | None = None  # None: a run from before this was recorded
     notes: tuple[str, ...] = ()  # what a reader must know, e.g. SUT and driver overlap

@@ -98,10 +98,21 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
         Fact("JDKs", ", ".join(jdks) or "none"),
         Fact("Driver", drivers or "none"),
         Fact("Tool", f"jdk-matrix {run.tool_version}{commit}"),
+        *_pinned(run),
         *_scenario(run),
         Fact("Profile, seed", f"{run.profile}{_narrowed(run)}, seed {run.seed}"),
         *_stopping(run),
     )
+
+
+def _pinned(run: RunRecord) -> tuple[Fact, ...]:
+    if run.provenance is None:
+        return ()
+    inputs = [f"{one.name} {one.rev[:12] if one.rev else 'without a revision'}" for one in run.provenance.inputs]
+    by = f", from the flake: {', '.join(inputs)}" if inputs else ""
+    hashes = "; ".join(f"{one.name} {one.nar_hash}" for one in run.provenance.inputs if one.nar_hash) or None
+    missing = run.provenance.not_pinned(source_dirty=run.git_dirty)
+    return (Fact("Parts", ("not fully pinned" if missing else "fully pinned") + by, hashes),)
 
 
 def _scenario(run: RunRecord) -> tuple[Fact, ...]:
@@ -165,6 +176,13 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
     if run.git_dirty:
         yield Notice(
             "info", "Uncommitted changes", "The tool had changes that are in no commit: not exactly repeatable."
+        )
+    loose = run.provenance.not_pinned(source_dirty=run.git_dirty) if run.provenance else ()
+    if loose:
+        yield Notice(
+            "info",
+            "Not fully pinned",
+            f"What the flake would have given, and did not: {'; '.join(loose)}.",
         )
     missing = [jdk for jdk in run.jdks if jdk.selected and not jdk.available]
     if missing:

@@ -9,14 +9,17 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.jdks import net
 from jdkmatrix.provision.jdks.cache import Cached, Delivery, Progress, install
-from jdkmatrix.provision.jdks.catalogue import Archive, JdkEntry, for_this_system, this_system
+from jdkmatrix.provision.jdks.catalogue import Archive, Catalogue, JdkEntry, for_this_system, this_system
+from jdkmatrix.provision.jdks.pins import instead_of, why_fixed
 
 _MIB = 1 << 20
 
 
-def fetch(entry: JdkEntry, progress: Progress) -> Cached:
-    """Raises:
-    MatrixError: in one line why not; nothing is left behind then.
+def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = None) -> Cached:
+    """Get it from its vendor, verify and unpack it. `catalogue`: what to name instead when the vendor has it no more.
+
+    Raises:
+        MatrixError: in one line why not; nothing is left behind then.
     """
     archive = pinned(entry)
     if archive is None:
@@ -24,7 +27,10 @@ def fetch(entry: JdkEntry, progress: Progress) -> Cached:
 
     def make(staging: Path, _final: Path) -> Delivery:
         packed = staging / "archive.tar.gz"
-        net.download(archive.url, archive.sha256, packed, _Narrator(entry.id, progress))
+        try:
+            net.download(archive.url, archive.sha256, packed, _Narrator(entry.id, progress))
+        except net.GoneError as error:
+            raise MatrixError(f"{error}: {_gone(entry, catalogue)}") from None
         progress(f"{entry.id}: sha256 is right; unpacking")
         _unpack(packed, staging)
         packed.unlink()
@@ -44,6 +50,16 @@ def absent(entry: JdkEntry) -> str | None:
 
 def pinned(entry: JdkEntry) -> Archive | None:
     return for_this_system(entry.archives)
+
+
+def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:
+    """What to do about an archive that its vendor took away."""
+    advice = [f"the vendor has the archive of {entry.id} no more"]
+    if why_fixed(entry) is None:
+        advice.append(f"`matrix jdks update {entry.id}` looks for a newer build")
+    if catalogue is not None:
+        advice.append(instead_of(entry, catalogue))
+    return "; ".join(advice)
 
 
 def _unpack(packed: Path, staging: Path) -> None:

@@ -6,20 +6,21 @@ its newest: its version is "rolling", and `last_seen` is what was got when the e
 
 from __future__ import annotations
 
+import datetime
 import json
 import platform
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.jdks.identify import VendorName, Vm, feature_version
+from jdkmatrix.provision.jdks.net import is_secure
 from jdkmatrix.records import KnownBug, Record
 
 System = Literal["x86_64-linux", "aarch64-linux"]
@@ -29,6 +30,18 @@ T = TypeVar("T")
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+def _iso_date(text: str) -> str:
+    try:
+        if datetime.date.fromisoformat(text).isoformat() == text:
+            return text
+    except ValueError:
+        pass
+    raise ValueError(f'found "{text}"; must be a date such as 2026-08-18')
+
+
+IsoDate = Annotated[str, AfterValidator(_iso_date)]
 
 
 class Archive(Record):
@@ -41,7 +54,7 @@ class Archive(Record):
     @field_validator("url")
     @classmethod
     def _https(cls, url: str) -> str:
-        if not re.match(r"https://|http://(127\.0\.0\.1|localhost|\[::1\])[:/]", url):
+        if not is_secure(url):
             raise ValueError(f'found "{url}"; must start with https:// (or be on this machine\'s loopback)')
         return url
 
@@ -75,13 +88,19 @@ Registry = Annotated[PypiSource | DebianSource, Field(discriminator="kind")]
 
 
 class JdkEntry(Record):
-    """One exact build. Without archives and registry it can only come from the host or from Nix."""
+    """One exact build. Without archives and registry it can only come from the host or from Nix.
+
+    `date`: when the vendor released the build. `previous`: the version that stood here before an update put this one
+    into its place. Both are None where nobody wrote them down.
+    """
 
     id: Id
     vendor: VendorName
     vm: Vm
     feature_version: Annotated[int, Field(ge=21)]
     version: Text
+    date: IsoDate | None = None
+    previous: Text | None = None
     last_seen: str | None = None
     archives: dict[System, Archive] = {}
     registry: Registry | None = None
@@ -104,13 +123,16 @@ class JdkEntry(Record):
                 yield 'version is "rolling", but it has archives; an archive is one exact build'
             if self.last_seen is None:
                 yield 'version is "rolling", but there is no `last_seen`'
+            if self.date is not None or self.previous is not None:
+                yield 'version is "rolling", but it has a `date` or a `previous`; these are of one exact build'
         elif self.last_seen is not None:
             yield f'`last_seen` is only for version "rolling"; found version "{self.version}"'
         elif isinstance(self.registry, DebianSource):
             yield f'a debian source has only its newest; found version "{self.version}", allowed: "rolling"'
         shown = self.last_seen if self.rolling else self.version
-        if shown is not None and feature_version(shown) != self.feature_version:
-            yield f'version "{shown}" does not begin with feature_version {self.feature_version}'
+        for key, value in (("version", shown), ("previous", self.previous)):
+            if value is not None and feature_version(value) != self.feature_version:
+                yield f'{key} "{value}" does not begin with feature_version {self.feature_version}'
         if (self.vendor == "IBM Semeru") != (self.vm == "openj9"):
             yield f'vm "{self.vm}" does not go with vendor "{self.vendor}" (IBM Semeru is openj9, the others hotspot)'
 
@@ -149,10 +171,34 @@ def load_catalogue(path: Path) -> Catalogue:
     Raises:
         MatrixError: names the file, the entry, the key, what was found and what is allowed.
     """
+    return parse_catalogue(path, read_catalogue(path))
+
+
+def read_catalogue(path: Path) -> str:
+    """The text of jdks.json.
+
+    Raises:
+        MatrixError: it cannot be read.
+    """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise MatrixError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def dump_catalogue(catalogue: Catalogue) -> str:
+    """The text of jdks.json: keys in the order of the records, and only those that were set."""
+    return json.dumps(catalogue.model_dump(mode="json", exclude_unset=True), indent=2) + "\n"
+
+
+def parse_catalogue(path: Path, text: str) -> Catalogue:
+    """Validate `text`, which is that of `path`. Pure.
+
+    Raises:
+        MatrixError: names the file, the entry, the key, what was found and what is allowed.
+    """
+    try:
+        data = json.loads(text)
     except json.JSONDecodeError as error:
         raise MatrixError(f"{path}: not valid JSON: {error}") from None
     try:

@@ -14,6 +14,7 @@ from typing import Literal
 from jdkmatrix.errors import MatrixError
 
 Vm = Literal["hotspot", "openj9"]
+BuildOrder = tuple[tuple[int, ...], bool, tuple[int, ...], tuple[int, ...]]
 VendorName = Literal["Eclipse Adoptium", "IBM Semeru", "Oracle OpenJDK", "SAP SapMachine", "Debian"]
 
 _RELEASE_LINE = re.compile(r'^\s*([A-Za-z_][A-Za-z0-9_]*)="?(.*?)"?\s*$')
@@ -149,3 +150,32 @@ def is_build(build: VersionOutput, version: str) -> bool:
     wanted, found = _VERSION.match(java), _VERSION.match(build.version)
     keys = ("numbers", "pre", "build")
     return bool(wanted and found and wanted["build"] and all(wanted[k] == found[k] for k in keys))
+
+
+def is_early_access(version: str) -> bool:
+    """True for "28-ea+17" and "28-ea+18-1-Debian"."""
+    match = _VERSION.match(version.partition("_openj9-")[0])
+    return match is not None and match["pre"] is not None
+
+
+def build_order(version: str) -> BuildOrder:
+    """A key that sorts the builds of one vendor by age, for every way in which the catalogue writes versions.
+
+    Numbers first, without zeros at their end, so that the product version "21.0.10.0" of Semeru and the Java version
+    "21.0.10" are as old as each other; then early access before the release, the build, and OpenJ9's number (JEP 322).
+
+    Raises:
+        MatrixError: this is no version of a JDK.
+    """
+    java, _, openj9 = version.partition("_openj9-")
+    match = _VERSION.match(java)
+    if match is None:
+        raise MatrixError(f'"{version}" is no version of a JDK; expected one such as "25.0.4.1+1" or "28-ea+17"')
+    numbers = _numbers(match["numbers"])
+    while numbers and numbers[-1] == 0:
+        numbers = numbers[:-1]
+    return numbers, match["pre"] is None, _numbers(match["build"] or ""), _numbers(openj9)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", text))

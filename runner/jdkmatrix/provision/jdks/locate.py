@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks import cache, host, nix
+from jdkmatrix.handed import handed_over
+from jdkmatrix.provision.jdks import cache, host
 from jdkmatrix.provision.jdks.cache import Cached
 from jdkmatrix.provision.jdks.catalogue import JdkEntry
 
@@ -29,9 +30,10 @@ class Here:
 
 def locate(entry: JdkEntry) -> Iterator[Here]:
     """Places on this machine that claim to hold the entry's JDK, best first; nothing is started."""
-    handed = nix.handed_over().get(entry.id)
-    if handed is not None:
-        yield _handed_over(entry, handed)
+    handed = handed_over()
+    home = handed.jdks.get(entry.id) if handed else None
+    if home is not None:
+        yield _handed_over(entry, home)
     cached = cache.find(entry)
     if cached is not None:
         yield Here("cache", cached.home, cached.facts.version, cached.facts.release, cached)

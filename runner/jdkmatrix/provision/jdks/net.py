@@ -1,9 +1,10 @@
-"""HTTP for archives: is a host there, and get one file from it. Every wait has an end."""
+"""HTTP for archives: is a host there, and get a file or a short text from it. Every wait has an end."""
 
 from __future__ import annotations
 
 import hashlib
 import http.client
+import re
 import socket
 import ssl
 import urllib.error
@@ -11,13 +12,26 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from jdkmatrix.errors import MatrixError
 
 PROBE_TIMEOUT_S = 4.0  # a host that takes longer to answer a HEAD is no place to get 200 MB from
 STALL_TIMEOUT_S = 30.0  # between two pieces of a download
+TEXT_TIMEOUT_S = 20.0  # between two pieces of a text
+TEXT_LIMIT_BYTES = 16 << 20
 _CHUNK_BYTES = 1 << 20
 _AGENT = {"User-Agent": "jdk-matrix"}
+_SECURE = re.compile(r"https://|http://(127\.0\.0\.1|localhost|\[::1\])[:/]")
+
+
+class GoneError(MatrixError):
+    """The host answers that there is no such file: 404 or 410."""
+
+
+def is_secure(url: str) -> bool:
+    """Nobody on the way can change what comes from there: HTTPS, or this machine's loopback."""
+    return _SECURE.match(url) is not None
 
 
 def host_of(url: str) -> str:
@@ -44,8 +58,9 @@ def download(url: str, sha256: str, target: Path, step: Callable[[int, int | Non
     """Get `url` into `target` and check it; `step(bytes so far, bytes in all or None)` is called as it comes.
 
     Raises:
-        MatrixError: the host or the file is not there, the transfer broke off, or the sha256 is another one. The
-            caller throws the target's folder away.
+        GoneError: the host does not have the file.
+        MatrixError: the host is not there, the transfer broke off, or the sha256 is another one. The caller throws
+            the target's folder away.
     """
     reason = unreachable(host_of(url))
     if reason:
@@ -65,14 +80,60 @@ def download(url: str, sha256: str, target: Path, step: Callable[[int, int | Non
                 done += len(chunk)
                 step(done, total)
     except urllib.error.HTTPError as error:
-        error.close()
-        raise MatrixError(f"{url} answers {error.code} {error.reason}") from None
+        raise _refused(url, error) from None
     except (OSError, http.client.HTTPException) as error:
         raise MatrixError(f"download of {url} failed: {_plain(error, STALL_TIMEOUT_S)}") from None
     if total is not None and done != total:
         raise MatrixError(f"download of {url} broke off after {done} of {total} bytes")
     if digest.hexdigest() != sha256:
         raise MatrixError(f"{url} has sha256 {digest.hexdigest()}; the catalogue says {sha256}: thrown away")
+
+
+def get_text(url: str, timeout_s: float = TEXT_TIMEOUT_S) -> str:
+    """The UTF-8 text at `url`. Not a step of the way there may leave HTTPS, since nothing else vouches for the text.
+
+    Raises:
+        GoneError: the host does not have it.
+        MatrixError: the host is not there, answers something else than 200, breaks off, or sends more than 16 MiB.
+    """
+    if not is_secure(url):
+        raise MatrixError(f"{url} is not asked: it must start with https://")
+    name = urllib.parse.urlsplit(url).netloc
+    request = urllib.request.Request(url, headers=_AGENT)
+    try:
+        with urllib.request.build_opener(_SecureRedirect).open(request, timeout=timeout_s) as response:
+            data: bytes = response.read(TEXT_LIMIT_BYTES + 1)
+            length = response.headers.get("Content-Length")
+    except urllib.error.HTTPError as error:
+        raise _refused(url, error) from None
+    except (OSError, http.client.HTTPException) as error:
+        raise MatrixError(f"{name} does not answer from here ({_plain(error, timeout_s)})") from None
+    if len(data) > TEXT_LIMIT_BYTES:
+        raise MatrixError(f"{url} holds more than {TEXT_LIMIT_BYTES >> 20} MiB; that is no answer to what was asked")
+    if length is not None and length != str(len(data)):
+        raise MatrixError(f"{url} broke off after {len(data)} of {length} bytes")
+    return data.decode("utf-8", errors="replace")
+
+
+def _refused(url: str, error: urllib.error.HTTPError) -> MatrixError:
+    error.close()
+    kind = GoneError if error.code in (404, 410) else MatrixError
+    return kind(f"{url} answers {error.code} {error.reason}")
+
+
+class _SecureRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        if not is_secure(newurl):
+            raise urllib.error.URLError(f"it redirects to {newurl}, which is not https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +11,7 @@ from typing import Literal
 from jdkmatrix.provision.jdks import archive, debian, net, pypi
 from jdkmatrix.provision.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.provision.jdks.locate import Here, host_only, locate, notice
+from jdkmatrix.provision.jdks.parallel import answers_in_time
 
 PROBES_LIMIT_S = 5.0
 
@@ -38,7 +37,7 @@ def outlook(catalogue: Catalogue) -> list[Outlook]:
     """One per entry, in the catalogue's order. Every remote place is asked once, all at the same time; 5 s at most.
 
     Raises:
-        MatrixError: MATRIX_JDK_MAP is set to something that is no map.
+        MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
     """
     places = {entry.id: list(locate(entry)) for entry in catalogue.entries}
     missing = [entry for entry in catalogue.entries if _usable(places[entry.id]) is None]
@@ -48,18 +47,7 @@ def outlook(catalogue: Catalogue) -> list[Outlook]:
 
 def ask(probes: Mapping[str, Probe], limit_s: float = PROBES_LIMIT_S) -> dict[str, Answer]:
     """Run all probes at the same time; one that does not end in time is answered for."""
-    answers: dict[str, Answer] = {}
-
-    def run(name: str, probe: Probe) -> None:
-        answers[name] = probe()
-
-    # Daemon threads: looking up a name can hang for longer than anybody wants to wait at exit.
-    threads = [threading.Thread(target=run, args=item, daemon=True) for item in probes.items()]
-    for thread in threads:
-        thread.start()
-    deadline = time.monotonic() + limit_s
-    for thread in threads:
-        thread.join(max(0.0, deadline - time.monotonic()))
+    answers = answers_in_time(probes, limit_s)
     late = f"no answer within {limit_s:g} s"
     return {name: answers.get(name, late) for name in probes}
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.jdks import archive, cache, debian, pypi
 from jdkmatrix.provision.jdks.cache import Cached, Progress
-from jdkmatrix.provision.jdks.catalogue import DebianSource, JdkEntry, PypiSource
+from jdkmatrix.provision.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.provision.jdks.launch_java import java_version
 from jdkmatrix.provision.jdks.locate import Here, host_only, locate, notice
 from jdkmatrix.provision.jdks.outlook import Outlook, outlook
@@ -48,7 +49,7 @@ def resolve(entry: JdkEntry, *, allow_fetch: bool) -> Available | Unavailable:
     """Find the JDK here, and fetch it where that is allowed and needed. Starts it once unless it is from the cache.
 
     Raises:
-        MatrixError: MATRIX_JDK_MAP is set to something that is no map.
+        MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
     """
     reasons: list[str] = []
     for place in locate(entry):
@@ -67,8 +68,12 @@ def resolve(entry: JdkEntry, *, allow_fetch: bool) -> Available | Unavailable:
     return Unavailable(entry, "; ".join(reasons))
 
 
-def fetch(entry: JdkEntry, *, progress: Callable[[str], None] | None = None) -> Available:
+def fetch(
+    entry: JdkEntry, *, progress: Callable[[str], None] | None = None, catalogue: Catalogue | None = None
+) -> Available:
     """Have the JDK here: a pinned build that is here already is kept; a rolling one is brought up to date.
+
+    `catalogue`: where to look for what could be used instead of an archive that its vendor took away.
 
     Raises:
         MatrixError: no source delivers it, with one reason for each; nothing is left behind.
@@ -84,7 +89,7 @@ def fetch(entry: JdkEntry, *, progress: Callable[[str], None] | None = None) -> 
                 continue
             say(f"{entry.id}: is here already ({found.source})")
             return found
-    fetched = _first(entry, reasons, say)
+    fetched = _first(entry, reasons, say, catalogue)
     if fetched is not None:
         return fetched
     here = cache.find(entry) if entry.rolling else None
@@ -119,12 +124,15 @@ def _from_cache(entry: JdkEntry, cached: Cached, source: str, more: str | None =
     )
 
 
-def _first(entry: JdkEntry, reasons: list[str], say: Progress) -> Available | None:
+def _first(entry: JdkEntry, reasons: list[str], say: Progress, catalogue: Catalogue | None = None) -> Available | None:
     """Archive, then registry; why each did not deliver is added to `reasons`."""
     if not entry.archives and entry.registry is None:
         reasons.append(host_only(entry))
         return None
-    attempts = (("archive", archive.fetch), ("registry", _from_registry))
+    attempts: tuple[tuple[str, Callable[[JdkEntry, Progress], Cached]], ...] = (
+        ("archive", partial(archive.fetch, catalogue=catalogue)),
+        ("registry", _from_registry),
+    )
     for source, attempt in attempts:
         try:
             return _from_cache(entry, attempt(entry, say), source)

@@ -1,0 +1,43 @@
+"""Where the parts of a run came from, and what pins them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jdkmatrix.records.base import Record
+
+
+class FlakeInput(Record):
+    """One input of the flake; "self" is the source. `locked`: it is the one of flake.lock.
+
+    `nar_hash`: "sha256-…", of the unpacked tree; None where Nix has not worked it out.
+    """
+
+    name: str
+    rev: str | None
+    nar_hash: str | None
+    locked: bool
+
+
+class PartOrigin(Record):
+    """`nix`: built by the flake; `hash`: got from elsewhere and verified by a hash of ours; `host`: what was there."""
+
+    part: str
+    origin: Literal["nix", "hash", "host"]
+    detail: str
+
+
+class Provenance(Record):
+    """`inputs`: empty where the run did not come from the flake."""
+
+    inputs: tuple[FlakeInput, ...]
+    parts: tuple[PartOrigin, ...]
+
+    def not_pinned(self, *, source_dirty: bool | None) -> tuple[str, ...]:
+        """What another machine would not get again, in words; empty: fully pinned, but for kernel and hardware."""
+        return (
+            *(f"{part.part}: {part.detail}" for part in self.parts if part.origin != "nix"),
+            *(f"{one.name} is not the one of flake.lock" for one in self.inputs if not one.locked),
+            *(("the source has uncommitted changes",) if source_dirty else ()),
+            *(("the commit of the source is not known",) if source_dirty is None else ()),
+        )

@@ -1,0 +1,121 @@
+"""What a package hands over, and what is said of where parts came from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.handed import VARIABLE, handed_over
+from jdkmatrix.measure.assemble import Parts
+from jdkmatrix.measure.origins import origins, source_revision
+from jdkmatrix.project import find_project
+from jdkmatrix.provision.jdks.catalogue import load_catalogue
+from jdkmatrix.provision.jdks.resolve import Available
+from jdkmatrix.provision.liberty import Liberty, open_liberty
+from jdkmatrix.provision.workloads import Workloads, open_workloads
+from jdkmatrix.records import FlakeInput, PartOrigin, Provenance
+from tests.handed_parts import handed_parts
+from tests.project import ROOT
+
+
+def test_nothing_is_handed_over_in_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert handed_over() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, r"MATRIX_PARTS=.*parts.json: cannot be read: No such file"),
+        ("{", r"MATRIX_PARTS=.*parts.json: line 1: "),
+        ("[]", r"MATRIX_PARTS=.*parts.json: the file: Input should be .*, found \[\]"),
+        ('{"schema_version": 2}', r"MATRIX_PARTS=.*parts.json: schema_version: Input should be 1, found 2"),
+    ],
+)
+def test_a_file_that_is_none_of_ours_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, message: str
+) -> None:
+    path = tmp_path / "parts.json"
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setenv(VARIABLE, str(path))
+    with pytest.raises(MatrixError, match=message):
+        handed_over()
+
+
+def test_a_wrong_field_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(handed_parts(tmp_path, servers={"open-liberty": {"home": "/x"}})))
+    with pytest.raises(MatrixError, match=r"servers.open-liberty.version: Field required"):
+        handed_over()
+
+
+def test_sources_come_from_the_package_and_results_go_to_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, work = tmp_path / "package", tmp_path / "work"
+    for folder in (package, work):
+        folder.mkdir()
+        (folder / "matrix.toml").touch()
+    source = {"root": str(package), "rev": None, "dirty": False}
+    monkeypatch.setenv(VARIABLE, str(handed_parts(tmp_path, source=source)))
+    monkeypatch.delenv("MATRIX_HOME", raising=False)
+    monkeypatch.chdir(work)
+    project = find_project()
+    assert (project.root, project.results, project.site) == (package, work / "results", work / "site")
+    monkeypatch.setenv("MATRIX_HOME", str(work))
+    assert find_project().root == work
+
+
+def test_parts_that_are_not_there_are_named(tmp_path: Path) -> None:
+    with pytest.raises(MatrixError, match=r"the workloads are not complete: .*mp-ping.war.* is not there"):
+        open_workloads(ROOT, tmp_path)
+    with pytest.raises(MatrixError, match=r"java9.options: No such file or directory: no Open Liberty in "):
+        open_liberty(tmp_path, "1", "0" * 64)
+
+
+def _parts(source: str, jdk_id: str, home: Path) -> Parts:
+    entry = load_catalogue(ROOT / "jdks.json").entry(jdk_id)
+    workloads = Workloads(*[home] * 8, sha256={})
+    return Parts(
+        workloads=workloads,
+        servers={"open-liberty": Liberty(home, "25.0.0.12", "0" * 64, ())},
+        jdks={jdk_id: Available(entry, home, source, "25.0.4.1+1", {}, "")},
+        drivers={},
+    )
+
+
+def test_everything_from_the_flake_is_fully_pinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = {"home": str(tmp_path), "version": "25.0.0.12", "sha256": "0" * 64}
+    monkeypatch.setenv(VARIABLE, str(handed_parts(tmp_path, servers={"open-liberty": server})))
+    handed = handed_over()
+    found = origins(_parts("nix", "temurin-25", tmp_path), handed)
+    assert found.not_pinned(source_dirty=False) == ()
+    assert source_revision(tmp_path, handed) == ("0" * 40, False)
+    assert found.not_pinned(source_dirty=True) == ("the source has uncommitted changes",)
+    assert found.not_pinned(source_dirty=None) == ("the commit of the source is not known",)
+
+
+def test_a_run_from_a_checkout_says_what_was_the_hosts(tmp_path: Path) -> None:
+    found = origins(_parts("host", "temurin-25", tmp_path), None)
+    assert {part.part: part.origin for part in found.parts} == {
+        "tool": "host",
+        "workloads and loadgen": "host",
+        "open-liberty": "hash",
+        "temurin-25": "host",
+    }
+    assert len(found.not_pinned(source_dirty=False)) == 4
+    rolling = origins(_parts("cache", "openjdk-28-nightly", tmp_path), None).parts[-1]
+    assert rolling.origin == "host"
+    assert "rolling" in rolling.detail
+    assert origins(_parts("cache", "temurin-25", tmp_path), None).parts[-1].origin == "hash"
+
+
+def test_another_nixpkgs_than_the_locked_one_is_not_fully_pinned() -> None:
+    other = FlakeInput(name="nixpkgs", rev=None, nar_hash="sha256-x", locked=False)
+    part = PartOrigin(part="tool", origin="nix", detail="built by the flake")
+    provenance = Provenance(inputs=(other,), parts=(part,))
+    assert provenance.not_pinned(source_dirty=False) == ("nixpkgs is not the one of flake.lock",)
+    assert Provenance.model_validate(json.loads(provenance.model_dump_json())) == provenance

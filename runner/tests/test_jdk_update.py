@@ -1,0 +1,407 @@
+"""What becomes of an entry when its vendor has a newer build, of jdks.json, and the command that does it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from jdkmatrix.cli.main import app
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.jdks import net
+from jdkmatrix.provision.jdks.catalogue import Catalogue, JdkEntry, dump_catalogue, load_catalogue, parse_catalogue
+from jdkmatrix.provision.jdks.lookup import Question, question
+from jdkmatrix.provision.jdks.pins import alternatives, instead_of, why_fixed
+from jdkmatrix.provision.jdks.update import SYSTEMS, Verdict, difference, judge
+from jdkmatrix.provision.jdks.upstream.offers import Answer, Over, Pin, Unanswered
+from tests.jdks_doubles import FileServer
+from tests.project import ROOT, matrix
+from tests.upstream_doubles import (
+    AARCH64,
+    BUG,
+    KINDS,
+    WHEEL,
+    X64,
+    catalogue,
+    catalogues,
+    jdk,
+    own_builds,
+    pinned,
+    present,
+    rolling,
+    through,
+    update,
+    vendors,
+    version_of,
+)
+
+JDKS_JSON = ROOT / "jdks.json"
+REAL = load_catalogue(JDKS_JSON)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (jdk("temurin-25", "Eclipse Adoptium", "25.0.4.1+1"), None),
+        (jdk("semeru-25", "IBM Semeru", "25.0.4.10"), None),
+        (jdk("openjdk-28-ea", "Oracle OpenJDK", "28-ea+17"), None),
+        (jdk("temurin-25-prev", "Eclipse Adoptium", "25.0.4+7"), "stood in its neighbour before"),
+        (jdk("temurin-25.0.3", "Eclipse Adoptium", "25.0.3+9"), "names one exact build"),
+        (jdk("temurin-25", "Eclipse Adoptium", "25.0.3+9", archives={}), "no archives"),
+        (jdk("openjdk-25", "Oracle OpenJDK", "25.0.2+10"), "of Oracle OpenJDK only early access is looked up"),
+        (jdk("sapmachine-22-ea", "SAP SapMachine", "22-ea+36"), "nobody is asked about builds of SAP SapMachine"),
+        (rolling(), "rolling"),
+    ],
+    ids=lambda value: value["id"] if isinstance(value, dict) else None,
+)
+def test_who_follows_the_vendor(data: dict[str, Any], reason: str | None) -> None:
+    found = why_fixed(JdkEntry.model_validate(data))
+    assert found is None if reason is None else reason in str(found)
+
+
+def test_of_the_real_catalogue_what_is_pinned_to_one_build_stays() -> None:
+    for entry in REAL.entries:
+        fixed = entry.rolling or not entry.archives or entry.id.endswith("-prev") or "." in entry.id
+        assert why_fixed(entry) is not None or not fixed
+    assert why_fixed(REAL.entry("temurin-25")) is None
+    assert why_fixed(REAL.entry("openjdk-22-ea")) is None
+
+
+def test_what_stands_in_for_an_entry() -> None:
+    bug = {"id": "JDK-1", "summary": "bad"}
+    having = catalogue(
+        jdk("openjdk-22-ea", "Oracle OpenJDK", "22-ea+34"),
+        jdk("semeru-22", "IBM Semeru", "22.0.2.0"),
+        jdk("sapmachine-22-ea", "SAP SapMachine", "22-ea+36"),
+        jdk("temurin-22.0.1", "Eclipse Adoptium", "22.0.1+8", known_bugs=[bug]),
+        jdk("temurin-22-prev", "Eclipse Adoptium", "22.0.1+8"),
+        jdk("temurin-22", "Eclipse Adoptium", "22.0.2+9"),
+        jdk("temurin-25", "Eclipse Adoptium", "25.0.2+10"),
+    )
+    assert alternatives(having.entry("openjdk-22-ea"), having) == [
+        "temurin-22", "temurin-22-prev", "sapmachine-22-ea", "temurin-22.0.1", "semeru-22",
+    ]  # fmt: skip
+    assert instead_of(having.entry("openjdk-22-ea"), having) == (
+        "of JDK 22 the catalogue also has temurin-22, temurin-22-prev, sapmachine-22-ea"
+    )
+    assert instead_of(having.entry("temurin-25"), having) == "the catalogue has no other JDK 25"
+
+
+def test_the_real_catalogue_has_something_instead_of_jdk_22_early_access() -> None:
+    assert alternatives(REAL.entry("openjdk-22-ea"), REAL)[0] == "temurin-22"
+
+
+def verdict(data: dict[str, Any], answer: Answer) -> Verdict:
+    having = catalogue(data)
+    return judge(having.entries[0], answer, having)
+
+
+TEMURIN = jdk("temurin-25", "Eclipse Adoptium", "25.0.3+9")
+
+
+def test_it_moves_to_a_newer_build() -> None:
+    found = verdict(TEMURIN | {"date": "2026-04-21"}, pinned("25.0.4.1+1", "2026-08-18"))
+    assert found.text == "25.0.3+9 -> 25.0.4.1+1 of 2026-08-18; 25.0.3+9 is kept as temurin-25-prev"
+    assert found.moved is not None
+    assert (found.moved.version, found.moved.date, found.moved.previous) == ("25.0.4.1+1", "2026-08-18", "25.0.3+9")
+    assert found.moved.archives == {s: pin.archive for s, pin in pinned("25.0.4.1+1").items()}
+
+
+def test_the_later_of_two_dates_counts_and_an_old_one_never() -> None:
+    pins = pinned("25.0.4+7")
+    pins[X64] = dataclasses.replace(pins[X64], date="2026-07-23")
+    pins[AARCH64] = dataclasses.replace(pins[AARCH64], date="2026-07-25")
+    moved = verdict(TEMURIN, pins).moved
+    assert moved is not None and moved.date == "2026-07-25"
+    undated = verdict(TEMURIN | {"date": "2026-04-21"}, pinned("25.0.4+7")).moved
+    assert undated is not None and undated.date is None
+
+
+PROBLEM = "no answer within 60 s"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (pinned("25.0.3+9"), "25.0.3+9 is the newest"),
+        (pinned("25.0.2+10"), "stays at 25.0.3+9: upstream's newest is older: 25.0.2+10"),
+        ({}, "stays at 25.0.3+9: upstream has no archive of JDK 25"),
+        (Unanswered(PROBLEM), f"stays at 25.0.3+9: {PROBLEM}"),
+        (
+            {X64: pinned("25.0.4+7")[X64]},
+            "stays at 25.0.3+9: upstream has 25.0.4+7 for x86_64-linux only (aarch64-linux: none)",
+        ),
+        (
+            {X64: pinned("25.0.3+9")[X64], AARCH64: pinned("25.0.4+7")[AARCH64]},
+            "stays at 25.0.3+9: upstream has 25.0.4+7 for aarch64-linux only (x86_64-linux: 25.0.3+9)",
+        ),
+    ],
+    ids=["newest", "older", "nothing", "no answer", "one system", "one system is late"],
+)
+def test_it_stays(answer: Answer, said: str) -> None:
+    found = verdict(TEMURIN, answer)
+    assert (found.text, found.moved) == (said, None)
+    assert found.unanswered == (PROBLEM if isinstance(answer, Unanswered) else None)
+
+
+def test_another_file_for_the_same_build_is_said_and_not_taken() -> None:
+    changed = {s: dataclasses.replace(pin, archive=pin.archive.model_copy(update={"sha256": "f" * 64}))
+               for s, pin in pinned("25.0.3+9").items()}  # fmt: skip
+    found = verdict(TEMURIN, changed)
+    assert found.moved is None
+    assert f"upstream gives sha256 {'f' * 64} for x86_64-linux now, and 0000" in found.text
+    assert "find out why before you trust either" in found.text
+
+
+def test_early_access_that_is_over_stays_and_names_an_alternative() -> None:
+    having = catalogue(
+        jdk("openjdk-22-ea", "Oracle OpenJDK", "22-ea+34"), jdk("temurin-22", "Eclipse Adoptium", "22.0.2+9")
+    )
+    found = judge(having.entries[0], Over("22.0.2"), having)
+    assert found.moved is None
+    assert found.text == (
+        "stays at 22-ea+34: early access of JDK 22 is over, 22.0.2 was released; "
+        "of JDK 22 the catalogue also has temurin-22"
+    )
+
+
+def test_a_version_that_cannot_be_compared_is_told_with_its_entry() -> None:
+    with pytest.raises(MatrixError, match=r'entry "temurin-25": "25 or so" is no version of a JDK'):
+        verdict(TEMURIN | {"version": "25 or so"}, pinned("25.0.4+7"))
+
+
+def test_what_belongs_to_the_old_build_goes_with_it() -> None:
+    old = TEMURIN | {"date": "2026-04-21", "registry": WHEEL, "known_bugs": [BUG], "notes": ["Read me."]}
+    having = catalogue(old, rolling())
+    answers: dict[Question, Answer] = {("Eclipse Adoptium", 25): pinned("25.0.4+7", "2026-07-23")}
+    found = judge(having.entries[0], answers["Eclipse Adoptium", 25], having)
+    assert "and with it the package that holds it (pypi): temurin-25 has archives only now" in found.text
+    assert "and with it JDK-8373120: look whether 25.0.4+7 has them too; the notes stay as they are" in found.text
+    new, kept, other = update(having, answers).entries
+    assert (new.id, kept.id, other) == ("temurin-25", "temurin-25-prev", having.entries[1])
+    assert (new.registry, new.known_bugs, new.notes) == (None, (), ("Read me.",))
+    assert kept.model_dump(exclude={"id"}) == having.entries[0].model_dump(exclude={"id"})
+
+
+def test_a_kept_build_gives_way_to_the_next_wherever_it_stands() -> None:
+    older = jdk("temurin-25-prev", "Eclipse Adoptium", "25.0.2+10", notes=["Has bugs."], date="2026-01-20")
+    having = catalogue(older, rolling(), TEMURIN)
+    kept, other, new = update(having, {("Eclipse Adoptium", 25): pinned("25.0.4+7")}).entries
+    assert (kept.id, kept.version, kept.previous) == ("temurin-25-prev", "25.0.3+9", "25.0.2+10")
+    assert (kept.notes, kept.date, kept.archives) == ((), None, having.entry("temurin-25").archives)
+    assert (new.version, new.previous, other) == ("25.0.4+7", "25.0.3+9", having.entries[1])
+
+
+def test_only_what_was_set_is_written() -> None:
+    having = catalogue(TEMURIN)
+    updated = update(having, {("Eclipse Adoptium", 25): pinned("25.0.4+7", "2026-07-23")})
+    new, kept = json.loads(dump_catalogue(updated))["entries"]
+    common = ["id", "vendor", "vm", "feature_version", "version"]
+    assert list(new) == [*common, "date", "previous", "archives"]
+    assert list(kept) == [*common, "archives"]
+    assert list(new["archives"]) == list(SYSTEMS)
+    assert new["archives"][X64]["second_source"] is None
+
+
+@given(catalogues())
+def test_an_update_of_what_is_up_to_date_changes_nothing(having: Catalogue) -> None:
+    updated = update(having, own_builds(having))
+    assert updated == having
+    assert dump_catalogue(updated) == dump_catalogue(having)
+    assert parse_catalogue(Path("jdks.json"), dump_catalogue(having)) == having
+
+
+@given(catalogues(), st.data())
+def test_updates(having: Catalogue, data: st.DataObject) -> None:
+    """Some vendors have something newer. A second update changes nothing more; what was replaced is kept."""
+    answers, newer = own_builds(having), {}
+    for entry in having.entries:
+        if why_fixed(entry) is None and data.draw(st.booleans()):
+            kind = next(k for k, (vendor, _) in KINDS.items() if vendor == entry.vendor)
+            newer[entry.id] = version_of(kind, entry.feature_version, data.draw(st.integers(70, 99)))
+            answers[question(entry)] = pinned(newer[entry.id], "2026-11-01")
+    updated = update(having, answers)
+    assert update(updated, answers) == updated
+    assert parse_catalogue(Path("jdks.json"), dump_catalogue(updated)) == updated
+    ids = [entry.id for entry in updated.entries]
+    for entry in having.entries:
+        now = updated.entry(entry.id)
+        if entry.id in newer:
+            kept = updated.entry(f"{entry.id}-prev")
+            assert (now.version, now.previous, now.date) == (newer[entry.id], entry.version, "2026-11-01")
+            assert set(now.archives) == set(SYSTEMS)
+            assert now.archives == {s: pin.archive for s, pin in pinned(newer[entry.id]).items()}
+            different = {"id", "previous"}
+            assert kept.model_dump(exclude=different) == entry.model_dump(exclude=different)
+            if kept.id not in {e.id for e in having.entries}:
+                assert ids.index(kept.id) == ids.index(entry.id) + 1
+        elif entry.id.removesuffix("-prev") not in newer:
+            assert now == entry
+
+
+def test_the_real_catalogue_written_again_is_the_same_to_the_byte() -> None:
+    answers: dict[Question, Answer] = {
+        question(entry): {s: Pin(entry.version, None, archive) for s, archive in entry.archives.items()}
+        for entry in REAL.entries
+        if why_fixed(entry) is None
+    }
+    assert difference(JDKS_JSON.read_text(), dump_catalogue(update(REAL, answers)), JDKS_JSON.name) == ""
+
+
+@pytest.fixture
+def upstream() -> Iterator[FileServer]:
+    with vendors() as running:
+        yield running
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: FileServer) -> Path:
+    """A project whose vendors are all on loopback."""
+    (tmp_path / "matrix.toml").touch()
+    (tmp_path / "jdks.json").write_text(dump_catalogue(present()))
+    monkeypatch.setenv("MATRIX_HOME", str(tmp_path))
+    monkeypatch.setattr(net, "get_text", through(upstream))
+    return tmp_path
+
+
+def command(*arguments: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, ["jdks", "update", *arguments])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_the_command_shows_and_writes_nothing(project: Path) -> None:
+    before = (project / "jdks.json").read_bytes()
+    status, out, _ = command()
+    assert status == 0
+    assert (project / "jdks.json").read_bytes() == before
+    lines = out.splitlines()
+    assert "not looked up, the id names one exact build: temurin-25.0.3" in lines
+    assert "temurin-25: 25.0.4.1+1 is the newest" in lines
+    assert any(line.startswith("temurin-22: stays at 22.0.1+8: http://127.0.0.1") for line in lines)
+    assert any(line.startswith("openjdk-22-ea: stays at 22-ea+34: early access of JDK 22 is over") for line in lines)
+    assert any(line.startswith("semeru-21: 21.0.12.0 -> 21.0.12.10 of 2026-08-25; 21.0.12.0 is kept") for line in lines)
+    assert "--- a/jdks.json" in lines
+    assert '+      "version": "28-ea+17",' in lines
+    assert '+      "previous": "28-ea+16",' in lines
+    assert '+      "id": "openjdk-28-ea-prev",' in lines
+    assert lines[-1] == "3 entries would change, and the -prev of each; nothing was written (--write does)"
+
+
+def patched(old: list[str], diff: list[str]) -> list[str]:
+    """What a unified diff, without its two lines of heading, makes of `old`."""
+    new: list[str] = []
+    at = 0
+    for line in diff:
+        if line.startswith("@@"):
+            start = int(line.split()[1].split(",")[0].removeprefix("-")) - 1
+            new, at = new + old[at:start], start
+        elif line.startswith("+"):
+            new.append(line[1:])
+        else:
+            assert old[at] == line[1:]
+            new, at = new + old[at : at + 1] * line.startswith(" "), at + 1
+    return new + old[at:]
+
+
+def test_the_diff_that_is_shown_is_what_is_written(project: Path) -> None:
+    old = (project / "jdks.json").read_text().splitlines()
+    lines = command("--write")[1].splitlines()
+    start = lines.index("--- a/jdks.json")
+    assert lines[start + 1] == "+++ b/jdks.json"
+    assert patched(old, lines[start + 2 : lines.index("", start)]) == (project / "jdks.json").read_text().splitlines()
+
+
+def test_the_command_writes_and_has_nothing_to_do_then(project: Path) -> None:
+    status, out, _ = command("--write")
+    assert status == 0
+    assert f"3 entries changed in {project}/jdks.json, and the -prev of each: `matrix jdks fetch temurin-21`" in out
+    written = load_catalogue(project / "jdks.json")
+    assert [(entry.id, entry.version, entry.previous) for entry in written.entries] == [
+        ("temurin-21", "21.0.12+8", "21.0.11+10"),
+        ("temurin-21-prev", "21.0.11+10", None),
+        ("temurin-22", "22.0.1+8", None),
+        ("temurin-25", "25.0.4.1+1", None),
+        ("temurin-25.0.3", "25.0.3+9", None),
+        ("semeru-21", "21.0.12.10", "21.0.12.0"),
+        ("semeru-21-prev", "21.0.12.0", "21.0.10+7_openj9-0.57.0"),
+        ("openjdk-22-ea", "22-ea+34", None),
+        ("openjdk-28-ea", "28-ea+17", "28-ea+16"),
+        ("openjdk-28-ea-prev", "28-ea+16", None),
+        ("nightly", "rolling", None),
+    ]
+    assert written.entry("temurin-21").date == "2026-07-24"
+    assert written.entry("temurin-21-prev").notes == written.entry("temurin-21").notes == ("Pins its carrier.",)
+    assert written.entry("openjdk-28-ea-prev").archives == present().entry("openjdk-28-ea").archives
+    after = (project / "jdks.json").read_bytes()
+    status, out, _ = command("--write")
+    assert (status, out.splitlines()[-1]) == (0, "0 entries would change")
+    assert (project / "jdks.json").read_bytes() == after
+
+
+def test_only_the_entries_that_are_named(project: Path, upstream: FileServer) -> None:
+    status, out, _ = command("--write", "openjdk-28-ea", "nightly", "openjdk-28-ea")
+    assert status == 0
+    assert "not looked up, rolling: the source has only its newest build: nightly" in out
+    assert f"1 entry changed in {project}/jdks.json" in out
+    assert not [path for path in upstream.asked if "adoptium" in path]
+    assert load_catalogue(project / "jdks.json").entry("temurin-21").version == "21.0.11+10"
+    upstream.asked.clear()
+    status, out, _ = command("nightly")
+    assert (status, out.splitlines()[-1], upstream.asked.total()) == (0, "0 entries would change", 0)
+
+
+def test_an_unknown_entry(project: Path) -> None:
+    status, out, problem = command("temurin-25", "temurin-52")
+    assert (status, out) == (1, "")
+    assert 'JDK "temurin-52" is not known; did you mean "temurin-' in problem
+
+
+def test_nobody_answers(project: Path, upstream: FileServer) -> None:
+    upstream.files.clear()
+    before = (project / "jdks.json").read_bytes()
+    status, out, problem = command("--write", "openjdk-28-ea", "semeru-21")
+    assert status == 1
+    assert "would change" not in out
+    assert problem.startswith("matrix: no newer JDK could be looked up: ")
+    assert problem.count("answers 404") == 2
+    assert (project / "jdks.json").read_bytes() == before
+
+
+def test_a_catalogue_that_cannot_be_written_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(os, "fsync", full)
+    before = (project / "jdks.json").read_bytes()
+    status, _, problem = command("--write")
+    assert status == 1
+    assert "jdks.json cannot be written: No space left on device" in problem
+    assert (project / "jdks.json").read_bytes() == before
+    assert [path.name for path in project.iterdir() if ".jdks" in path.name] == []
+
+
+def test_without_network_it_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command itself, behind a proxy that is not there."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    for name in ("https_proxy", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, nobody)
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "matrix.toml").touch()
+    (tmp_path / "jdks.json").write_text(dump_catalogue(present()))
+    done = matrix(tmp_path, "jdks", "update", timeout_s=90)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("matrix: no newer JDK could be looked up: ")
+    for host in ("api.adoptium.net", "api.github.com", "jdk.java.net"):
+        assert done.stderr.count(f"{host} does not answer from here (connection refused)") == 1
