@@ -1,0 +1,63 @@
+# The file that MATRIX_PARTS names: where everything is, and what pinned it (runner/jdkmatrix/handed.py reads it).
+{
+  lib,
+  writeText,
+  self,
+  nixpkgs,
+  jdks,
+  servers,
+  workloads,
+  wrk2,
+}:
+let
+  lock = (lib.importJSON ../flake.lock).nodes.nixpkgs.locked;
+  source = builtins.path {
+    path = ../.;
+    name = "jdk-matrix-source";
+    filter =
+      path: _:
+      let
+        below = lib.removePrefix "${toString ../.}/" path;
+      in
+      lib.any (wanted: below == wanted || lib.hasPrefix "${wanted}/" below) [
+        "jdks.json"
+        "matrix.toml"
+        "report-templates"
+        "toolchain.lock.json"
+        "workloads/liberty"
+        "workloads/outputs.json"
+      ]
+      || below == "workloads";
+  };
+in
+writeText "jdk-matrix-parts.json" (
+  builtins.toJSON {
+    schema_version = 1;
+    source = {
+      root = source;
+      rev = self.rev or (if self ? dirtyRev then lib.removeSuffix "-dirty" self.dirtyRev else null);
+      dirty = !(self ? rev);
+    };
+    inputs = [
+      {
+        name = "self";
+        rev = self.rev or null;
+        nar_hash = self.narHash or null;
+        locked = true;
+      }
+      {
+        name = "nixpkgs";
+        rev = nixpkgs.rev or null;
+        nar_hash = nixpkgs.narHash or null;
+        locked = (nixpkgs.narHash or null) == lock.narHash;
+      }
+    ];
+    jdks = lib.mapAttrs (_: toString) jdks;
+    servers = lib.mapAttrs (_: server: {
+      home = toString server;
+      inherit (server) version sha256;
+    }) servers;
+    workloads = toString workloads;
+    wrk2 = if wrk2 == null then null else lib.getExe wrk2;
+  }
+)

@@ -1,0 +1,46 @@
+# Applications, executor, driver and remote system, built offline by the pinned Maven on the pinned JDK.
+{
+  lib,
+  stdenv,
+  callPackage,
+  temurin-bin-25,
+  mavenRepository,
+}:
+let
+  maven = callPackage ./artefact.nix {
+    artefact = (lib.importJSON ../toolchain.lock.json).artefacts.maven;
+  };
+  outputs = lib.importJSON ../workloads/outputs.json;
+  collect = lib.concatStrings (lib.mapAttrsToList (name: path: "cp ${path} $out/${name}\n") outputs);
+in
+stdenv.mkDerivation {
+  pname = "jdk-matrix-workloads";
+  version = (lib.importTOML ../runner/pyproject.toml).project.version;
+  src = builtins.path {
+    path = ../workloads;
+    name = "workloads";
+    filter = path: _: baseNameOf path != "target";
+  };
+
+  dontConfigure = true;
+  dontFixup = true;
+  buildPhase = ''
+    runHook preBuild
+    mkdir ../maven
+    tar -xzf ${maven} -C ../maven --strip-components=1
+    # Maven writes into its repository.
+    cp -RL ${mavenRepository} ../repository
+    chmod -R u+w ../repository
+    export JAVA_HOME=${temurin-bin-25} HOME=$PWD
+    sh ../maven/bin/mvn --batch-mode --offline --quiet -DskipTests \
+      -Dmaven.repo.local=$PWD/../repository package
+    runHook postBuild
+  '';
+  installPhase = ''
+    runHook preInstall
+    mkdir $out
+    ${collect}
+    runHook postInstall
+  '';
+  meta.license = lib.licenses.asl20;
+}

