@@ -27,7 +27,8 @@ java-test: .venv-test
 
 python-test: .venv-test
 	@$(VENV)/matrix setup
-	cd runner && ../$(VENV)/pytest
+	cd runner && ../$(VENV)/pytest -m "not real" -n auto --dist worksteal
+	cd runner && ../$(VENV)/pytest -m real
 
 bench: .venv-test
 	@$(VENV)/matrix setup

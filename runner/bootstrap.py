@@ -46,21 +46,30 @@ def host_problems(purpose):
 
     problems += tool_problems()
     if purpose == "test":
-        problems += browser_problems()
+        problems += test_problems()
     return problems
 
 
-def browser_problems():
-    """The tests look at the report in a real Chromium; as root on Debian it is installed here."""
-    if shutil.which("chromium"):
-        return []
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        install_browser = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]
+TEST_PROGRAMS = {
+    "chromium": "for the tests of the report",
+    "cargo": "for the linters of Nix files",
+    "git": "for the tests of the flake",
+    "unzip": "for the tests of the flake",
+}
+
+
+def test_problems():
+    """What the tests need besides; as root on Debian it is installed here."""
+    missing = [program for program in TEST_PROGRAMS if not shutil.which(program)]
+    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.call(["apt-get", "update", "-qq"])
-        subprocess.call(install_browser, stdout=subprocess.DEVNULL)
-    if shutil.which("chromium"):
-        return []
-    return ["chromium on PATH, for the tests of the report (Debian and Ubuntu: apt-get install chromium)"]
+        install_missing = ["apt-get", "install", "-y", "-qq", "--no-install-recommends"] + missing
+        subprocess.call(install_missing, stdout=subprocess.DEVNULL)
+    return [
+        program + " on PATH, " + why + " (Debian and Ubuntu: apt-get install " + program + ")"
+        for program, why in TEST_PROGRAMS.items()
+        if not shutil.which(program)
+    ]
 
 
 def fingerprint(purpose):

@@ -1,0 +1,111 @@
+"""actionlint and zizmor look at the workflows, shellcheck at them and at every shell script; each of them can see."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.project import ROOT
+from tests.workflow_steps import WORKFLOWS
+
+NOT_OURS = {".git", ".venv", ".build", "results", "site", "target"}
+FAULTY = """
+name: faulty
+on: pull_request_target
+permissions: {}
+jobs:
+  faulty:
+    runs-on: ubuntu-24.04
+    steps:
+      - uses: actions/checkout@v6
+      - uses: someone/something@v1
+      - run: cat $HOME/${{ github.event.pull_request.title }}
+      - run: echo "${{ nowhere.none }}"
+"""
+
+
+def linter(name: str) -> str:
+    """The program as runner/requirements-dev.txt installs it, in the environment that runs the tests."""
+    program = Path(sys.executable).parent / name
+    assert program.is_file(), f"{program} is not there: `make test` installs it from runner/requirements-dev.txt"
+    return str(program)
+
+
+def lint(*command: str | Path) -> tuple[int, str]:
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False
+    )
+    return done.returncode, done.stdout
+
+
+def actionlint(*files: Path) -> tuple[int, str]:
+    config = ROOT / ".github" / "actionlint.yaml"
+    options = ("-no-color", "-shellcheck", linter("shellcheck"), "-config-file", config)
+    return lint(linter("actionlint"), *options, *files)
+
+
+def zizmor(*files: Path) -> tuple[int, str]:
+    return lint(linter("zizmor"), "--offline", "--no-progress", "--color", "never", *files)
+
+
+def shell_scripts() -> Iterator[Path]:
+    """By their first line or their name."""
+    for folder, below, names in os.walk(ROOT):
+        below[:] = sorted(set(below) - NOT_OURS)
+        for path in (Path(folder, name) for name in names):
+            if path.is_file():
+                with path.open("rb") as file:
+                    first = file.readline(100)
+                if path.suffix == ".sh" or re.match(rb"#!\S*[/ ](ba|da)?sh\b", first):
+                    yield path
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    path = tmp_path / "faulty.yml"
+    path.write_text(FAULTY)
+    return path
+
+
+def test_actionlint_finds_nothing_in_the_workflows() -> None:
+    assert actionlint(*WORKFLOWS) == (0, "")
+
+
+@pytest.mark.parametrize("fault", ["SC2086", "potentially untrusted", 'undefined variable "nowhere"'])
+def test_actionlint_sees_faults_and_so_does_its_shellcheck(faulty: Path, fault: str) -> None:
+    code, output = actionlint(faulty)
+    assert code == 1
+    assert fault in output
+
+
+def test_zizmor_finds_nothing_in_the_workflows() -> None:
+    code, output = zizmor(*WORKFLOWS)
+    assert code == 0, output
+
+
+@pytest.mark.parametrize("audit", ["template-injection", "unpinned-uses", "artipacked", "dangerous-triggers"])
+def test_zizmor_sees_faults(faulty: Path, audit: str) -> None:
+    code, output = zizmor(faulty)
+    assert code > 10, "11 to 14: by the severity of what was found; less: it did not work"
+    assert f"[{audit}]" in output
+
+
+def test_shellcheck_finds_nothing_in_the_scripts() -> None:
+    scripts = list(shell_scripts())
+    assert ROOT / ".ci" / "run" in scripts
+    code, output = lint(linter("shellcheck"), *scripts)
+    assert code == 0, output
+
+
+def test_shellcheck_sees_faults(tmp_path: Path) -> None:
+    script = tmp_path / "faulty.sh"
+    script.write_text("#!/bin/sh\nrm $1\n")
+    code, output = lint(linter("shellcheck"), script)
+    assert code == 1
+    assert "SC2086" in output
