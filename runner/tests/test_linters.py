@@ -30,6 +30,9 @@ jobs:
 """
 
 
+pytestmark = pytest.mark.real
+
+
 def linter(name: str) -> str:
     """The program as runner/requirements-dev.txt installs it, in the environment that runs the tests."""
     program = Path(sys.executable).parent / name

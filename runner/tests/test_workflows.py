@@ -205,6 +205,7 @@ def test_without_a_verdict_nothing_is_measured_even_when_forced(tmp_path: Path, 
 # ---------------------------------------------------------------- with this checkout's matrix
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("force", ["false", "true"])
 def test_the_real_doctor_decides(tmp_path: Path, home: Path, force: str) -> None:
     ended = run_step(shell_step("Examine the machine"), tmp_path, inputs={"force": force}, real=True, home=home)
@@ -213,6 +214,7 @@ def test_the_real_doctor_decides(tmp_path: Path, home: Path, force: str) -> None
     assert (ended.code == 0) == (verdict[1] != "unfit" or force == "true")
 
 
+@pytest.mark.real
 def test_the_real_report_and_summary_are_written(tmp_path: Path, home: Path) -> None:
     assert run_step(shell_step("Write the site"), tmp_path / "site", real=True, home=home, code=9).code == 0
     assert (home / "site" / "index.html").is_file()
@@ -222,6 +224,7 @@ def test_the_real_report_and_summary_are_written(tmp_path: Path, home: Path) -> 
     assert "**Failed or invalid**" in ended.summary
 
 
+@pytest.mark.real
 def test_the_real_matrix_refuses_what_it_does_not_know(tmp_path: Path, home: Path) -> None:
     ended = run_step(shell_step("Measure"), tmp_path, inputs={"profile": "quik"}, real=True, home=home)
     assert ended.code == 1
