@@ -142,5 +142,7 @@ def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
 
 
 def test_flake_check(flake: FlakeCheckout) -> None:
-    done = flake.run("flake", "check", "--print-build-logs", ".", check=False)
+    """All of it on the newest Nix; on the other, which would build the same with the same programs, no builds."""
+    builds = [] if flake.nix.program == newest_nix().program else ["--no-build"]
+    done = flake.run("flake", "check", "--print-build-logs", *builds, ".", check=False)
     assert done.returncode == 0, done.stderr[-6000:]
