@@ -133,6 +133,9 @@ def test_only_a_measurement_on_the_main_branch_is_published() -> None:
 def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: Step, code: int) -> None:
     ended = run_step(step, tmp_path, code=code)
     assert (ended.code == 0) == (code == 0), ended.output
+    if step.name == "Install what the README asks for":
+        assert {program for program, *_ in ended.calls} == {"apt-get"}
+        return
     ((program, *arguments),) = ended.calls
     assert (program, *arguments) in {("make", "test"), ("nix", "flake", "check", "--print-build-logs")} or (
         program == "nix" and arguments[0] == "run" and arguments[1] in APPS

@@ -119,7 +119,7 @@ def run_step(
         ".#doctor": matrix_command("doctor"),
         ".#report": matrix_command("report"),
     }
-    for name in ("nix", "make"):
+    for name in ("nix", "make", "apt-get"):
         program = programs / name
         program.write_text(
             _STAND_IN.format(python=sys.executable, calls=str(calls), real=real, apps=apps, says=says, code=code)
