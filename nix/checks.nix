@@ -8,6 +8,7 @@
   ruff,
   shellcheck,
   zizmor,
+  attributeName,
   jdks,
   packages,
   pythonPackages,
@@ -40,9 +41,7 @@ let
     '';
 in
 packages
-// lib.mapAttrs' (
-  id: jdk: lib.nameValuePair "jdk-${lib.replaceStrings [ "." ] [ "_" ] id}-runs" jdk.tests.version
-) jdks
+// lib.mapAttrs' (id: jdk: lib.nameValuePair "jdk-${attributeName id}-runs" jdk.tests.version) jdks
 // {
   unit = inSource "unit" [ pythonPackages.forTests ] ''
     cd runner

@@ -79,6 +79,7 @@ in
   apps = load ./apps.nix { inherit matrix quick; };
   checks = load ./checks.nix {
     inherit
+      attributeName
       jdks
       packages
       pythonPackages
