@@ -40,10 +40,13 @@ def test_json_has_every_field_and_the_exit_code_of_its_verdict() -> None:
     assert report["facts"]["kernel"]
 
 
-@pytest.mark.parametrize(
+of_each_verdict = pytest.mark.parametrize(
     ("changes", "code", "verdict"),
     [({}, 0, "ready"), (FIXABLE, 2, "unfit"), ({"proc/loadavg": "9.00 9 9 1/85 1"}, 1, "noisy")],
 )
+
+
+@of_each_verdict
 def test_the_table_fits_on_80_columns_and_no_word_is_cut(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -63,10 +66,7 @@ def test_the_table_fits_on_80_columns_and_no_word_is_cut(
     assert ("--restore puts them back" in " ".join(printed.split())) == (changes is FIXABLE)
 
 
-@pytest.mark.parametrize(
-    ("changes", "code", "verdict"),
-    [({}, 0, "ready"), (FIXABLE, 2, "unfit"), ({"proc/loadavg": "9.00 9 9 1/85 1"}, 1, "noisy")],
-)
+@of_each_verdict
 def test_markdown_has_the_verdict_above_all_rows_the_worst_first(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
