@@ -183,8 +183,6 @@ def _load(
         try:
             draft.warmup = warm(bench, key, setup.load, rules.warmup, jit_cpus=jit_cpus, listener=listener)
             setup.pinner.confine(server.pid, setup.cpu_sets.sut)
-            if setup.burn_rounds:
-                draft.burn_check = _check_burn(setup, connection)
             if remote:
                 remote.delay_at_most(None)
             with _memory(setup, launch, server, draft):
@@ -197,6 +195,9 @@ def _load(
             if not overloaded:
                 # Each window begins with a question; a server that hangs in the last one is found by this one.
                 connection.get("/gauges")
+                # A request of a new kind: before the windows it would spoil them (Bench.observe says how).
+                if setup.burn_rounds:
+                    draft.burn_check = _check_burn(setup, connection)
         finally:
             draft.driver_command = tuple(session.command)
     if setup.workload.application == "banking":

@@ -195,7 +195,7 @@ _UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open
 def _proof(fork: Fork) -> str:
     proof = fork.proof
     if proof is None:
-        return "none: the fork ended before it"
+        return "none: the fork ended before it, or was overloaded"
     kind = "virtual" if proof.virtual else "platform"
     names = ", ".join(f"“{name}”" if name else "(no name)" for name in proof.thread_names)
     return (
@@ -207,5 +207,5 @@ def _proof(fork: Fork) -> str:
 def _work(fork: Fork, key: CellKey) -> str:
     check = fork.burn_check
     if check is None:
-        return "none: the fork ended before it" if key.burn_us else "not needed: no added work per request"
+        return "none: the fork ended before it, or was overloaded" if key.burn_us else "not needed: no added work per request"
     return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked"
