@@ -1,0 +1,38 @@
+package jdkmatrix.standalone;
+
+import jdkmatrix.standalone.burn.BurnCommand;
+import jdkmatrix.standalone.fanout.FanoutCommand;
+import jdkmatrix.standalone.pinning.PinningCommand;
+import jdkmatrix.standalone.result.Version;
+import jdkmatrix.standalone.spawn.SpawnCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/**
+ * The command line. The last line of standard output is one JSON object; progress is on standard error. Exit status: 0
+ * there is a result, be it that the host or the JDK refused; 1 the experiment broke; 2 wrong usage.
+ */
+@Command(
+        name = "standalone",
+        description = "Experiments on executors and threads without any server. The last line of standard output is one "
+                + "JSON object, whose keys carry their units.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        subcommands = {BurnCommand.class, SpawnCommand.class, PinningCommand.class, FanoutCommand.class})
+public final class Main {
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Main())
+                .setParameterExceptionHandler((exception, args) -> {
+                    exception.getCommandLine().getErr().println(exception.getMessage());
+                    return CommandLine.ExitCode.USAGE;
+                })
+                .setExecutionExceptionHandler((exception, line, parsed) -> {
+                    line.getErr().println("standalone: " + exception);
+                    return CommandLine.ExitCode.SOFTWARE;
+                });
+    }
+}

@@ -1,0 +1,128 @@
+package jdkmatrix.standalone.burn;
+
+import jdkmatrix.standalone.result.Distribution;
+import org.HdrHistogram.Histogram;
+
+/**
+ * What the measured time showed.
+ *
+ * @param calibrationSpread (max - min) / median of the calibration; null where it was given
+ * @param warmupUnfinished tasks of the warm-up that were abandoned when its drain was over
+ * @param due tasks that should have been submitted
+ * @param completed ended within the measured time
+ * @param completedLate ended while draining
+ * @param unfinished submitted and abandoned
+ * @param cpuShare of all CPUs that the JVM may use
+ * @param latencyToStart from the intended submission to the start of a task, of those that started
+ * @param latencyToEnd from the intended submission to the end; tasks that never ended, or were never submitted, stand in it
+ *     with the time until draining was over: {@code lowerBounds} of them
+ * @param submitterLateness from the intended submission to the real one; null in a closed loop
+ * @param tasksQueuedMax submitted and not started, the most at once
+ */
+public record BurnSeen(
+        long roundsPerTask,
+        double roundsPerUs,
+        Double calibrationSpread,
+        double burnUs,
+        double durationS,
+        long warmupUnfinished,
+        long due,
+        long submitted,
+        long completed,
+        long completedLate,
+        long unfinished,
+        double throughputPerS,
+        double cpuS,
+        int cpus,
+        double cpuShare,
+        Distribution latencyToStart,
+        Distribution latencyToEnd,
+        long lowerBounds,
+        Distribution submitterLateness,
+        int tasksQueuedMax,
+        double tasksQueuedMean,
+        Integer workers,
+        ParkReport parks) {
+    /** The work of a task. */
+    record Work(long rounds, double roundsPerUs, Double calibrationSpread) {
+        double burnUs() {
+            return rounds / roundsPerUs;
+        }
+    }
+
+    /** @param queued of the period */
+    static BurnSeen of(
+            Period period, Work work, long warmupUnfinished, int cpus, Integer workers, Steps queued, ParkReport parks) {
+        Times times = Times.of(period);
+        double cpuS = period.cpuNs() / 1e9;
+        return new BurnSeen(
+                work.rounds(),
+                work.roundsPerUs(),
+                work.calibrationSpread(),
+                work.burnUs(),
+                period.durationS(),
+                warmupUnfinished,
+                period.due(),
+                period.log().size(),
+                times.completed,
+                times.completedLate,
+                period.log().size() - times.completed - times.completedLate,
+                times.completed / period.durationS(),
+                cpuS,
+                cpus,
+                cpuS / (period.durationS() * cpus),
+                Distribution.of(times.toStart),
+                Distribution.of(times.toEnd),
+                times.lowerBounds,
+                period.rate() == null ? null : Distribution.of(times.lateness),
+                queued.most(period.startNs(), period.endNs()),
+                queued.integralNs(period.startNs(), period.endNs()) / (period.endNs() - period.startNs()),
+                workers,
+                parks);
+    }
+
+    /** Sorts the tasks of a period. */
+    private static final class Times {
+        private final Histogram toStart = Distribution.histogram();
+        private final Histogram toEnd = Distribution.histogram();
+        private final Histogram lateness = Distribution.histogram();
+        private long completed;
+        private long completedLate;
+        private long lowerBounds;
+
+        static Times of(Period period) {
+            Times times = new Times();
+            TaskLog log = period.log();
+            for (int task = 0; task < log.size(); task++) {
+                times.take(
+                        period, period.intendedNs(task), log.submittedNs(task), log.startedNs(task), log.endedNs(task));
+            }
+            for (long task = log.size(); task < period.due(); task++) {
+                times.bound(period, period.intendedNs(task));
+            }
+            return times;
+        }
+
+        private void take(Period period, long intendedNs, long submittedNs, long startedNs, long endedNs) {
+            Distribution.add(lateness, submittedNs - intendedNs);
+            if (startedNs != 0) {
+                Distribution.add(toStart, startedNs - intendedNs);
+            }
+            if (endedNs == 0) {
+                bound(period, intendedNs);
+                return;
+            }
+            Distribution.add(toEnd, endedNs - intendedNs);
+            if (endedNs < period.endNs()) {
+                completed++;
+            } else {
+                completedLate++;
+            }
+        }
+
+        private void bound(Period period, long intendedNs) {
+            lowerBounds++;
+            Distribution.add(toEnd, period.drainedNs() - intendedNs);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package jdkmatrix.standalone.burn;
+
+import java.util.List;
+import java.util.Map;
+import jdkmatrix.standalone.result.Distribution;
+
+/**
+ * How long workers were parked, and how long although tasks were queued. A park lasts until its thread runs again, so
+ * that the kernel's delay in waking it is part of it.
+ *
+ * @param probe "on", "off", or "unavailable" with a reason
+ * @param workersParked how many threads parked at all
+ * @param parksByBlocker by the class that was waited for, over the whole recording: drain and end included
+ * @param lostBytes above 0: parks are missing
+ */
+public record ParkReport(
+        String probe,
+        String reason,
+        Integer workersParked,
+        Double parkedS,
+        Distribution park,
+        WhileQueued parkedWhileQueued,
+        Map<String, Long> parksByBlocker,
+        Clock clock,
+        Long lostBytes) {
+    /**
+     * One stretch is the time in which one worker was parked without a break while there was a queued task without a break.
+     *
+     * @param totalS of all workers' stretches
+     * @param longest null where there is none
+     * @param idleWorkerS the integral over time of the lesser of parked workers and queued tasks: work that could have been
+     *     done. Less than {@code totalS} where one task was queued and several workers were parked
+     * @param idleShare of the time of all workers; null where their number is not fixed
+     */
+    public record WhileQueued(
+            long count,
+            double totalS,
+            Distribution stretch,
+            List<AtLeast> atLeast,
+            Longest longest,
+            double idleWorkerS,
+            Double idleShare) {}
+
+    /** Stretches of at least this length. */
+    public record AtLeast(double us, long count, double totalS) {}
+
+    /**
+     * @param sinceStartS when it began, from the start of the measured time
+     * @param tasksQueued the most at once in it
+     */
+    public record Longest(double us, double sinceStartS, int tasksQueued, long threadId) {}
+
+    /** How exactly the recorder's times could be mapped; see {@link ClockMap}. */
+    public record Clock(int anchors, double bracketUs, double residualUs) {}
+
+    static ParkReport off() {
+        return new ParkReport("off", null, null, null, null, null, null, null, null);
+    }
+
+    static ParkReport unavailable(String reason) {
+        return new ParkReport("unavailable", reason, null, null, null, null, null, null, null);
+    }
+}

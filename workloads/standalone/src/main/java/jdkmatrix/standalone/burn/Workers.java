@@ -1,0 +1,103 @@
+package jdkmatrix.standalone.burn;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import jdkmatrix.standalone.process.Carriers;
+
+/** An executor, and the threads that work for it: those of its pool, or the carriers of virtual threads. */
+final class Workers {
+    private static final int KEEP_ALIVE_S = 30; // as the scheduler of virtual threads
+
+    private final ExecutorService executor;
+    private final Set<Long> threadIds;
+    private final boolean carriers;
+    private final Integer atOnce;
+
+    private Workers(ExecutorService executor, Set<Long> threadIds, boolean carriers, Integer atOnce) {
+        this.executor = executor;
+        this.threadIds = threadIds;
+        this.carriers = carriers;
+        this.atOnce = atOnce;
+    }
+
+    static Workers of(ExecutorKind kind) {
+        Set<Long> ids = ConcurrentHashMap.newKeySet();
+        Integer threads = kind.threads();
+        return switch (kind.family()) {
+            case VIRTUAL -> new Workers(
+                    Executors.newVirtualThreadPerTaskExecutor(), Set.of(), true, Carriers.parallelism());
+            case PLATFORM -> new Workers(
+                    Executors.newThreadPerTaskExecutor(Thread.ofPlatform().daemon().factory()), Set.of(), false, null);
+            case CACHED -> new Workers(Executors.newCachedThreadPool(remembered(ids)), ids, false, null);
+            case FIXED -> new Workers(Executors.newFixedThreadPool(threads, remembered(ids)), ids, false, threads);
+            case FJP_FIFO -> new Workers(likeTheScheduler(threads, true, ids), ids, false, threads);
+            case FJP_LIFO -> new Workers(likeTheScheduler(threads, false, ids), ids, false, threads);
+            case WORK_STEALING -> new Workers(
+                    new ForkJoinPool(threads, rememberedForkJoin(ids), null, true), ids, false, threads);
+        };
+    }
+
+    ExecutorService executor() {
+        return executor;
+    }
+
+    /** How many tasks it runs at once; null: as many as there are. */
+    Integer atOnce() {
+        return atOnce;
+    }
+
+    /** Whether its threads outlive a task, so that they can be parked while tasks wait. */
+    boolean outliveTasks() {
+        return carriers || atOnce != null || !threadIds.isEmpty();
+    }
+
+    /**
+     * @param group name of the thread's group; null: none
+     * @param name of the thread; null: none
+     */
+    boolean has(long threadId, String group, String name) {
+        if (!carriers) {
+            return threadIds.contains(threadId);
+        }
+        // From JDK 25 on, the pool has a thread for delays, too, which may have been started by a carrier.
+        return Carriers.THREAD_GROUP.equals(group) && (name == null || !name.endsWith("delayScheduler"));
+    }
+
+    /** The settings of java.lang.VirtualThread's scheduler (JDK 25), but for the threads. */
+    private static ForkJoinPool likeTheScheduler(int threads, boolean fifo, Set<Long> ids) {
+        return new ForkJoinPool(
+                threads,
+                rememberedForkJoin(ids),
+                null,
+                fifo,
+                0,
+                threads,
+                Math.max(threads / 2, 1),
+                pool -> true,
+                KEEP_ALIVE_S,
+                TimeUnit.SECONDS);
+    }
+
+    private static ThreadFactory remembered(Set<Long> ids) {
+        ThreadFactory threads = Thread.ofPlatform().daemon().name("worker-", 1).factory();
+        return task -> {
+            Thread thread = threads.newThread(task);
+            ids.add(thread.threadId());
+            return thread;
+        };
+    }
+
+    private static ForkJoinPool.ForkJoinWorkerThreadFactory rememberedForkJoin(Set<Long> ids) {
+        return pool -> {
+            ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+            ids.add(thread.threadId());
+            return thread;
+        };
+    }
+}

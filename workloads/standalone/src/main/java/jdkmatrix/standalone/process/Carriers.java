@@ -1,0 +1,63 @@
+package jdkmatrix.standalone.process;
+
+import javax.management.ObjectName;
+
+/**
+ * The scheduler of virtual threads. From JDK 24 on an MBean tells about it (jdk.management.VirtualThreadSchedulerMXBean);
+ * before, its threads are told by their class, and its limits are worked out from the properties and defaults that
+ * java.lang.VirtualThread documents.
+ */
+public final class Carriers {
+    /** The group of carriers in the JDK (jdk.internal.misc.CarrierThread). */
+    public static final String THREAD_GROUP = "CarrierThreads";
+
+    private static final ObjectName SCHEDULER = Jmx.name("jdk.management:type=VirtualThreadScheduler");
+    private static final String CARRIER_CLASS = "jdk.internal.misc.CarrierThread";
+    private static final String PARALLELISM = "jdk.virtualThreadScheduler.parallelism";
+    private static final String MAX_POOL_SIZE = "jdk.virtualThreadScheduler.maxPoolSize";
+    private static final int DEFAULT_MAX_POOL_SIZE = 256;
+
+    private Carriers() {}
+
+    /** How many virtual threads run at once when none pins its carrier. */
+    public static int parallelism() {
+        Number said = Jmx.number(SCHEDULER, "Parallelism");
+        if (said != null && said.intValue() > 0) {
+            return said.intValue();
+        }
+        return Math.min(Integer.getInteger(PARALLELISM, Runtime.getRuntime().availableProcessors()), maxPoolSize());
+    }
+
+    /** How many carriers there may be, those included that stand in for blocked ones. */
+    public static int maxPoolSize() {
+        int parallelism = Integer.getInteger(PARALLELISM, Runtime.getRuntime().availableProcessors());
+        return Integer.getInteger(MAX_POOL_SIZE, Math.max(parallelism, DEFAULT_MAX_POOL_SIZE));
+    }
+
+    /** Carriers that there are now. */
+    public static int count() {
+        Number poolSize = Jmx.number(SCHEDULER, "PoolSize");
+        return poolSize == null || poolSize.intValue() < 0 ? countByClass() : poolSize.intValue();
+    }
+
+    /** Where {@link #count} comes from. */
+    public static String source() {
+        return Jmx.number(SCHEDULER, "PoolSize") == null ? "threads of class " + CARRIER_CLASS : SCHEDULER.toString();
+    }
+
+    static int countByClass() {
+        ThreadGroup root = Thread.currentThread().getThreadGroup();
+        while (root.getParent() != null) {
+            root = root.getParent();
+        }
+        Thread[] threads = new Thread[root.activeCount() * 2 + 64];
+        int found = root.enumerate(threads, true);
+        int carriers = 0;
+        for (int index = 0; index < found; index++) {
+            if (threads[index].getClass().getName().equals(CARRIER_CLASS)) {
+                carriers++;
+            }
+        }
+        return carriers;
+    }
+}

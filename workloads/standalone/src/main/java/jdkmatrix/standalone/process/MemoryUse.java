@@ -1,0 +1,60 @@
+package jdkmatrix.standalone.process;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryUsage;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The memory of this process at one moment.
+ *
+ * @param pssBytes of /proc/self/smaps_rollup; null where the kernel does not show it
+ */
+public record MemoryUse(
+        long virtBytes, long rssBytes, Long pssBytes, long heapCommittedBytes, long heapUsedBytes, int nativeThreads) {
+    private static final Path ROLLUP = Path.of("/proc/self/smaps_rollup");
+    private static final long KIB = 1024;
+
+    /** What each of some threads costs. */
+    public record PerThread(
+            double virtBytes, double rssBytes, Double pssBytes, double heapCommittedBytes, double nativeThreads) {}
+
+    /** The most there ever was in this process. */
+    public record Peak(long virtBytes, long rssBytes) {
+        public static Peak now() throws IOException {
+            ProcStatus status = ProcStatus.now();
+            return new Peak(status.virtPeakBytes(), status.rssPeakBytes());
+        }
+    }
+
+    public static MemoryUse now() throws IOException {
+        ProcStatus status = ProcStatus.now();
+        MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+        return new MemoryUse(
+                status.virtBytes(),
+                status.rssBytes(),
+                pssBytes(),
+                heap.getCommitted(),
+                heap.getUsed(),
+                status.threads());
+    }
+
+    /** @param threads how many came into being since {@code before}, at least 1 */
+    public PerThread perThread(MemoryUse before, int threads) {
+        return new PerThread(
+                (double) (virtBytes - before.virtBytes) / threads,
+                (double) (rssBytes - before.rssBytes) / threads,
+                pssBytes == null || before.pssBytes == null ? null : (double) (pssBytes - before.pssBytes) / threads,
+                (double) (heapCommittedBytes - before.heapCommittedBytes) / threads,
+                (double) (nativeThreads - before.nativeThreads) / threads);
+    }
+
+    private static Long pssBytes() {
+        try {
+            return ProcStatus.kib(Files.readAllLines(ROLLUP), "Pss:") * KIB;
+        } catch (IOException notShown) {
+            return null;
+        }
+    }
+}

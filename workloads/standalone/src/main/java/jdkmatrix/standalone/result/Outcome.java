@@ -1,0 +1,60 @@
+package jdkmatrix.standalone.result;
+
+/**
+ * How an experiment ended. What the host or the JDK refuses is a finding like any other, with the count that was reached.
+ *
+ * @param message null when complete
+ * @param atCount how many threads, tasks or requests there were; null where nothing was counted
+ * @param advice what to do about it; null where there is nothing
+ */
+public record Outcome(Kind kind, String message, Long atCount, String advice) {
+    /** The words of the key {@code outcome}. */
+    public enum Kind {
+        COMPLETE("complete"),
+        THREADS_REFUSED("threads-refused"),
+        TASKS_REFUSED("tasks-refused"),
+        FILES_REFUSED("files-refused"),
+        OUT_OF_MEMORY("out-of-memory"),
+        TIMED_OUT("timed-out"),
+        NOT_ON_THIS_JDK("not-on-this-jdk");
+
+        private final String word;
+
+        Kind(String word) {
+            this.word = word;
+        }
+
+        public String word() {
+            return word;
+        }
+    }
+
+    public static Outcome complete() {
+        return new Outcome(Kind.COMPLETE, null, null, null);
+    }
+
+    /** HotSpot and OpenJ9 tell only by the message whether it was a thread or the heap. */
+    public static Outcome of(OutOfMemoryError error, Long atCount) {
+        String message = String.valueOf(error.getMessage());
+        if (message.contains("native thread") || message.contains("create a thread")) {
+            return new Outcome(
+                    Kind.THREADS_REFUSED,
+                    message,
+                    atCount,
+                    "more threads need a higher ulimit -u, kernel.pid_max, vm.max_map_count or cgroup pids.max, or more memory");
+        }
+        return new Outcome(Kind.OUT_OF_MEMORY, message, atCount, "a larger -Xmx");
+    }
+
+    public static Outcome notOnThisJdk(String message, String advice) {
+        return new Outcome(Kind.NOT_ON_THIS_JDK, message, null, advice);
+    }
+
+    public static Outcome timedOut(String message, long atCount) {
+        return new Outcome(Kind.TIMED_OUT, message, atCount, null);
+    }
+
+    public boolean isComplete() {
+        return kind == Kind.COMPLETE;
+    }
+}

@@ -1,0 +1,41 @@
+package jdkmatrix.standalone.result;
+
+import java.time.Instant;
+
+/**
+ * The JSON object.
+ *
+ * @param schemaVersion rises when a key changes its meaning or goes; keys may come without that
+ * @param asked all parameters, defaults included
+ */
+public record Result(
+        int schemaVersion,
+        String experiment,
+        String version,
+        String startedUtc,
+        String outcome,
+        Problem problem,
+        Object asked,
+        Expected expected,
+        Object seen,
+        Vm vm) {
+    private static final int SCHEMA_VERSION = 1;
+
+    /** Why the outcome is another than "complete". */
+    public record Problem(String message, Long atCount, String advice) {}
+
+    public static Result of(String experiment, Instant started, Object asked, Findings findings) {
+        Outcome outcome = findings.outcome();
+        return new Result(
+                SCHEMA_VERSION,
+                experiment,
+                Version.text(),
+                started.toString(),
+                outcome.kind().word(),
+                outcome.isComplete() ? null : new Problem(outcome.message(), outcome.atCount(), outcome.advice()),
+                asked,
+                findings.expected(),
+                findings.seen(),
+                Vm.here());
+    }
+}

@@ -1,0 +1,124 @@
+package jdkmatrix.standalone.spawn;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAccumulator;
+
+/**
+ * Threads that do the same. Threads that sleep stay until they are let go, so that all of them live when their memory is
+ * read.
+ */
+final class Crowd {
+    private static final long POLL_MS = 1;
+
+    private final Thread[] threads;
+    private final Runnable task;
+    private final boolean stay;
+    private final CountDownLatch letGo = new CountDownLatch(1);
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicInteger done = new AtomicInteger();
+    private final LongAccumulator lastRunningNs = new LongAccumulator(Math::max, Long.MIN_VALUE);
+    private final LongAccumulator lastDoneNs = new LongAccumulator(Math::max, Long.MIN_VALUE);
+    private int started;
+    private long startNs;
+    private long startedNs;
+
+    /** @param stay whether threads wait for {@link #letGo} after their task */
+    Crowd(int count, Runnable task, boolean stay) {
+        this.threads = new Thread[count];
+        this.task = task;
+        this.stay = stay;
+    }
+
+    /** Starts all of them, or as many as can be; {@link #started} says how many even when it throws. */
+    void start(Thread.Builder builder) {
+        startNs = System.nanoTime();
+        try {
+            while (started < threads.length) {
+                Thread thread = builder.unstarted(this::live);
+                thread.start();
+                threads[started++] = thread;
+            }
+        } finally {
+            startedNs = System.nanoTime();
+        }
+    }
+
+    int started() {
+        return started;
+    }
+
+    double startedS() {
+        return (startedNs - startNs) / 1e9;
+    }
+
+    /** Null unless every started thread has run its first instruction. */
+    Double runningS() {
+        return running.get() < started || started == 0 ? null : (lastRunningNs.get() - startNs) / 1e9;
+    }
+
+    /** Null unless every started thread is through with its task. */
+    Double doneS() {
+        return done.get() < started || started == 0 ? null : (lastDoneNs.get() - startNs) / 1e9;
+    }
+
+    boolean awaitRunning(long deadlineNs) throws InterruptedException {
+        return await(running, deadlineNs);
+    }
+
+    boolean awaitDone(long deadlineNs) throws InterruptedException {
+        return await(done, deadlineNs);
+    }
+
+    /** Threads that are through with their task may end. */
+    void letGo() {
+        letGo.countDown();
+    }
+
+    /** Ends every task that can be interrupted, and lets all threads go. */
+    void interrupt() {
+        letGo();
+        for (int i = 0; i < started; i++) {
+            threads[i].interrupt();
+        }
+    }
+
+    /** @return how many threads had not ended by then */
+    int join(long deadlineNs) throws InterruptedException {
+        int alive = 0;
+        for (int i = 0; i < started; i++) {
+            // At least a look, however late it is.
+            long leftNs = Math.max(1, deadlineNs - System.nanoTime());
+            if (!threads[i].join(Duration.ofNanos(leftNs))) {
+                alive++;
+            }
+        }
+        return alive;
+    }
+
+    private void live() {
+        lastRunningNs.accumulate(System.nanoTime());
+        running.incrementAndGet();
+        task.run();
+        lastDoneNs.accumulate(System.nanoTime());
+        done.incrementAndGet();
+        if (stay) {
+            try {
+                letGo.await();
+            } catch (InterruptedException gone) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private boolean await(AtomicInteger count, long deadlineNs) throws InterruptedException {
+        while (count.get() < started) {
+            if (System.nanoTime() - deadlineNs >= 0) {
+                return false;
+            }
+            Thread.sleep(POLL_MS);
+        }
+        return true;
+    }
+}

@@ -1,0 +1,64 @@
+package jdkmatrix.standalone.spawn;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import jdkmatrix.burn.Burn;
+
+/** What a thread does, and where its line goes. */
+final class Tasks implements AutoCloseable {
+    private final PrintStream sink;
+    private final Runnable task;
+
+    private Tasks(PrintStream sink, Runnable task) {
+        this.sink = sink;
+        this.task = task;
+    }
+
+    static Tasks of(SpawnPlan plan) throws IOException {
+        return switch (plan.task()) {
+            case "sleep" -> new Tasks(null, sleep(Duration.ofNanos(Math.round(plan.sleepS() * 1e9))));
+            case "burn" -> new Tasks(null, () -> burn(plan.burnRounds()));
+            default -> printing(plan.sinkFile());
+        };
+    }
+
+    Runnable task() {
+        return task;
+    }
+
+    @Override
+    public void close() {
+        if (sink != null) {
+            sink.close();
+        }
+    }
+
+    /** As System.out: flushed with every line. */
+    private static Tasks printing(String file) throws IOException {
+        OutputStream bytes = file == null ? OutputStream.nullOutputStream() : Files.newOutputStream(Path.of(file));
+        PrintStream sink = new PrintStream(new BufferedOutputStream(bytes), true, StandardCharsets.UTF_8);
+        return new Tasks(sink, () -> sink.println("thread " + Thread.currentThread().threadId()));
+    }
+
+    private static Runnable sleep(Duration duration) {
+        return () -> {
+            try {
+                Thread.sleep(duration);
+            } catch (InterruptedException early) {
+                // It was let go.
+            }
+        };
+    }
+
+    private static void burn(long rounds) {
+        if (Burn.burn(rounds) == 0) {
+            throw new IllegalStateException("burn reached state 0, which no number of rounds can");
+        }
+    }
+}
