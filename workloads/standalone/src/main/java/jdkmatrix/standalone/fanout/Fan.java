@@ -1,0 +1,93 @@
+package jdkmatrix.standalone.fanout;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+
+/** Runs the same request many times at once, and returns when all of them are over. */
+@FunctionalInterface
+interface Fan {
+    /**
+     * @param request never throws
+     * @throws RefusedThreads when not all of them could be started; those that were are over
+     */
+    void run(int requests, Runnable request) throws InterruptedException, RefusedThreads, ReflectiveOperationException;
+
+    /** A thread could not be started. */
+    final class RefusedThreads extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        private final transient OutOfMemoryError error;
+        private final int started;
+
+        RefusedThreads(OutOfMemoryError error, int started) {
+            super(error);
+            this.error = error;
+            this.started = started;
+        }
+
+        OutOfMemoryError error() {
+            return error;
+        }
+
+        /** Threads, or tasks, before it. */
+        int started() {
+            return started;
+        }
+    }
+
+    static Fan of(How how) {
+        return switch (how.kind()) {
+            case PLATFORM -> Fan::platformThreads;
+            case FIXED -> (requests, request) ->
+                    execute(Executors.newFixedThreadPool(how.atOnce(), Thread.ofPlatform().daemon().factory()), requests, request);
+            case VIRTUAL -> (requests, request) ->
+                    execute(Executors.newVirtualThreadPerTaskExecutor(), requests, request);
+            case VIRTUAL_SEMAPHORE -> (requests, request) -> {
+                Semaphore permits = new Semaphore(how.atOnce());
+                execute(Executors.newVirtualThreadPerTaskExecutor(), requests, () -> {
+                    permits.acquireUninterruptibly();
+                    try {
+                        request.run();
+                    } finally {
+                        permits.release();
+                    }
+                });
+            };
+            case STRUCTURED -> StructuredFan::run;
+        };
+    }
+
+    private static void platformThreads(int requests, Runnable request) throws InterruptedException, RefusedThreads {
+        List<Thread> threads = new ArrayList<>(requests);
+        OutOfMemoryError refused = null;
+        while (threads.size() < requests && refused == null) {
+            try {
+                threads.add(Thread.ofPlatform().daemon().start(request));
+            } catch (OutOfMemoryError error) {
+                refused = error;
+            }
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        if (refused != null) {
+            throw new RefusedThreads(refused, threads.size());
+        }
+    }
+
+    private static void execute(ExecutorService executor, int requests, Runnable request) throws RefusedThreads {
+        int submitted = 0;
+        // Closing waits for what was submitted.
+        try (executor) {
+            while (submitted < requests) {
+                executor.execute(request);
+                submitted++;
+            }
+        } catch (OutOfMemoryError error) {
+            throw new RefusedThreads(error, submitted);
+        }
+    }
+}

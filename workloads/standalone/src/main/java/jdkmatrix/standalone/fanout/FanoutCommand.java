@@ -1,0 +1,80 @@
+package jdkmatrix.standalone.fanout;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.function.Consumer;
+import jdkmatrix.standalone.command.ExperimentCommand;
+import jdkmatrix.standalone.command.Numbers;
+import jdkmatrix.standalone.result.Findings;
+import jdkmatrix.standalone.result.Version;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code fanout}. */
+@Command(
+        name = "fanout",
+        description = "Sends many blocking HTTP requests at once from threads of one kind and tells how long all of them take. A "
+                + "host that refuses threads or open files is a result.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class)
+public final class FanoutCommand extends ExperimentCommand<FanoutPlan> {
+    private static final int MAX_REQUESTS = 1_000_000;
+    private static final double MAX_DELAY_MS = 600_000;
+    private static final double MAX_TIMEOUT_S = 3_600;
+
+    @Option(names = "--url", required = true, paramLabel = "URL", description = "http only")
+    private String url;
+
+    @Option(names = "--requests", required = true, paramLabel = "N", description = "each is sent once")
+    private int requests;
+
+    @Option(
+            names = "--delay-ms",
+            required = true,
+            paramLabel = "MS",
+            description = "after which the server answers; only what is expected depends on it")
+    private double delayMs;
+
+    @Option(
+            names = "--how",
+            required = true,
+            paramLabel = "KIND",
+            description = "platform (a thread for each request), fixed:P (a pool), virtual, virtual-semaphore:P, structured "
+                    + "(StructuredTaskScope, with --enable-preview for the JVM)")
+    private String how;
+
+    @Option(
+            names = "--timeout-s",
+            defaultValue = "60",
+            paramLabel = "S",
+            description = "to connect, and to wait for bytes (default: ${DEFAULT-VALUE})")
+    private double timeoutS;
+
+    @Override
+    protected FanoutPlan asked() {
+        Numbers.whole("--requests", requests, 1, MAX_REQUESTS);
+        return new FanoutPlan(
+                http(url).toString(),
+                requests,
+                Numbers.zeroOrMore("--delay-ms", delayMs, MAX_DELAY_MS),
+                How.parse(how).toString(),
+                Numbers.positive("--timeout-s", timeoutS, MAX_TIMEOUT_S));
+    }
+
+    @Override
+    protected Findings run(FanoutPlan asked, Consumer<String> say) throws Exception {
+        return new FanoutExperiment(asked, say).run();
+    }
+
+    private static URI http(String text) {
+        try {
+            URI uri = new URI(text);
+            if ("http".equals(uri.getScheme()) && uri.getHost() != null) {
+                return uri;
+            }
+        } catch (URISyntaxException unusable) {
+            // Said below, together with what is allowed.
+        }
+        throw new IllegalArgumentException("--url = \"%s\": http://HOST:PORT/PATH is needed".formatted(text));
+    }
+}

@@ -1,0 +1,107 @@
+package jdkmatrix.standalone.fanout;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.function.Consumer;
+import jdkmatrix.standalone.process.OpenFiles;
+import jdkmatrix.standalone.process.Sampler;
+import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.standalone.result.Expected;
+import jdkmatrix.standalone.result.Findings;
+import jdkmatrix.standalone.result.Outcome;
+
+/** Sends the requests, and looks at open files while they wait. */
+final class FanoutExperiment {
+    private static final long SAMPLE_MS = 20;
+
+    private final FanoutPlan plan;
+    private final How how;
+    private final Consumer<String> say;
+
+    FanoutExperiment(FanoutPlan plan, Consumer<String> say) {
+        this.plan = plan;
+        this.how = How.parse(plan.how());
+        this.say = say;
+    }
+
+    Findings run() throws IOException, InterruptedException, ReflectiveOperationException {
+        Expected expected = FanoutExpectation.of(plan, how.atOnce());
+        if (how.kind() == How.Kind.STRUCTURED && !StructuredFan.isPossible()) {
+            return new Findings(
+                    Outcome.notOnThisJdk(
+                            "StructuredTaskScope is a preview feature, and the JVM was started without them",
+                            "java " + StructuredFan.FLAG + " -jar standalone.jar fanout"),
+                    expected,
+                    null);
+        }
+        Get.configure();
+        Get get = new Get(plan.url(), plan.timeoutS());
+        // Read now: at the limit, it could not be opened.
+        OpenFiles.Limit limit = OpenFiles.Limit.now();
+        rehearse(get);
+        say.accept("%d requests to %s from %s".formatted(plan.requests(), plan.url(), how));
+        OpenFilesPeak peak = new OpenFilesPeak();
+        int filesBefore = OpenFiles.count();
+        Tally tally = new Tally(get);
+        Outcome outcome;
+        try (Sampler sampler = new Sampler("open-files", SAMPLE_MS, peak::look)) {
+            sampler.start();
+            outcome = send(tally);
+        }
+        Long atRefusal = tally.inFlightAtRefusal();
+        if (outcome.isComplete() && atRefusal != null) {
+            outcome = filesRefused(atRefusal, limit);
+        }
+        return new Findings(outcome, expected, seen(tally, peak, filesBefore, limit));
+    }
+
+    private Outcome send(Tally tally) throws InterruptedException, ReflectiveOperationException {
+        try {
+            Fan.of(how).run(plan.requests(), tally::send);
+            return Outcome.complete();
+        } catch (Fan.RefusedThreads refused) {
+            return Outcome.of(refused.error(), (long) refused.started());
+        } catch (NoSuchMethodException otherApi) {
+            return Outcome.notOnThisJdk("StructuredTaskScope has another API: " + otherApi.getMessage(), null);
+        }
+    }
+
+    private Outcome filesRefused(long inFlight, OpenFiles.Limit limit) {
+        return new Outcome(
+                Outcome.Kind.FILES_REFUSED,
+                "Too many open files, with %d other requests in flight".formatted(inFlight),
+                inFlight,
+                "each request needs an open file: raise the limit (now %s, hard %s) with ulimit -n %d, or send fewer at once"
+                        .formatted(text(limit.soft()), text(limit.hard()), 2L * plan.requests()));
+    }
+
+    private FanoutSeen seen(Tally tally, OpenFilesPeak peak, int filesBefore, OpenFiles.Limit limit) {
+        Map<String, Long> errors = tally.errors();
+        double idealS = FanoutExpectation.idealS(plan.requests(), how.atOnce(), plan.delayMs());
+        return new FanoutSeen(
+                tally.wallS(),
+                idealS,
+                tally.wallS() - idealS,
+                tally.latency().getTotalCount(),
+                errors.values().stream().mapToLong(Long::longValue).sum(),
+                errors,
+                Distribution.of(tally.latency()),
+                Distribution.of(tally.sinceStart()),
+                tally.mostInFlight(),
+                filesBefore,
+                peak.files(),
+                peak.wasRefused(),
+                limit.soft(),
+                limit.hard(),
+                peak.threads());
+    }
+
+    /** One request, so that loading classes is in no figure. Whatever is wrong with it will be told of all the others. */
+    private void rehearse(Get get) {
+        new Tally(get).send();
+    }
+
+    private static String text(Long limit) {
+        return limit == null ? "unlimited" : limit.toString();
+    }
+}

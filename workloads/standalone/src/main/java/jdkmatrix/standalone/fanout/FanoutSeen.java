@@ -1,0 +1,34 @@
+package jdkmatrix.standalone.fanout;
+
+import java.util.Map;
+import jdkmatrix.standalone.result.Distribution;
+
+/**
+ * What the requests showed.
+ *
+ * @param wallS from before the first thread was made to the end of the last request
+ * @param idealS as {@link FanoutExpectation} works it out
+ * @param overheadS wallS - idealS
+ * @param latency of good answers, from the start of each request
+ * @param sinceStart of good answers, from the start of all: waiting for a thread or a permit is in it
+ * @param errors by kind
+ * @param openFilesPeak looked at again and again; {@code openFilesPeakIsLowerBound}: looking itself was refused an open file
+ * @param openFilesSoftLimit null: unlimited
+ * @param nativeThreadsPeak of the whole process: shows threads that a client would hide
+ */
+public record FanoutSeen(
+        double wallS,
+        double idealS,
+        double overheadS,
+        long ok,
+        long failed,
+        Map<String, Long> errors,
+        Distribution latency,
+        Distribution sinceStart,
+        long inFlightMost,
+        int openFilesBefore,
+        int openFilesPeak,
+        boolean openFilesPeakIsLowerBound,
+        Long openFilesSoftLimit,
+        Long openFilesHardLimit,
+        int nativeThreadsPeak) {}

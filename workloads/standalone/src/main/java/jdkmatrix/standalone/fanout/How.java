@@ -1,0 +1,50 @@
+package jdkmatrix.standalone.fanout;
+
+import java.util.List;
+import jdkmatrix.standalone.command.Choice;
+import jdkmatrix.standalone.command.Numbers;
+
+/**
+ * Which threads send.
+ *
+ * @param atOnce how many requests there may be at once; null: all
+ */
+record How(Kind kind, Integer atOnce) {
+    private static final String OPTION = "--how";
+    private static final int MAX_AT_ONCE = 1_000_000;
+
+    enum Kind {
+        PLATFORM("platform"),
+        FIXED("fixed"),
+        VIRTUAL("virtual"),
+        VIRTUAL_SEMAPHORE("virtual-semaphore"),
+        STRUCTURED("structured");
+
+        private final String word;
+
+        Kind(String word) {
+            this.word = word;
+        }
+    }
+
+    /** @throws IllegalArgumentException says what was found and what is allowed */
+    static How parse(String text) {
+        Choice choice = Choice.parse(
+                OPTION, text, List.of("platform", "virtual", "structured"), List.of("fixed:P", "virtual-semaphore:P"));
+        Integer atOnce = choice.argument() == null
+                ? null
+                : (int) Numbers.whole(OPTION + " " + choice.word(), choice.argument(), 1, MAX_AT_ONCE);
+        for (Kind kind : Kind.values()) {
+            if (kind.word.equals(choice.word())) {
+                return new How(kind, atOnce);
+            }
+        }
+        throw new IllegalStateException(choice.word());
+    }
+
+    /** As on the command line. */
+    @Override
+    public String toString() {
+        return atOnce == null ? kind.word : kind.word + ":" + atOnce;
+    }
+}

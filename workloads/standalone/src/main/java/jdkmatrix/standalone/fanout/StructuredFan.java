@@ -1,0 +1,77 @@
+package jdkmatrix.standalone.fanout;
+
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.concurrent.Callable;
+
+/**
+ * A StructuredTaskScope with one subtask for each request. By reflection, since it is a preview feature, whose API changed:
+ * JDK 21 to 24 make one with a constructor (JEP 453), later ones with a factory method (JEP 505).
+ */
+final class StructuredFan {
+    private static final String TYPE = "java.util.concurrent.StructuredTaskScope";
+
+    /** What the JVM must be given. */
+    static final String FLAG = "--enable-preview";
+
+    private StructuredFan() {}
+
+    /** Reflection would get by without the flag, but the JDK promises the API only with it. */
+    static boolean isPossible() {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().contains(FLAG);
+    }
+
+    /** @throws ReflectiveOperationException when this JDK has yet another API */
+    static void run(int requests, Runnable request)
+            throws InterruptedException, Fan.RefusedThreads, ReflectiveOperationException {
+        Class<?> type = Class.forName(TYPE);
+        Method fork = type.getMethod("fork", Callable.class);
+        Method join = type.getMethod("join");
+        int forked = 0;
+        OutOfMemoryError refused = null;
+        Callable<Object> subtask = () -> {
+            request.run();
+            return null;
+        };
+        AutoCloseable scope = open(type);
+        try {
+            while (forked < requests && refused == null) {
+                try {
+                    invoke(fork, scope, subtask);
+                    forked++;
+                } catch (OutOfMemoryError error) {
+                    refused = error;
+                }
+            }
+            invoke(join, scope);
+        } finally {
+            invoke(type.getMethod("close"), scope);
+        }
+        if (refused != null) {
+            throw new Fan.RefusedThreads(refused, forked);
+        }
+    }
+
+    private static AutoCloseable open(Class<?> type) throws ReflectiveOperationException {
+        Object scope = type.isInterface()
+                ? type.getMethod("open").invoke(null)
+                : type.getConstructor().newInstance();
+        return (AutoCloseable) scope;
+    }
+
+    /** As a direct call: with the exceptions of the method itself. */
+    private static void invoke(Method method, Object target, Object... arguments)
+            throws ReflectiveOperationException, InterruptedException {
+        try {
+            method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            switch (e.getCause()) {
+                case InterruptedException interrupted -> throw interrupted;
+                case RuntimeException problem -> throw problem;
+                case Error error -> throw error;
+                default -> throw e;
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package jdkmatrix.standalone.fanout;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAccumulator;
+import java.util.concurrent.atomic.LongAdder;
+import jdkmatrix.standalone.result.Distribution;
+import org.HdrHistogram.Histogram;
+
+/** Sends requests and counts what becomes of them; for any number of threads. */
+final class Tally {
+    private static final long NEVER = -1;
+
+    private final Get get;
+    private final long startNs = System.nanoTime();
+    private final Histogram latency = Distribution.sharedHistogram();
+    private final Histogram sinceStart = Distribution.sharedHistogram();
+    private final Map<String, LongAdder> errors = new ConcurrentHashMap<>();
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final LongAccumulator mostInFlight = new LongAccumulator(Math::max, 0);
+    private final LongAccumulator lastNs = new LongAccumulator(Math::max, startNs);
+    private final AtomicLong inFlightAtRefusal = new AtomicLong(NEVER);
+
+    Tally(Get get) {
+        this.get = get;
+    }
+
+    /** Sends one request on the calling thread, and never throws because of it. */
+    void send() {
+        mostInFlight.accumulate(inFlight.incrementAndGet());
+        long fromNs = System.nanoTime();
+        String error;
+        try {
+            error = Failure.of(get.send());
+        } catch (IOException | RuntimeException | OutOfMemoryError failed) {
+            error = Failure.of(failed);
+        }
+        long nowNs = System.nanoTime();
+        int others = inFlight.decrementAndGet();
+        lastNs.accumulate(nowNs);
+        if (error == null) {
+            Distribution.add(latency, nowNs - fromNs);
+            Distribution.add(sinceStart, nowNs - startNs);
+            return;
+        }
+        errors.computeIfAbsent(error, word -> new LongAdder()).increment();
+        if (error.equals(Failure.FILES)) {
+            inFlightAtRefusal.compareAndSet(NEVER, others);
+        }
+    }
+
+    double wallS() {
+        return (lastNs.get() - startNs) / 1e9;
+    }
+
+    /** Of requests with a good answer, from the start of each. */
+    Histogram latency() {
+        return latency;
+    }
+
+    /** Of requests with a good answer, from the start of all. */
+    Histogram sinceStart() {
+        return sinceStart;
+    }
+
+    Map<String, Long> errors() {
+        Map<String, Long> counts = new TreeMap<>();
+        errors.forEach((word, count) -> counts.put(word, count.sum()));
+        return counts;
+    }
+
+    long mostInFlight() {
+        return mostInFlight.get();
+    }
+
+    /** Other requests that were in flight when the first open file was refused; null: none was. */
+    Long inFlightAtRefusal() {
+        long count = inFlightAtRefusal.get();
+        return count == NEVER ? null : count;
+    }
+}

@@ -1,0 +1,42 @@
+package jdkmatrix.standalone.pinning;
+
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+/** Where a thread is while it blocks. */
+enum Construct {
+    /** Sleeps inside a synchronized block. */
+    SYNCHRONIZED("synchronized"),
+    /** Sleeps while it holds a ReentrantLock. */
+    LOCK("lock"),
+    /** Waits in Object.wait for a time. */
+    OBJECT_WAIT("object-wait"),
+    /** Sleeps in the static initialiser of a class. */
+    CLASS_INIT("class-init"),
+    /** Sleeps in Java code that native code called. */
+    NATIVE("native");
+
+    private final String word;
+
+    Construct(String word) {
+        this.word = word;
+    }
+
+    String word() {
+        return word;
+    }
+
+    /** Whether each thread needs one of its own, so that no thread waits for another's. */
+    boolean hasOwner() {
+        return this == SYNCHRONIZED || this == LOCK || this == OBJECT_WAIT;
+    }
+
+    /** @throws IllegalArgumentException says what was found and what is allowed */
+    static Construct parse(String text) {
+        return Arrays.stream(values())
+                .filter(construct -> construct.word.equals(text))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("--construct = \"%s\": one of %s is needed"
+                        .formatted(text, Arrays.stream(values()).map(Construct::word).collect(Collectors.joining(", ")))));
+    }
+}

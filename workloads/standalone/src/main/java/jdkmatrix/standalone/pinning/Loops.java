@@ -1,0 +1,113 @@
+package jdkmatrix.standalone.pinning;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import jdkmatrix.standalone.result.Distribution;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Threads that block again and again until a common end. Between two calls a thread yields, as a server does that
+ * takes up the next request: else those that got a carrier first would keep it, and the others would never run.
+ */
+final class Loops {
+    private final long startNs = System.nanoTime();
+    private final long fromNs;
+    private final long endNs;
+    private final Histogram latency = Distribution.sharedHistogram();
+    private final LongAdder operations = new LongAdder();
+    private final LongAdder lowerBounds = new LongAdder();
+    private final AtomicInteger served = new AtomicInteger();
+    private final List<Thread> threads = new ArrayList<>();
+    private volatile boolean stopped;
+
+    /** The measured time begins after {@code warmupNs} and lasts {@code durationNs}. */
+    Loops(long warmupNs, long durationNs) {
+        fromNs = startNs + warmupNs;
+        endNs = fromNs + durationNs;
+    }
+
+    /** Starts one thread. */
+    void start(Thread.Builder builder, Blocking blocking) {
+        Thread thread = builder.unstarted(() -> loop(blocking));
+        thread.start();
+        threads.add(thread);
+    }
+
+    int started() {
+        return threads.size();
+    }
+
+    long fromNs() {
+        return fromNs;
+    }
+
+    long endNs() {
+        return endNs;
+    }
+
+    /** No thread begins another call. */
+    void stop() {
+        stopped = true;
+    }
+
+    /** @return how many threads had not ended by then */
+    int join(long deadlineNs) throws InterruptedException {
+        int alive = 0;
+        for (Thread thread : threads) {
+            // At least a look, however late it is.
+            if (!thread.join(Duration.ofNanos(Math.max(1, deadlineNs - System.nanoTime())))) {
+                alive++;
+            }
+        }
+        return alive;
+    }
+
+    /** Calls that ended in the measured time. */
+    long operations() {
+        return operations.sum();
+    }
+
+    Histogram latency() {
+        return latency;
+    }
+
+    long lowerBounds() {
+        return lowerBounds.sum();
+    }
+
+    int served() {
+        return served.get();
+    }
+
+    private void loop(Blocking blocking) {
+        boolean first = true;
+        long readyNs = startNs;
+        while (!stopped) {
+            if (System.nanoTime() >= endNs) {
+                lowerBounds.increment();
+                Distribution.add(latency, endNs - readyNs);
+                return;
+            }
+            blocking.block();
+            long doneNs = System.nanoTime();
+            if (first) {
+                served.incrementAndGet();
+                first = false;
+            }
+            if (doneNs >= fromNs) {
+                Distribution.add(latency, doneNs - readyNs);
+            }
+            if (doneNs >= endNs) {
+                return;
+            }
+            if (doneNs >= fromNs) {
+                operations.increment();
+            }
+            readyNs = doneNs;
+            Thread.yield();
+        }
+    }
+}

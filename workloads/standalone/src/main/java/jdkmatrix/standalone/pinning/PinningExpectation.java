@@ -1,0 +1,51 @@
+package jdkmatrix.standalone.pinning;
+
+import jdkmatrix.standalone.result.Expected;
+
+/** How many blocking calls can be under way at once, as HotSpot is documented to behave. */
+final class PinningExpectation {
+    /** JEP 491: a virtual thread in synchronized or Object.wait gives its carrier back. */
+    private static final int UNPINNED_MONITORS = 24;
+
+    private PinningExpectation() {}
+
+    /**
+     * @param feature of the JDK, such as 21
+     * @param carriers parallelism of the scheduler
+     * @param maxCarriers those included that stand in for blocked ones
+     */
+    static Expected of(PinningPlan plan, int feature, int carriers, int maxCarriers) {
+        double perS = 1e3 / plan.blockMs();
+        if (!plan.virtual()) {
+            return expected("kernel_threads", plan.kernelThreads() * perS, "pinning-kernel: a platform thread has nothing to pin");
+        }
+        int threads = plan.threads();
+        return switch (Construct.parse(plan.construct())) {
+            case LOCK -> expected("threads", threads * perS, "pinning-fixed: a ReentrantLock does not pin");
+            case SYNCHRONIZED -> feature >= UNPINNED_MONITORS
+                    ? expected("threads", threads * perS, "JEP 491: from JDK 24 on synchronized does not pin")
+                    : expected(
+                            "min(threads, carriers)",
+                            Math.min(threads, carriers) * perS,
+                            "pinning-sync: before JDK 24 synchronized pins, and throughput collapses to the number of carriers");
+            case OBJECT_WAIT -> feature >= UNPINNED_MONITORS
+                    ? expected("threads", threads * perS, "JEP 491: from JDK 24 on Object.wait does not pin")
+                    : expected(
+                            "min(threads, max_pool_size)",
+                            Math.min(threads, maxCarriers) * perS,
+                            "JEP 444: Object.wait pins, and the scheduler makes up for it with more carriers, up to maxPoolSize");
+            case CLASS_INIT -> expected(
+                    "min(threads, carriers)",
+                    Math.min(threads, carriers) * perS,
+                    "a static initialiser is called from native code, which pins; JEP 491 leaves that as it is");
+            case NATIVE -> expected(
+                    "min(threads, carriers)",
+                    Math.min(threads, carriers) * perS,
+                    "a native frame pins; JEP 491 leaves that as it is");
+        };
+    }
+
+    private static Expected expected(String atOnce, double perS, String source) {
+        return new Expected("throughput_per_s", atOnce + " * 1000 / block_ms", perS, source);
+    }
+}

@@ -1,0 +1,134 @@
+package jdkmatrix.standalone.pinning;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import jdkmatrix.standalone.process.Carriers;
+import jdkmatrix.standalone.process.Cpu;
+import jdkmatrix.standalone.process.FlightRecording;
+import jdkmatrix.standalone.process.Sampler;
+import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.standalone.result.Expected;
+import jdkmatrix.standalone.result.Findings;
+import jdkmatrix.standalone.result.Outcome;
+
+/** Starts the threads, looks at carriers and pinning while they block, and ends them. */
+final class PinningExperiment {
+    private static final long SAMPLE_MS = 50;
+    private static final long END_S = 30;
+
+    private final PinningPlan plan;
+    private final Consumer<String> say;
+    private final Construct construct;
+    private final AtomicInteger mostCarriers = new AtomicInteger();
+
+    PinningExperiment(PinningPlan plan, Consumer<String> say) {
+        this.plan = plan;
+        this.say = say;
+        this.construct = Construct.parse(plan.construct());
+    }
+
+    Findings run() throws IOException, InterruptedException, ReflectiveOperationException {
+        if (construct == Construct.NATIVE && !ForeignUpcall.isPossible()) {
+            return new Findings(
+                    Outcome.notOnThisJdk("java.lang.foreign is not final before JDK 22", "JDK 22 or later"), null, null);
+        }
+        Expected expected = PinningExpectation.of(
+                plan, Runtime.version().feature(), Carriers.parallelism(), Carriers.maxPoolSize());
+        String withoutEvents = plan.virtual() ? FlightRecording.unavailable() : "only virtual threads can be pinned";
+        if (withoutEvents != null) {
+            return measure(expected, null, PinnedReport.unavailable(withoutEvents));
+        }
+        try (PinnedProbe probe = PinnedProbe.start()) {
+            return measure(expected, probe, null);
+        }
+    }
+
+    /** @param none what is reported without a probe */
+    private Findings measure(Expected expected, PinnedProbe probe, PinnedReport none)
+            throws IOException, InterruptedException, ReflectiveOperationException {
+        // Made before the clock runs: a thread that waits for its start waits for a carrier, not for this.
+        Blocking[] blockings = blockings();
+        try (Sampler carriers = new Sampler("carriers", SAMPLE_MS, this::lookAtCarriers)) {
+            if (plan.virtual()) {
+                carriers.start();
+            }
+            say.accept("%d %s threads block for %d ms in %s, again and again"
+                    .formatted(plan.loops(), plan.virtual() ? "virtual" : "platform", plan.blockMs(), construct.word()));
+            Loops loops = new Loops(ns(plan.warmupS()), ns(plan.durationS()));
+            Outcome outcome = Outcome.complete();
+            long cpuNs = 0;
+            Instant from = Instant.now();
+            Instant to = from;
+            try {
+                start(loops, blockings);
+                sleepUntil(loops.fromNs());
+                from = Instant.now();
+                long cpuFromNs = Cpu.processNs();
+                sleepUntil(loops.endNs());
+                to = Instant.now();
+                cpuNs = Cpu.processNs() - cpuFromNs;
+            } catch (OutOfMemoryError error) {
+                outcome = Outcome.of(error, (long) loops.started());
+                loops.stop();
+            }
+            long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_S) + TimeUnit.MILLISECONDS.toNanos(plan.blockMs());
+            int alive = loops.join(giveUpNs);
+            if (alive > 0 && outcome.isComplete()) {
+                outcome = Outcome.timedOut("not all threads ended in time", alive);
+            }
+            PinnedReport pinned = probe == null ? none : probe.finish(from, to);
+            return new Findings(outcome, expected, seen(loops, cpuNs / 1e9, pinned));
+        }
+    }
+
+    private PinningSeen seen(Loops loops, double cpuS, PinnedReport pinned) {
+        return new PinningSeen(
+                loops.started(),
+                plan.durationS(),
+                loops.operations(),
+                loops.operations() / plan.durationS(),
+                Distribution.of(loops.latency()),
+                loops.lowerBounds(),
+                loops.served(),
+                cpuS,
+                plan.virtual() ? carriersSeen() : null,
+                pinned);
+    }
+
+    private void start(Loops loops, Blocking[] blockings) {
+        Thread.Builder builder = plan.virtual() ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+        for (Blocking blocking : blockings) {
+            loops.start(builder, blocking);
+        }
+    }
+
+    private Blocking[] blockings() throws ReflectiveOperationException {
+        Blocking[] blockings = new Blocking[plan.loops()];
+        for (int i = 0; i < blockings.length; i++) {
+            blockings[i] = i == 0 || construct.hasOwner() ? Blocking.of(construct, plan.blockMs()) : blockings[0];
+        }
+        return blockings;
+    }
+
+    private void lookAtCarriers() {
+        mostCarriers.accumulateAndGet(Carriers.count(), Math::max);
+    }
+
+    private PinningSeen.CarriersSeen carriersSeen() {
+        int parallelism = Carriers.parallelism();
+        int most = mostCarriers.get();
+        return new PinningSeen.CarriersSeen(
+                parallelism, Carriers.maxPoolSize(), most, Math.max(0, most - parallelism), Carriers.source());
+    }
+
+    private static void sleepUntil(long ns) throws InterruptedException {
+        TimeUnit.NANOSECONDS.sleep(ns - System.nanoTime());
+    }
+
+    private static long ns(double seconds) {
+        return Math.round(seconds * 1e9);
+    }
+}
