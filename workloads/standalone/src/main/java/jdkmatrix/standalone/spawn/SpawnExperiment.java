@@ -2,6 +2,7 @@ package jdkmatrix.standalone.spawn;
 
 import java.io.IOException;
 import java.util.function.Consumer;
+import jdkmatrix.standalone.process.Carriers;
 import jdkmatrix.standalone.process.Jmx;
 import jdkmatrix.standalone.process.MemoryUse;
 import jdkmatrix.standalone.result.Expected;
@@ -10,7 +11,6 @@ import jdkmatrix.standalone.result.Outcome;
 
 /** Starts the threads, reads the memory while they live, and ends all that were started, whatever came. */
 final class SpawnExperiment {
-    private static final int REHEARSAL_THREADS = 16;
     private static final long KIB = 1024;
 
     private final SpawnPlan plan;
@@ -101,10 +101,13 @@ final class SpawnExperiment {
         return found.isComplete() ? later : found;
     }
 
-    /** Loads what threads of this kind need, carriers and timers included, so that it is in no figure of a thread. */
+    /**
+     * Loads what threads of this kind need, carriers and timers included, so that it is in no figure of a thread. Few
+     * platform threads: the C library keeps the stacks of some that ended, and gives them to the next.
+     */
     private void rehearse() throws InterruptedException {
         Crowd crowd = new Crowd(
-                REHEARSAL_THREADS,
+                plan.virtual() ? 2 * Carriers.parallelism() : 1,
                 () -> {
                     try {
                         Thread.sleep(1);

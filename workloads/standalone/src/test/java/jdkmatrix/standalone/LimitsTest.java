@@ -1,0 +1,67 @@
+package jdkmatrix.standalone;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a host refuses is a result. In processes of their own, with limits of their own. */
+class LimitsTest {
+    @Test
+    void refusedOpenFilesAreAnOutcome() throws IOException, InterruptedException {
+        try (SlowServer server = SlowServer.start(1_000, 200)) {
+            Run run = Run.inProcess(
+                    "ulimit -n 120",
+                    List.of(),
+                    "fanout", "--url", server.url(), "--requests", "400", "--delay-ms", "1000", "--how", "virtual");
+            assertEquals(0, run.status(), run.err());
+            JsonNode json = run.json();
+            assertEquals("files-refused", json.get("outcome").asText(), json.toString());
+            long atCount = json.get("problem").get("at_count").asLong();
+            assertTrue(atCount > 0 && atCount < 400, json.toString());
+            assertTrue(json.get("problem").get("advice").asText().contains("ulimit -n"));
+            JsonNode seen = json.get("seen");
+            assertEquals(120, seen.get("open_files_soft_limit").asLong());
+            assertTrue(seen.get("errors").get("too-many-open-files").asLong() > 0, json.toString());
+            assertEquals(400, seen.get("ok").asLong() + seen.get("failed").asLong());
+        }
+    }
+
+    /**
+     * Address space for some threads with large stacks, and no more. A limit of processes would not do: root has none.
+     */
+    @Test
+    void refusedThreadsAreAnOutcomeAndEndAll() throws IOException, InterruptedException {
+        Run run = Run.inProcess(
+                "export MALLOC_ARENA_MAX=1 && ulimit -v 6000000",
+                List.of(
+                        "-Xmx128m",
+                        "-Xss128m",
+                        "-XX:+UseSerialGC",
+                        "-XX:CompressedClassSpaceSize=32m",
+                        "-XX:ReservedCodeCacheSize=32m"),
+                "spawn", "--kind", "platform", "--count", "2000", "--task", "sleep:600", "--release-early");
+        assertEquals(0, run.status(), run.err());
+        JsonNode json = run.json();
+        assertEquals("threads-refused", json.get("outcome").asText(), json.toString());
+        long atCount = json.get("problem").get("at_count").asLong();
+        assertTrue(atCount > 0 && atCount < 2000, json.toString());
+        assertEquals(atCount, json.get("seen").get("started").asLong());
+        assertEquals(atCount, json.get("seen").get("live").asLong());
+    }
+
+    /** The list of the threads alone is larger than the heap. */
+    @Test
+    void aFullHeapIsAnOutcome() throws IOException, InterruptedException {
+        Run run = Run.inProcess(
+                "",
+                List.of("-Xmx32m", "-XX:+UseSerialGC"),
+                "spawn", "--kind", "virtual", "--count", "10000000", "--task", "sleep:600", "--release-early");
+        assertEquals(0, run.status(), run.err());
+        assertEquals("out-of-memory", run.json().get("outcome").asText(), run.out());
+        assertTrue(run.json().get("seen").isNull());
+    }
+}

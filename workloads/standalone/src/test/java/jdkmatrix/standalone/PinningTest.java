@@ -1,0 +1,85 @@
+package jdkmatrix.standalone;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PinningTest {
+    private static final int BLOCK_MS = 50;
+    private static final double DURATION_S = 1;
+
+    private static JsonNode run(String construct, String threads) throws IOException {
+        String line = "pinning --construct %s %s --block-ms %d --duration-s %s --warmup-s 0.3"
+                .formatted(construct, threads, BLOCK_MS, DURATION_S);
+        Run run = Run.here(line.split(" +"));
+        assertEquals(0, run.status(), run.err());
+        return run.json();
+    }
+
+    /** In the time that one call takes, no more of them can end than are under way at once; at its edges, one more each. */
+    private static double most(double atOnce) {
+        return atOnce * (1e3 / BLOCK_MS + 1 / DURATION_S);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"class-init", "native"})
+    void aPinnedThreadKeepsItsCarrier(String construct) throws IOException {
+        JsonNode json = run(construct, "--threads 40");
+        if (construct.equals("native") && Runtime.version().feature() < 22) {
+            assertEquals("not-on-this-jdk", json.get("outcome").asText());
+            return;
+        }
+        assertEquals("complete", json.get("outcome").asText(), json.toString());
+        JsonNode seen = json.get("seen");
+        JsonNode carriers = seen.get("carriers");
+        double atOnce = carriers.get("parallelism").asInt() + carriers.get("compensating").asInt();
+        assertTrue(seen.get("operations").asLong() > 0);
+        assertTrue(seen.get("throughput_per_s").asDouble() <= most(atOnce), json.toString());
+        JsonNode pinned = seen.get("pinned");
+        assertEquals("on", pinned.get("probe").asText());
+        assertTrue(pinned.get("count").asLong() > 0, json.toString());
+        assertNotEquals(0, pinned.get("stacks").get(0).get("frames").size());
+    }
+
+    @Test
+    void aLockDoesNotPin() throws IOException {
+        JsonNode seen = run("lock", "--threads 40").get("seen");
+        assertEquals(40, seen.get("threads_served").asInt());
+        assertTrue(seen.get("throughput_per_s").asDouble() <= most(40), seen.toString());
+        assertEquals(0, seen.get("pinned").get("count").asLong(), seen.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"synchronized", "object-wait"})
+    void aMonitorPinsBeforeJdk24Only(String construct) throws IOException {
+        JsonNode json = run(construct, "--threads 40");
+        JsonNode seen = json.get("seen");
+        if (Runtime.version().feature() >= 24) {
+            assertEquals(40, seen.get("threads_served").asInt());
+            assertEquals(0, seen.get("pinned").get("count").asLong(), seen.toString());
+            assertEquals(0, seen.get("carriers").get("compensating").asInt(), seen.toString());
+        } else if (construct.equals("synchronized")) {
+            assertTrue(seen.get("pinned").get("count").asLong() > 0);
+            assertTrue(
+                    seen.get("throughput_per_s").asDouble() <= most(seen.get("carriers").get("most").asInt()), seen.toString());
+        } else {
+            assertTrue(seen.get("carriers").get("compensating").asInt() > 0, seen.toString());
+        }
+    }
+
+    @Test
+    void platformThreadsHaveNothingToPin() throws IOException {
+        JsonNode seen = run("synchronized", "--kernel-threads 20").get("seen");
+        assertEquals(20, seen.get("threads_served").asInt());
+        assertTrue(seen.get("throughput_per_s").asDouble() <= most(20));
+        assertTrue(seen.get("latency").get("min_us").asDouble() >= 1e3 * BLOCK_MS);
+        assertTrue(seen.get("carriers").isNull());
+        assertEquals("unavailable", seen.get("pinned").get("probe").asText());
+    }
+}

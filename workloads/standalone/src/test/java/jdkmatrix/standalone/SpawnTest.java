@@ -1,0 +1,70 @@
+package jdkmatrix.standalone;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SpawnTest {
+    private static JsonNode seen(String line) throws IOException {
+        Run run = Run.here(line.split(" +"));
+        assertEquals(0, run.status(), run.err());
+        assertEquals("complete", run.json().get("outcome").asText(), run.out());
+        return run.json().get("seen");
+    }
+
+    @Test
+    void everyPlatformThreadIsAThreadOfTheKernel() throws IOException {
+        JsonNode seen = seen("spawn --kind platform --count 50 --task sleep:0.3");
+        assertEquals(50, seen.get("started").asInt());
+        assertEquals(50, seen.get("live").asInt());
+        // Threads of the JVM's own may come and go.
+        assertEquals(1, seen.get("per_thread").get("native_threads").asDouble(), 0.2);
+        assertTrue(seen.get("per_thread").get("virt_bytes").asDouble() >= 0.5 * seen.get("thread_stack_bytes").asDouble());
+        assertTrue(seen.get("done_s").asDouble() >= 0.3);
+    }
+
+    @Test
+    void virtualThreadsShareThoseOfTheKernel() throws IOException {
+        JsonNode seen = seen("spawn --kind virtual --count 500 --task sleep:0.3");
+        assertEquals(500, seen.get("started").asInt());
+        assertTrue(seen.get("per_thread").get("native_threads").asDouble() < 0.1, seen.toString());
+        assertTrue(seen.get("running_s").asDouble() <= seen.get("done_s").asDouble());
+        assertTrue(seen.get("done_s").asDouble() >= 0.3);
+        assertTrue(seen.get("while_live").get("rss_bytes").asLong() <= seen.get("while_live").get("virt_bytes").asLong());
+    }
+
+    @Test
+    void aLongSleepCanBeCutShort() throws IOException {
+        JsonNode seen = seen("spawn --kind virtual --count 20 --task sleep:600 --release-early");
+        assertEquals(20, seen.get("live").asInt());
+        assertTrue(seen.get("done_s").isNull());
+    }
+
+    @Test
+    void everyThreadPrintsItsLine(@TempDir Path folder) throws IOException {
+        Path lines = folder.resolve("lines");
+        JsonNode seen = seen("spawn --kind platform --count 30 --task print --sink " + lines);
+        assertEquals(30, Files.readAllLines(lines).stream().distinct().count());
+        assertTrue(seen.get("started_s").asDouble() > 0);
+        assertTrue(seen.get("while_live").isNull());
+        assertTrue(seen.get("peak").get("rss_bytes").asLong() > 0);
+    }
+
+    @Test
+    void theSameWorkIsDoneByEither() throws IOException {
+        for (String kind : List.of("virtual", "platform")) {
+            Run run = Run.here("spawn", "--kind", kind, "--count", "20", "--task", "burn:2000000");
+            JsonNode json = run.json();
+            // Not before the work can be done; how much later is no matter of right or wrong.
+            double leastS = json.get("expected").get("value").asDouble();
+            assertTrue(json.get("seen").get("done_s").asDouble() > 0.5 * leastS, json.toString());
+        }
+    }
+}
