@@ -67,14 +67,19 @@ public final class BurnCommand extends ExperimentCommand<BurnPlan> {
             names = "--parks",
             defaultValue = "on",
             paramLabel = "on|off",
-            description = "look at parks with JDK Flight Recorder; run with both to see what looking costs (default: ${DEFAULT-VALUE})")
+            description = "look at parks with JDK Flight Recorder; run with both to see what looking costs "
+                    + "(default: ${DEFAULT-VALUE})")
     private String parks;
 
     private static final class Work {
         @Option(names = "--burn-rounds", required = true, paramLabel = "N", description = "work of a task, in rounds")
         private Long rounds;
 
-        @Option(names = "--burn-us", required = true, paramLabel = "US", description = "work of a task, in microseconds when alone")
+        @Option(
+                names = "--burn-us",
+                required = true,
+                paramLabel = "US",
+                description = "work of a task, in microseconds when alone")
         private Double us;
     }
 

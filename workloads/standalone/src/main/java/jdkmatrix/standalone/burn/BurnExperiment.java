@@ -106,7 +106,8 @@ final class BurnExperiment {
                 formula,
                 perS,
                 "work conservation: no worker is idle while a task waits (an upper bound: submitting costs CPU, too); "
-                        + "infoq-standalone saw low throughput with low CPU, infoq-carrier-park carriers parked for 10-13 ms with work queued");
+                        + "infoq-standalone saw low throughput with low CPU, infoq-carrier-park carriers parked for "
+                        + "10-13 ms with work queued");
     }
 
     private static long unfinished(TaskLog log) {

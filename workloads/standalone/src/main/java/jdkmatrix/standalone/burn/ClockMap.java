@@ -59,7 +59,8 @@ final class ClockMap {
                 });
         if (kept.size() < 2) {
             throw new IllegalArgumentException(
-                    "the recording has %d usable anchors between its clock and System.nanoTime; 2 are needed".formatted(kept.size()));
+                    "the recording has %d usable anchors between its clock and System.nanoTime; 2 are needed"
+                            .formatted(kept.size()));
         }
         return new ClockMap(
                 kept.stream().mapToLong(Anchor::recorderNs).toArray(),

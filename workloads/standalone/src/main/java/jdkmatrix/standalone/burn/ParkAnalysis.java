@@ -46,8 +46,7 @@ final class ParkAnalysis {
             if (beginNs < endNs) {
                 parkedNs += endNs - beginNs;
                 Distribution.add(parks, endNs - beginNs);
-                queued.occupied(
-                        beginNs, endNs, (stretchFromNs, stretchToNs, most) -> stretch(stretchFromNs, stretchToNs, most, worker.threadId()));
+                queued.occupied(beginNs, endNs, (from, to, tasks) -> stretch(from, to, tasks, worker.threadId()));
             }
         }
     }

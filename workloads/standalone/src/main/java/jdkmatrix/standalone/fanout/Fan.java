@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
 
 /** Runs the same request many times at once, and returns when all of them are over. */
 @FunctionalInterface
@@ -41,8 +42,10 @@ interface Fan {
     static Fan of(How how) {
         return switch (how.kind()) {
             case PLATFORM -> Fan::platformThreads;
-            case FIXED -> (requests, request) ->
-                    execute(Executors.newFixedThreadPool(how.atOnce(), Thread.ofPlatform().daemon().factory()), requests, request);
+            case FIXED -> (requests, request) -> {
+                ThreadFactory threads = Thread.ofPlatform().daemon().factory();
+                execute(Executors.newFixedThreadPool(how.atOnce(), threads), requests, request);
+            };
             case VIRTUAL -> (requests, request) ->
                     execute(Executors.newVirtualThreadPerTaskExecutor(), requests, request);
             case VIRTUAL_SEMAPHORE -> (requests, request) -> {

@@ -25,8 +25,8 @@ public final class PinningCommand extends ExperimentCommand<PinningPlan> {
             names = "--construct",
             required = true,
             paramLabel = "NAME",
-            description = "synchronized, lock (a ReentrantLock), object-wait, class-init (a static initialiser), native (a call from "
-                    + "native code, JDK 22 and later)")
+            description = "synchronized, lock (a ReentrantLock), object-wait, class-init (a static initialiser), native (a call "
+                    + "from native code, JDK 22 and later)")
     private String construct;
 
     @Option(names = "--threads", paramLabel = "N", description = "virtual threads")

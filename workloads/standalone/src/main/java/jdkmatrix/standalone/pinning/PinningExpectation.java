@@ -17,7 +17,8 @@ final class PinningExpectation {
     static Expected of(PinningPlan plan, int feature, int carriers, int maxCarriers) {
         double perS = 1e3 / plan.blockMs();
         if (!plan.virtual()) {
-            return expected("kernel_threads", plan.kernelThreads() * perS, "pinning-kernel: a platform thread has nothing to pin");
+            return expected(
+                    "kernel_threads", plan.kernelThreads() * perS, "pinning-kernel: a platform thread has nothing to pin");
         }
         int threads = plan.threads();
         return switch (Construct.parse(plan.construct())) {

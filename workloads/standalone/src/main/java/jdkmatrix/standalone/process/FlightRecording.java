@@ -11,7 +11,11 @@ public final class FlightRecording {
         if (ModuleLayer.boot().findModule("jdk.jfr").isEmpty()) {
             return "this JDK has no module jdk.jfr";
         }
-        return Recorder.isAvailable() ? null : "this JVM has no JDK Flight Recorder";
+        try {
+            return Recorder.isAvailable() ? null : "this JVM has no JDK Flight Recorder";
+        } catch (LinkageError absent) {
+            return "this JVM has no JDK Flight Recorder: " + absent.getMessage();
+        }
     }
 
     /** Apart, since this class must load where jdk.jfr is absent. */

@@ -34,7 +34,8 @@ public final class SpawnCommand extends ExperimentCommand<SpawnPlan> {
             names = "--task",
             required = true,
             paramLabel = "TASK",
-            description = "sleep:SECONDS (all of them live at once, and their memory is read), print (a line to --sink), burn:ROUNDS")
+            description = "sleep:SECONDS (all of them live at once, and their memory is read), print (a line to --sink), "
+                    + "burn:ROUNDS")
     private String task;
 
     @Option(

@@ -17,14 +17,14 @@ final class SpawnExpectation {
                             "per_thread.native_threads",
                             "0",
                             0.0,
-                            "a virtual thread has no thread of the kernel; its stack is in the heap while it sleeps. spawn-memory "
-                                    + "published 4.4 MB for 10,000: that column is KiB of address space, so 4.3 GiB")
+                            "a virtual thread has no thread of the kernel; its stack is in the heap while it sleeps. "
+                                    + "spawn-memory published 4.4 MB for 10,000: that column is KiB of address space, so 4.3 GiB")
                     : new Expected(
                             "per_thread.virt_bytes",
                             "thread_stack_bytes",
                             threadStackBytes == null ? null : threadStackBytes.doubleValue(),
-                            "a platform thread reserves its stack at once; spawn-memory published 14.3 GB of address space for 10,000 "
-                                    + "with -Xss1m");
+                            "a platform thread reserves its stack at once; spawn-memory published 14.3 GB of address "
+                                    + "space for 10,000 with -Xss1m");
             case "burn" -> new Expected(
                     "done_s",
                     "count * time of burn_rounds alone / cpus",
@@ -34,8 +34,8 @@ final class SpawnExpectation {
                     "started_s",
                     "none",
                     null,
-                    "spawn-time published 0.998 s (platform) and 0.091 s (virtual) for 10,000, which is started_s: its program does "
-                            + "not join");
+                    "spawn-time published 0.998 s (platform) and 0.091 s (virtual) for 10,000, which is started_s: its "
+                            + "program does not join");
         };
     }
 

@@ -1,6 +1,7 @@
 package jdkmatrix.standalone.burn;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -76,14 +77,14 @@ class StepsTest {
             long last = Long.MIN_VALUE;
             for (Stretch stretch : stretches) {
                 // Apart from each other, else they would be one.
-                assertEquals(true, stretch.from() > last && stretch.to() > stretch.from(), stretches::toString);
+                assertTrue(stretch.from() > last && stretch.to() > stretch.from(), stretches::toString);
                 last = stretch.to();
             }
         }
     }
 
     /** Some that enter and leave, the definition itself. */
-    private record Guests(long[] entered, long[] left, int staying) {
+    private record Guests(long[] entered, long[] left) {
         static Guests draw(Random random) {
             int count = random.nextInt(8);
             int leaving = count == 0 ? 0 : random.nextInt(count + 1);
@@ -95,7 +96,7 @@ class StepsTest {
                     left[i] = entered[i] + random.nextInt(10);
                 }
             }
-            return new Guests(entered, left, count - leaving);
+            return new Guests(entered, left);
         }
 
         Steps steps() {

@@ -26,7 +26,7 @@ class SubmitterTest {
         };
         Period period = new Submitter(executor, new ConstantRate(100), null, 1).run(200 * MS, 0);
         assertEquals(20, period.due());
-        assertTrue(period.log().size() >= 18, "submitted " + period.log().size());
+        assertTrue(period.log().size() >= 11, "submitted " + period.log().size());
         // Due at 10 ms, and not submitted before 100 ms.
         assertTrue(period.log().submittedNs(1) - period.intendedNs(1) >= 89 * MS);
         assertTrue(period.outcome().isComplete());
