@@ -42,13 +42,13 @@ public record ParkReport(
             Double idleShare) {}
 
     /** Stretches of at least this length. */
-    public record AtLeast(double us, long count, double totalS) {}
+    public record AtLeast(double atLeastUs, long count, double totalS) {}
 
     /**
      * @param sinceStartS when it began, from the start of the measured time
      * @param tasksQueued the most at once in it
      */
-    public record Longest(double us, double sinceStartS, int tasksQueued, long threadId) {}
+    public record Longest(double durationUs, double sinceStartS, int tasksQueued, long threadId) {}
 
     /** How exactly the recorder's times could be mapped; see {@link ClockMap}. */
     public record Clock(int anchors, double bracketUs, double residualUs) {}
