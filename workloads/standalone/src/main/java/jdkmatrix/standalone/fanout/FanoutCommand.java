@@ -40,7 +40,7 @@ public final class FanoutCommand extends ExperimentCommand<FanoutPlan> {
             required = true,
             paramLabel = "KIND",
             description = "platform (a thread for each request), fixed:P (a pool), virtual, virtual-semaphore:P, structured "
-                    + "(StructuredTaskScope, with --enable-preview for the JVM)")
+                    + "(StructuredTaskScope, before JDK 28 with --enable-preview for the JVM)")
     private String how;
 
     @Option(

@@ -29,7 +29,7 @@ final class FanoutExperiment {
         if (how.kind() == How.Kind.STRUCTURED && !StructuredFan.isPossible()) {
             return new Findings(
                     Outcome.notOnThisJdk(
-                            "StructuredTaskScope is a preview feature, and the JVM was started without them",
+                            "StructuredTaskScope is a preview feature of this JDK, and the JVM was started without them",
                             "java " + StructuredFan.FLAG + " -jar standalone.jar fanout"),
                     expected,
                     null);

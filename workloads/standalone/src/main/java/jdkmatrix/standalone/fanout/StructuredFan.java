@@ -1,25 +1,39 @@
 package jdkmatrix.standalone.fanout;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 
 /**
- * A StructuredTaskScope with one subtask for each request. By reflection, since it is a preview feature, whose API changed:
- * JDK 21 to 24 make one with a constructor (JEP 453), later ones with a factory method (JEP 505).
+ * A StructuredTaskScope with one subtask for each request. By reflection, since it was a preview feature up to JDK 27, and
+ * its API changed: JDK 21 to 24 make one with a constructor (JEP 453), later ones with a factory method (JEP 505).
  */
 final class StructuredFan {
     private static final String TYPE = "java.util.concurrent.StructuredTaskScope";
+    private static final String PREVIEW_MARK = "jdk/internal/javac/PreviewFeature";
 
     /** What the JVM must be given. */
     static final String FLAG = "--enable-preview";
 
     private StructuredFan() {}
 
-    /** Reflection would get by without the flag, but the JDK promises the API only with it. */
-    static boolean isPossible() {
-        return ManagementFactory.getRuntimeMXBean().getInputArguments().contains(FLAG);
+    /** Reflection would get by without the flag, but the JDK promises a preview only with it. */
+    static boolean isPossible() throws ReflectiveOperationException, IOException {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().contains(FLAG) || !isPreview(Class.forName(TYPE));
+    }
+
+    /** The mark of a preview is in the class file only: reflection does not show it. */
+    static boolean isPreview(Class<?> type) throws IOException {
+        try (InputStream classFile = type.getResourceAsStream(type.getSimpleName() + ".class")) {
+            if (classFile == null) {
+                throw new IOException("no class file of " + type);
+            }
+            return new String(classFile.readAllBytes(), StandardCharsets.ISO_8859_1).contains(PREVIEW_MARK);
+        }
     }
 
     /** @throws ReflectiveOperationException when this JDK has yet another API */

@@ -1,8 +1,10 @@
 package jdkmatrix.standalone.fanout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -53,6 +55,14 @@ class FailureTest {
     @CsvSource({"1000,,1000,1.0", "1000,100,1000,10.0", "1000,3,200,66.8", "1,100,1000,1.0", "10,3,0,0.0"})
     void theIdealIsAWholeNumberOfDelays(int requests, Integer atOnce, double delayMs, double idealS) {
         assertEquals(idealS, FanoutExpectation.idealS(requests, atOnce, delayMs), 1e-9);
+    }
+
+    @Test
+    void aPreviewIsToldByItsClassFile() throws IOException, ClassNotFoundException {
+        assertFalse(StructuredFan.isPreview(Runnable.class));
+        if (Runtime.version().feature() < 28) {
+            assertTrue(StructuredFan.isPreview(Class.forName("java.util.concurrent.StructuredTaskScope")));
+        }
     }
 
     @ParameterizedTest
