@@ -34,7 +34,7 @@ public record MemoryUse(
         return new MemoryUse(
                 status.virtBytes(),
                 status.rssBytes(),
-                pssBytes(),
+                readPssBytes(),
                 heap.getCommitted(),
                 heap.getUsed(),
                 status.threads());
@@ -50,7 +50,7 @@ public record MemoryUse(
                 (double) (nativeThreads - before.nativeThreads) / threads);
     }
 
-    private static Long pssBytes() {
+    private static Long readPssBytes() {
         try {
             return ProcStatus.kib(Files.readAllLines(ROLLUP), "Pss:") * KIB;
         } catch (IOException notShown) {
