@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import jdkmatrix.timerslack.TimerSlack;
 
 /**
  * Runs phases against one target, one after another, over connections that are kept from phase to phase.
@@ -182,7 +183,7 @@ final class Engine implements AutoCloseable {
         protected Thread newThread(Runnable task, String name) {
             return super.newThread(
                     () -> {
-                        TimerSlack.minimise();
+                        TimerSlack.minimise(kept -> System.err.println("loadgen: " + kept));
                         task.run();
                     },
                     name);

@@ -14,6 +14,7 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
+import jdkmatrix.timerslack.TimerSlack;
 
 /**
  * One event loop with its share of the connections; everything runs on it.
@@ -51,7 +52,7 @@ final class EventLoopServer extends VerticleBase {
 
     @Override
     public Future<?> start() {
-        TimerSlack.minimise();
+        TimerSlack.minimise(kept -> System.err.println("remote: " + kept));
         loop = ((ContextInternal) context).nettyEventLoop();
         watch();
         HttpServerOptions options = new HttpServerOptions()

@@ -53,6 +53,20 @@ class LimitsTest {
         assertEquals(atCount, json.get("seen").get("live").asLong());
     }
 
+    @Test
+    void threadsThatFillTheHeapAreAnOutcomeAndEndAll() throws IOException, InterruptedException {
+        Run run = Run.inProcess(
+                "",
+                List.of("-Xmx32m", "-XX:+UseSerialGC"),
+                "spawn", "--kind", "virtual", "--count", "1000000", "--task", "sleep:600", "--release-early");
+        assertEquals(0, run.status(), run.err());
+        JsonNode json = run.json();
+        assertEquals("out-of-memory", json.get("outcome").asText(), json.toString());
+        long atCount = json.get("problem").get("at_count").asLong();
+        assertTrue(atCount > 0 && atCount < 1_000_000, json.toString());
+        assertEquals(atCount, json.get("seen").get("started").asLong());
+    }
+
     /** The list of the threads alone is larger than the heap. */
     @Test
     void aFullHeapIsAnOutcome() throws IOException, InterruptedException {

@@ -1,7 +1,6 @@
 package jdkmatrix.standalone;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -14,12 +13,24 @@ class PinningTest {
     private static final int BLOCK_MS = 50;
     private static final double DURATION_S = 1;
 
+    /** Many for each carrier, so that pinned and unpinned are far apart on any host. */
+    private static final int THREADS = 20 * Runtime.getRuntime().availableProcessors();
+
     private static JsonNode run(String construct, String threads) throws IOException {
         String line = "pinning --construct %s %s --block-ms %d --duration-s %s --warmup-s 0.3"
                 .formatted(construct, threads, BLOCK_MS, DURATION_S);
         Run run = Run.here(line.split(" +"));
         assertEquals(0, run.status(), run.err());
         return run.json();
+    }
+
+    /** At least five times of what pinned threads could do. */
+    private static void isNotPinned(JsonNode seen) {
+        double pinnedPerS = seen.get("carriers").get("parallelism").asInt() * 1e3 / BLOCK_MS;
+        assertEquals(THREADS, seen.get("threads_served").asInt(), seen.toString());
+        assertTrue(seen.get("throughput_per_s").asDouble() >= 5 * pinnedPerS, seen.toString());
+        assertTrue(seen.get("throughput_per_s").asDouble() <= most(THREADS), seen.toString());
+        assertEquals(0, seen.get("pinned").get("count").asLong(), seen.toString());
     }
 
     /** In the time that one call takes, no more of them can end than are under way at once; at its edges, one more each. */
@@ -30,39 +41,40 @@ class PinningTest {
     @ParameterizedTest
     @ValueSource(strings = {"class-init", "native"})
     void aPinnedThreadKeepsItsCarrier(String construct) throws IOException {
-        JsonNode json = run(construct, "--threads 40");
+        JsonNode json = run(construct, "--threads " + THREADS);
         if (construct.equals("native") && Runtime.version().feature() < 22) {
             assertEquals("not-on-this-jdk", json.get("outcome").asText());
+            assertTrue(json.get("expected").get("value").asDouble() > 0);
             return;
         }
         assertEquals("complete", json.get("outcome").asText(), json.toString());
         JsonNode seen = json.get("seen");
         JsonNode carriers = seen.get("carriers");
         double atOnce = carriers.get("parallelism").asInt() + carriers.get("compensating").asInt();
-        assertTrue(seen.get("operations").asLong() > 0);
+        // Half of it, for a host that has other work.
+        assertTrue(
+                seen.get("throughput_per_s").asDouble() >= 0.5 * json.get("expected").get("value").asDouble(), json.toString());
         assertTrue(seen.get("throughput_per_s").asDouble() <= most(atOnce), json.toString());
         JsonNode pinned = seen.get("pinned");
         assertEquals("on", pinned.get("probe").asText());
         assertTrue(pinned.get("count").asLong() > 0, json.toString());
-        assertNotEquals(0, pinned.get("stacks").get(0).get("frames").size());
+        String frames = pinned.get("stacks").get(0).get("frames").toString();
+        assertTrue(frames.contains("standalone.pinning.Blocking.sleep"), frames);
+        // One place in the source, however many classes were made of it.
+        assertEquals(1, pinned.get("stacks").size(), pinned.toString());
     }
 
     @Test
     void aLockDoesNotPin() throws IOException {
-        JsonNode seen = run("lock", "--threads 40").get("seen");
-        assertEquals(40, seen.get("threads_served").asInt());
-        assertTrue(seen.get("throughput_per_s").asDouble() <= most(40), seen.toString());
-        assertEquals(0, seen.get("pinned").get("count").asLong(), seen.toString());
+        isNotPinned(run("lock", "--threads " + THREADS).get("seen"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"synchronized", "object-wait"})
     void aMonitorPinsBeforeJdk24Only(String construct) throws IOException {
-        JsonNode json = run(construct, "--threads 40");
-        JsonNode seen = json.get("seen");
+        JsonNode seen = run(construct, "--threads " + THREADS).get("seen");
         if (Runtime.version().feature() >= 24) {
-            assertEquals(40, seen.get("threads_served").asInt());
-            assertEquals(0, seen.get("pinned").get("count").asLong(), seen.toString());
+            isNotPinned(seen);
             assertEquals(0, seen.get("carriers").get("compensating").asInt(), seen.toString());
         } else if (construct.equals("synchronized")) {
             assertTrue(seen.get("pinned").get("count").asLong() > 0);

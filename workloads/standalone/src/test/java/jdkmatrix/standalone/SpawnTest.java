@@ -13,15 +13,23 @@ import org.junit.jupiter.api.io.TempDir;
 
 class SpawnTest {
     private static JsonNode seen(String line) throws IOException {
-        Run run = Run.here(line.split(" +"));
+        return seen(Run.here(line.split(" +")));
+    }
+
+    /** In a process that had no threads to speak of: the C library keeps the stacks of some that ended. */
+    private static JsonNode seenInProcess(String line) throws IOException, InterruptedException {
+        return seen(Run.inProcess("", List.of("-Xss1m"), line.split(" +")));
+    }
+
+    private static JsonNode seen(Run run) throws IOException {
         assertEquals(0, run.status(), run.err());
         assertEquals("complete", run.json().get("outcome").asText(), run.out());
         return run.json().get("seen");
     }
 
     @Test
-    void everyPlatformThreadIsAThreadOfTheKernel() throws IOException {
-        JsonNode seen = seen("spawn --kind platform --count 50 --task sleep:0.3");
+    void everyPlatformThreadIsAThreadOfTheKernel() throws IOException, InterruptedException {
+        JsonNode seen = seenInProcess("spawn --kind platform --count 50 --task sleep:0.3");
         assertEquals(50, seen.get("started").asInt());
         assertEquals(50, seen.get("live").asInt());
         // Threads of the JVM's own may come and go.
@@ -38,6 +46,19 @@ class SpawnTest {
         assertTrue(seen.get("running_s").asDouble() <= seen.get("done_s").asDouble());
         assertTrue(seen.get("done_s").asDouble() >= 0.3);
         assertTrue(seen.get("while_live").get("rss_bytes").asLong() <= seen.get("while_live").get("virt_bytes").asLong());
+    }
+
+    @Test
+    void aVirtualThreadTakesLessMemory() throws IOException, InterruptedException {
+        JsonNode platform = seenInProcess("spawn --kind platform --count 1000 --task sleep:600 --release-early");
+        JsonNode virtual = seenInProcess("spawn --kind virtual --count 1000 --task sleep:600 --release-early");
+        assertTrue(
+                virtual.get("per_thread").get("rss_bytes").asDouble()
+                        < platform.get("per_thread").get("rss_bytes").asDouble(),
+                virtual + " " + platform);
+        assertTrue(
+                virtual.get("per_thread").get("virt_bytes").asDouble() < 0.1 * virtual.get("thread_stack_bytes").asDouble(),
+                virtual.toString());
     }
 
     @Test

@@ -6,10 +6,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import jdkmatrix.burn.Calibration;
 import jdkmatrix.standalone.process.FlightRecording;
-import jdkmatrix.standalone.process.TimerSlack;
 import jdkmatrix.standalone.result.Expected;
 import jdkmatrix.standalone.result.Findings;
 import jdkmatrix.standalone.result.Outcome;
+import jdkmatrix.timerslack.TimerSlack;
 
 /** Calibrates, warms up, measures, and looks at the parks. */
 final class BurnExperiment {
@@ -25,13 +25,15 @@ final class BurnExperiment {
         this.say = say;
     }
 
-    Findings run() throws IOException, InterruptedException {
+    Findings run() throws Exception {
         BurnSeen.Work work = work();
         Workers workers = Workers.of(ExecutorKind.parse(plan.executor()));
         Expected expected = expected(work.burnUs(), workers.atOnce());
-        if (!TimerSlack.minimise()) {
-            say.accept("the timer slack stays at its default: submissions may be some 50 us late");
-        }
+        return Findings.of(expected, () -> burn(work, workers, expected));
+    }
+
+    private Findings burn(BurnSeen.Work work, Workers workers, Expected expected) throws IOException, InterruptedException {
+        TimerSlack.minimise(say);
         ConstantRate rate = plan.rateRps() == null ? null : new ConstantRate(plan.rateRps());
         Submitter submitter = new Submitter(workers.executor(), rate, plan.inFlight(), work.rounds());
         String withoutProbe = plan.parks() ? FlightRecording.unavailable() : "off";

@@ -29,7 +29,8 @@ public record ParkReport(
      * @param totalS of all workers' stretches
      * @param longest null where there is none
      * @param idleWorkerS the integral over time of the lesser of parked workers and queued tasks: work that could have been
-     *     done. Less than {@code totalS} where one task was queued and several workers were parked
+     *     done, had there been a CPU for it. Less than {@code totalS} where one task was queued and several workers were
+     *     parked. With more workers than CPUs, most of it is time in which a worker that was woken waited for a CPU
      * @param idleShare of the time of all workers; null where their number is not fixed
      */
     public record WhileQueued(

@@ -24,7 +24,7 @@ final class FanoutExperiment {
         this.say = say;
     }
 
-    Findings run() throws IOException, InterruptedException, ReflectiveOperationException {
+    Findings run() throws Exception {
         Expected expected = FanoutExpectation.of(plan, how.atOnce());
         if (how.kind() == How.Kind.STRUCTURED && !StructuredFan.isPossible()) {
             return new Findings(
@@ -34,6 +34,10 @@ final class FanoutExperiment {
                     expected,
                     null);
         }
+        return Findings.of(expected, () -> fanOut(expected));
+    }
+
+    private Findings fanOut(Expected expected) throws IOException, InterruptedException, ReflectiveOperationException {
         Get.configure();
         Get get = new Get(plan.url(), plan.timeoutS());
         // Read now: at the limit, it could not be opened.

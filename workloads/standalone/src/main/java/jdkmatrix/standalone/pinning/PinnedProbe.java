@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
@@ -21,6 +22,9 @@ import org.HdrHistogram.Histogram;
 final class PinnedProbe implements AutoCloseable {
     private static final String PINNED = "jdk.VirtualThreadPinned";
     private static final String REASON = "pinnedReason";
+    /** What the recorder puts behind the name of a hidden class: an address, up to JDK 21 a decimal number. */
+    private static final Pattern HIDDEN = Pattern.compile("[/+.](0x[0-9a-f]+|[0-9]+)");
+
     private static final int FRAMES = 12;
     private static final int STACKS = 5;
 
@@ -79,14 +83,29 @@ final class PinnedProbe implements AutoCloseable {
     private record Place(String reason, List<String> frames) {
         static Place of(RecordedEvent event) {
             RecordedStackTrace trace = event.getStackTrace();
-            List<String> frames =
-                    trace == null ? List.of() : trace.getFrames().stream().limit(FRAMES).map(Place::frame).toList();
-            return new Place(event.hasField(REASON) ? event.getString(REASON) : null, frames);
+            List<String> frames = trace == null
+                    ? List.of()
+                    : trace.getFrames().stream()
+                            .filter(Place::isWritten)
+                            .limit(FRAMES)
+                            .map(Place::frame)
+                            .toList();
+            return new Place(event.hasField(REASON) ? nameless(event.getString(REASON)) : null, frames);
         }
 
-        /** Hidden classes have a number of their own behind a slash or a plus, which would make each of them distinct. */
+        /** Whether it stands in a source file: code that the JVM makes for a lambda or a method handle has ever new names. */
+        private static boolean isWritten(RecordedFrame frame) {
+            String type = frame.getMethod().getType().getName();
+            return !type.startsWith("java.lang.invoke.LambdaForm$") && !type.contains("$$Lambda");
+        }
+
+        /** Without the number that tells hidden classes of one name apart. */
+        private static String nameless(String text) {
+            return text == null ? null : HIDDEN.matcher(text).replaceAll("");
+        }
+
         private static String frame(RecordedFrame frame) {
-            String type = frame.getMethod().getType().getName().replaceFirst("[/+]0x[0-9a-f]+.*", "");
+            String type = nameless(frame.getMethod().getType().getName());
             return "%s.%s:%d".formatted(type, frame.getMethod().getName(), frame.getLineNumber());
         }
     }

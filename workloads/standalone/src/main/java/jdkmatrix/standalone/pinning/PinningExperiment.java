@@ -30,13 +30,17 @@ final class PinningExperiment {
         this.construct = Construct.parse(plan.construct());
     }
 
-    Findings run() throws IOException, InterruptedException, ReflectiveOperationException {
-        if (construct == Construct.NATIVE && !ForeignUpcall.isPossible()) {
-            return new Findings(
-                    Outcome.notOnThisJdk("java.lang.foreign is not final before JDK 22", "JDK 22 or later"), null, null);
-        }
+    Findings run() throws Exception {
         Expected expected = PinningExpectation.of(
                 plan, Runtime.version().feature(), Carriers.parallelism(), Carriers.maxPoolSize());
+        if (construct == Construct.NATIVE && !ForeignUpcall.isPossible()) {
+            return new Findings(
+                    Outcome.notOnThisJdk("java.lang.foreign is not final before JDK 22", "JDK 22 or later"), expected, null);
+        }
+        return Findings.of(expected, () -> block(expected));
+    }
+
+    private Findings block(Expected expected) throws IOException, InterruptedException, ReflectiveOperationException {
         String withoutEvents = plan.virtual() ? FlightRecording.unavailable() : "only virtual threads can be pinned";
         if (withoutEvents != null) {
             return measure(expected, null, PinnedReport.unavailable(withoutEvents));

@@ -15,6 +15,10 @@ public record MemoryUse(
         long virtBytes, long rssBytes, Long pssBytes, long heapCommittedBytes, long heapUsedBytes, int nativeThreads) {
     private static final Path ROLLUP = Path.of("/proc/self/smaps_rollup");
     private static final long KIB = 1024;
+    private static final long LOOK_MS = 50;
+    private static final int STILL_LOOKS = 5;
+    private static final long STILL_BYTES = 256 * KIB;
+    private static final long MOST_MS = 3_000;
 
     /** What each of some threads costs. */
     public record PerThread(
@@ -38,6 +42,22 @@ public record MemoryUse(
                 heap.getCommitted(),
                 heap.getUsed(),
                 status.threads());
+    }
+
+    /**
+     * When RSS has held still for a while, or after some seconds: a collector gives memory back bit by bit after it has
+     * ended, and a compiler frees its own when it is through.
+     */
+    public static MemoryUse whenStill() throws IOException, InterruptedException {
+        long rssBytes = ProcStatus.now().rssBytes();
+        int still = 0;
+        for (long ms = 0; ms < MOST_MS && still < STILL_LOOKS; ms += LOOK_MS) {
+            Thread.sleep(LOOK_MS);
+            long nextBytes = ProcStatus.now().rssBytes();
+            still = Math.abs(nextBytes - rssBytes) <= STILL_BYTES ? still + 1 : 0;
+            rssBytes = nextBytes;
+        }
+        return now();
     }
 
     /** @param threads how many came into being since {@code before}, at least 1 */

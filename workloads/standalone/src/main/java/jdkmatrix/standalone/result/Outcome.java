@@ -33,10 +33,15 @@ public record Outcome(Kind kind, String message, Long atCount, String advice) {
         return new Outcome(Kind.COMPLETE, null, null, null);
     }
 
-    /** HotSpot and OpenJ9 tell only by the message whether it was a thread or the heap. */
+    /** Whether the host refused a thread: HotSpot and OpenJ9 tell that apart from a full heap by the message only. */
+    public static boolean isOfThreads(Throwable error) {
+        String message = error.getMessage();
+        return message != null && (message.contains("native thread") || message.contains("create a thread"));
+    }
+
     public static Outcome of(OutOfMemoryError error, Long atCount) {
         String message = String.valueOf(error.getMessage());
-        if (message.contains("native thread") || message.contains("create a thread")) {
+        if (isOfThreads(error)) {
             return new Outcome(
                     Kind.THREADS_REFUSED,
                     message,

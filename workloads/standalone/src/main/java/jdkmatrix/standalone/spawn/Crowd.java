@@ -2,6 +2,7 @@ package jdkmatrix.standalone.spawn;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAccumulator;
 
@@ -18,8 +19,10 @@ final class Crowd {
     private final CountDownLatch letGo = new CountDownLatch(1);
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
+    private final AtomicInteger lost = new AtomicInteger();
     private final LongAccumulator lastRunningNs = new LongAccumulator(Math::max, Long.MIN_VALUE);
     private final LongAccumulator lastDoneNs = new LongAccumulator(Math::max, Long.MIN_VALUE);
+    private volatile boolean ending;
     private int started;
     private long startNs;
     private long startedNs;
@@ -31,8 +34,12 @@ final class Crowd {
         this.stay = stay;
     }
 
-    /** Starts all of them, or as many as can be; {@link #started} says how many even when it throws. */
-    void start(Thread.Builder builder) {
+    /**
+     * Starts all of them, or as many as can be.
+     *
+     * @return what stopped it; null: nothing
+     */
+    Throwable start(Thread.Builder builder) {
         startNs = System.nanoTime();
         try {
             while (started < threads.length) {
@@ -40,6 +47,9 @@ final class Crowd {
                 thread.start();
                 threads[started++] = thread;
             }
+            return null;
+        } catch (OutOfMemoryError | RejectedExecutionException refused) {
+            return refused;
         } finally {
             startedNs = System.nanoTime();
         }
@@ -63,6 +73,12 @@ final class Crowd {
         return done.get() < started || started == 0 ? null : (lastDoneNs.get() - startNs) / 1e9;
     }
 
+    /** Threads that ended early because the heap was full. */
+    int lost() {
+        return lost.get();
+    }
+
+    /** Those that are lost are not waited for. */
     boolean awaitRunning(long deadlineNs) throws InterruptedException {
         return await(running, deadlineNs);
     }
@@ -76,28 +92,59 @@ final class Crowd {
         letGo.countDown();
     }
 
-    /** Ends every task that can be interrupted, and lets all threads go. */
-    void interrupt() {
+    /**
+     * Ends every task that can be interrupted and lets all threads go; those that did not run yet do nothing.
+     *
+     * @return how many threads had not ended by the deadline
+     */
+    int end(long deadlineNs) throws InterruptedException {
+        ending = true;
         letGo();
-        for (int i = 0; i < started; i++) {
-            threads[i].interrupt();
-        }
+        each(deadlineNs, thread -> {
+            thread.interrupt();
+            return true;
+        });
+        // At least a look, however late it is.
+        return started - each(deadlineNs, thread -> thread.join(
+                Duration.ofNanos(Math.max(1, deadlineNs - System.nanoTime()))));
     }
 
-    /** @return how many threads had not ended by then */
-    int join(long deadlineNs) throws InterruptedException {
-        int alive = 0;
-        for (int i = 0; i < started; i++) {
-            // At least a look, however late it is.
-            long leftNs = Math.max(1, deadlineNs - System.nanoTime());
-            if (!threads[i].join(Duration.ofNanos(leftNs))) {
-                alive++;
+    @FunctionalInterface
+    private interface Step {
+        boolean take(Thread thread) throws InterruptedException;
+    }
+
+    /** @return of how many threads the step came out true */
+    private int each(long deadlineNs, Step step) throws InterruptedException {
+        int good = 0;
+        int next = 0;
+        while (next < started) {
+            try {
+                good += step.take(threads[next]) ? 1 : 0;
+                next++;
+            } catch (OutOfMemoryError | RejectedExecutionException full) {
+                // It takes some memory: until threads that ended have given theirs back.
+                if (System.nanoTime() - deadlineNs >= 0) {
+                    return good;
+                }
+                Thread.sleep(POLL_MS);
             }
         }
-        return alive;
+        return good;
     }
 
     private void live() {
+        if (ending) {
+            return;
+        }
+        try {
+            liveThrough();
+        } catch (OutOfMemoryError error) {
+            lost.incrementAndGet();
+        }
+    }
+
+    private void liveThrough() {
         lastRunningNs.accumulate(System.nanoTime());
         running.incrementAndGet();
         task.run();
@@ -113,7 +160,7 @@ final class Crowd {
     }
 
     private boolean await(AtomicInteger count, long deadlineNs) throws InterruptedException {
-        while (count.get() < started) {
+        while (count.get() + lost.get() < started) {
             if (System.nanoTime() - deadlineNs >= 0) {
                 return false;
             }

@@ -1,16 +1,16 @@
 package jdkmatrix.standalone.spawn;
 
-import jdkmatrix.burn.Burn;
 import jdkmatrix.standalone.result.Expected;
 
 /** What threads should cost. */
 final class SpawnExpectation {
-    private static final int LOOKS = 50;
-
     private SpawnExpectation() {}
 
-    /** @param threadStackBytes null where the JVM does not say */
-    static Expected of(SpawnPlan plan, Long threadStackBytes, int cpus) {
+    /**
+     * @param threadStackBytes null where the JVM does not say
+     * @param roundsPerUs null unless the task burns
+     */
+    static Expected of(SpawnPlan plan, Long threadStackBytes, Double roundsPerUs, int cpus) {
         return switch (plan.task()) {
             case "sleep" -> plan.virtual()
                     ? new Expected(
@@ -27,9 +27,9 @@ final class SpawnExpectation {
                                     + "space for 10,000 with -Xss1m");
             case "burn" -> new Expected(
                     "done_s",
-                    "count * time of burn_rounds alone / cpus",
-                    plan.count() * fastestS(plan.burnRounds()) / cpus,
-                    "the same work whatever runs it: spawn-cpu and spawn-exec saw no difference");
+                    "count * burn_rounds / rounds_per_us / 1e6 / processors",
+                    plan.count() * plan.burnRounds() / roundsPerUs / 1e6 / cpus,
+                    "the same work whatever runs it, without what starting costs: spawn-cpu and spawn-exec saw no difference");
             default -> new Expected(
                     "started_s",
                     "none",
@@ -37,15 +37,5 @@ final class SpawnExpectation {
                     "spawn-time published 0.998 s (platform) and 0.091 s (virtual) for 10,000, which is started_s: its "
                             + "program does not join");
         };
-    }
-
-    /** The fastest of some, since whatever disturbs makes it longer. */
-    private static double fastestS(long rounds) {
-        Burn.timedNs(1_000_000);
-        long fastestNs = Long.MAX_VALUE;
-        for (int look = 0; look < LOOKS; look++) {
-            fastestNs = Math.min(fastestNs, Burn.timedNs(rounds));
-        }
-        return fastestNs / 1e9;
     }
 }

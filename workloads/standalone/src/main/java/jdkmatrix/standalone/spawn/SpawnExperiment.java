@@ -2,6 +2,7 @@ package jdkmatrix.standalone.spawn;
 
 import java.io.IOException;
 import java.util.function.Consumer;
+import jdkmatrix.burn.Calibration;
 import jdkmatrix.standalone.process.Carriers;
 import jdkmatrix.standalone.process.Jmx;
 import jdkmatrix.standalone.process.MemoryUse;
@@ -12,32 +13,54 @@ import jdkmatrix.standalone.result.Outcome;
 /** Starts the threads, reads the memory while they live, and ends all that were started, whatever came. */
 final class SpawnExperiment {
     private static final long KIB = 1024;
+    private static final double CALIBRATE_S = 0.5;
+    private static final int RESERVE_BYTES = 2 << 20;
 
     private final SpawnPlan plan;
     private final Consumer<String> say;
+
+    /** Let go when the heap is full, so that the threads in it can be ended and told of. */
+    private byte[] reserve;
 
     SpawnExperiment(SpawnPlan plan, Consumer<String> say) {
         this.plan = plan;
         this.say = say;
     }
 
-    Findings run() throws IOException, InterruptedException {
+    Findings run() throws Exception {
         Long stackBytes = threadStackBytes();
-        Expected expected = SpawnExpectation.of(plan, stackBytes, Runtime.getRuntime().availableProcessors());
+        Double roundsPerUs = plan.burnRounds() == null ? null : Calibration.measure(CALIBRATE_S).roundsPerUs();
+        Expected expected =
+                SpawnExpectation.of(plan, stackBytes, roundsPerUs, Runtime.getRuntime().availableProcessors());
+        return Findings.of(expected, () -> spawn(expected, stackBytes, roundsPerUs));
+    }
+
+    private Findings spawn(Expected expected, Long stackBytes, Double roundsPerUs)
+            throws IOException, InterruptedException {
         try (Tasks tasks = Tasks.of(plan)) {
-            rehearse();
+            Outcome rehearsed = rehearse();
+            if (!rehearsed.isComplete()) {
+                return new Findings(rehearsed, expected, null);
+            }
+            reserve = new byte[RESERVE_BYTES];
             MemoryUse before = settled();
             Crowd crowd = new Crowd(plan.count(), tasks.task(), plan.sleeps());
             say.accept("starting %,d %s threads".formatted(plan.count(), plan.kind()));
-            Outcome outcome = start(crowd);
-            Observed observed = new Observed(outcome, null, null, null);
+            Throwable refused = crowd.start(plan.threads());
+            Observed observed = null;
             try {
-                // With a full heap, whatever is looked at next would fail, too.
-                if (outcome.kind() != Outcome.Kind.OUT_OF_MEMORY) {
-                    observed = observe(crowd, outcome);
+                if (refused != null) {
+                    reserve = null;
+                }
+                if (refused == null || Outcome.isOfThreads(refused)) {
+                    observed = observe(crowd, outcome(refused, crowd.started()));
                 }
             } finally {
                 end(crowd);
+            }
+            if (observed == null) {
+                // The heap was full: whatever had been looked at before the end would have failed, too.
+                observed = new Observed(outcome(refused, crowd.started()), null, null, null, MemoryUse.Peak.now());
             }
             MemoryUse live = observed.live();
             return new Findings(
@@ -52,8 +75,9 @@ final class SpawnExperiment {
                             before,
                             live,
                             live == null ? null : live.perThread(before, crowd.started()),
-                            MemoryUse.Peak.now(),
-                            stackBytes));
+                            observed.peak(),
+                            stackBytes,
+                            roundsPerUs));
         }
     }
 
@@ -63,37 +87,48 @@ final class SpawnExperiment {
         if (!crowd.awaitRunning(deadlineNs(plan.timeoutS()))) {
             outcome = worse(outcome, Outcome.timedOut("not all threads ran in time", crowd.started()));
         }
+        if (crowd.lost() > 0) {
+            outcome = worse(outcome, lost(crowd));
+        }
         Double runningS = crowd.runningS();
-        MemoryUse live = plan.sleeps() && runningS != null ? MemoryUse.now() : null;
+        MemoryUse live = plan.sleeps() && runningS != null ? MemoryUse.whenStill() : null;
         if (plan.releaseEarly()) {
-            return new Observed(outcome, runningS, live, null);
+            return new Observed(outcome, runningS, live, null, MemoryUse.Peak.now());
         }
         crowd.letGo();
         double sleepS = plan.sleeps() ? plan.sleepS() : 0;
         if (!crowd.awaitDone(deadlineNs(sleepS + plan.timeoutS()))) {
             outcome = worse(outcome, Outcome.timedOut("not all tasks were over in time", crowd.started()));
         }
-        return new Observed(outcome, runningS, live, crowd.doneS());
+        return new Observed(outcome, runningS, live, crowd.doneS(), MemoryUse.Peak.now());
     }
 
-    private record Observed(Outcome outcome, Double runningS, MemoryUse live, Double doneS) {}
+    private record Observed(Outcome outcome, Double runningS, MemoryUse live, Double doneS, MemoryUse.Peak peak) {}
 
-    /** An error that stops the start is an outcome; what was started lives on. */
-    private Outcome start(Crowd crowd) {
-        try {
-            crowd.start(plan.threads());
+    /** @param refused what stopped the start; null: nothing */
+    private static Outcome outcome(Throwable refused, long started) {
+        if (refused == null) {
             return Outcome.complete();
-        } catch (OutOfMemoryError error) {
-            return Outcome.of(error, (long) crowd.started());
         }
+        // Else the scheduler's own queue could not grow.
+        return refused instanceof OutOfMemoryError error
+                ? Outcome.of(error, started)
+                : new Outcome(Outcome.Kind.OUT_OF_MEMORY, String.valueOf(refused.getMessage()), started, "a larger -Xmx");
     }
 
     private void end(Crowd crowd) throws InterruptedException {
-        crowd.interrupt();
-        int alive = crowd.join(deadlineNs(plan.timeoutS()));
+        int alive = crowd.end(deadlineNs(plan.timeoutS()));
         if (alive > 0) {
             say.accept("%,d threads did not end in time".formatted(alive));
         }
+    }
+
+    private static Outcome lost(Crowd crowd) {
+        return new Outcome(
+                Outcome.Kind.OUT_OF_MEMORY,
+                "the heap was full: %,d threads ended early".formatted(crowd.lost()),
+                (long) crowd.started(),
+                "a larger -Xmx");
     }
 
     /** The first cause is the one that counts. */
@@ -102,10 +137,11 @@ final class SpawnExperiment {
     }
 
     /**
-     * Loads what threads of this kind need, carriers and timers included, so that it is in no figure of a thread. Few
+     * Loads what threads of this kind need, carriers and timers included, so that it is in no figure of a thread, and
+     * nothing is left to load when the heap is full. Few
      * platform threads: the C library keeps the stacks of some that ended, and gives them to the next.
      */
-    private void rehearse() throws InterruptedException {
+    private Outcome rehearse() throws InterruptedException {
         Crowd crowd = new Crowd(
                 plan.virtual() ? 2 * Carriers.parallelism() : 1,
                 () -> {
@@ -116,15 +152,16 @@ final class SpawnExperiment {
                     }
                 },
                 true);
-        crowd.start(plan.threads());
+        Throwable refused = crowd.start(plan.threads());
         crowd.awaitDone(deadlineNs(plan.timeoutS()));
         end(crowd);
+        return outcome(refused, crowd.started());
     }
 
-    private static MemoryUse settled() throws IOException {
+    private static MemoryUse settled() throws IOException, InterruptedException {
         MemoryUse.now();
         System.gc();
-        return MemoryUse.now();
+        return MemoryUse.whenStill();
     }
 
     private static Long threadStackBytes() {

@@ -13,8 +13,9 @@ import jdkmatrix.standalone.process.MemoryUse;
  * @param before read after a few threads of this kind had come and gone, and after a garbage collection
  * @param whileLive null unless the task sleeps: other threads end by themselves
  * @param perThread (whileLive - before) / live
- * @param peak of the whole process, start of the JVM included
+ * @param peak of the whole process, from the start of the JVM until the threads are told to end
  * @param threadStackBytes the JVM's default, -Xss; null where it does not say
+ * @param roundsPerUs as calibrated before; null unless the task burns
  */
 public record SpawnSeen(
         int started,
@@ -26,4 +27,5 @@ public record SpawnSeen(
         MemoryUse whileLive,
         MemoryUse.PerThread perThread,
         MemoryUse.Peak peak,
-        Long threadStackBytes) {}
+        Long threadStackBytes,
+        Double roundsPerUs) {}
