@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.config.checks import AXES
+from jdkmatrix.config.experiments import Burn, Experiment, Fanout, Pinning, Spawn
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CapacityLoad, CellKey, CellLoad, NotTestable, RampedLoad, StepsLoad
+from jdkmatrix.records import NO_SERVER, CapacityLoad, CellKey, CellLoad, NotTestable, RampedLoad, StepsLoad
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,11 @@ def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[C
         return whole if chosen is None or chosen == "all" else chosen
 
     for point in itertools.product(*(values(axis) for axis in AXES)):
-        yield CellKey.model_validate(dict(zip(AXES, point, strict=True)))
+        cell = CellKey.model_validate(dict(zip(AXES, point, strict=True)))
+        if cell.workload in matrix.experiments:
+            cell = cell.model_copy(update={"server": NO_SERVER})
+        if matrix.has_cell(cell):
+            yield cell
 
 
 def _matches(rule: Selection, cell: CellKey) -> bool:
@@ -97,6 +102,7 @@ def _matches(rule: Selection, cell: CellKey) -> bool:
     return all(
         values is None or values == "all" or getattr(cell, axis) in values
         for axis in AXES
+        if cell.has_server or axis != "server"
         for values in (getattr(rule, axis),)
     )
 
@@ -108,7 +114,10 @@ def _adds(rule: Selection, select: Selection, cell: CellKey) -> bool:
 
 
 def _axis_position(matrix: Matrix, cell: CellKey) -> tuple[int, ...]:
-    return tuple(getattr(matrix.axes, axis).index(getattr(cell, axis)) for axis in AXES)
+    servers = (*matrix.axes.server, NO_SERVER)
+    return tuple(
+        (servers if axis == "server" else getattr(matrix.axes, axis)).index(getattr(cell, axis)) for axis in AXES
+    )
 
 
 def blocks_of(profile: Profile, cell: CellKey) -> int:
@@ -155,7 +164,27 @@ def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -
     """Seconds that these forks are expected to take; the start and stop of a server are taken as 10 s, and the gate of
     the warm-up as opening at a quarter of its cap (20 s of 90 were usual on two CPUs, for mp-ping)."""
     overhead_s = 10 + matrix.warmup.max_s / 4
-    return sum(overhead_s + _measured_s(matrix.loads[fork.key.load], profile) for fork in forks)
+    return sum(
+        overhead_s + _measured_s(matrix.loads[fork.key.load], profile)
+        if fork.key.has_server
+        else _alone_s(matrix.experiments[fork.key.workload], profile)
+        for fork in forks
+    )
+
+
+# The start of a JVM, and what is done all at once.
+_ALONE_S = 5.0
+
+
+def _alone_s(experiment: Experiment, profile: Profile) -> float:
+    """A fork of an experiment without a server."""
+    match experiment:
+        case Burn() | Pinning():
+            return _ALONE_S + experiment.warmup_s + profile.windows * profile.window_s
+        case Spawn():
+            return _ALONE_S
+        case Fanout():
+            return _ALONE_S + experiment.remote.delay_us / 1e6
 
 
 def _measured_s(load: CellLoad, profile: Profile) -> float:
@@ -165,6 +194,13 @@ def _measured_s(load: CellLoad, profile: Profile) -> float:
         return load.duration_s
     search_s = _SEARCH_STEPS * load.step_s if isinstance(load, CapacityLoad) else 0.0
     return profile.windows * profile.window_s + search_s
+
+
+def alone_words(experiment: Experiment, profile: Profile) -> str:
+    """How long a fork of an experiment without a server is measured."""
+    if isinstance(experiment, Burn | Pinning):
+        return f"{profile.windows * profile.window_s:g} s in one piece"
+    return "until all are done"
 
 
 def length_words(load: CellLoad, profile: Profile) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.model import Limits
+from jdkmatrix.config.parts import Limits
 from jdkmatrix.host.cgroup_cpuset import cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix import launch
-from jdkmatrix.config.model import Limits
+from jdkmatrix.config.parts import Limits
 from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import LimitHost, plan_limits, read_limit_host

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.model import Limits, RemoteAnswers
+from jdkmatrix.config.parts import Limits, RemoteAnswers
 from jdkmatrix.measure.assemble import Parts
 from jdkmatrix.measure.draft import ForkSetup, RemoteParts
 from jdkmatrix.measure.fork import measure_fork

@@ -13,7 +13,7 @@ from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.measure.prepare import too_few_cpus
-from jdkmatrix.plan import Plan, estimate_s, length_words, make_plan, select_cells
+from jdkmatrix.plan import Plan, alone_words, estimate_s, length_words, make_plan, select_cells
 from jdkmatrix.project import find_project
 from jdkmatrix.provision.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.jdks.resolve import Available, resolve
@@ -61,7 +61,12 @@ def show(options: Options, *, as_json: bool) -> None:
     if chosen.why:
         console.print(escape(chosen.why))
     console.print(_table(plan, options.profile))
-    lengths = {length_words(matrix.loads[cell.load], profile) for cell in plan.cells}
+    lengths = {
+        length_words(matrix.loads[cell.load], profile)
+        if cell.has_server
+        else alone_words(matrix.experiments[cell.workload], profile)
+        for cell in plan.cells
+    }
     console.print(
         f"{len(plan.cells)} cells, {len(plan.sure)} forks in {profile.blocks} blocks, "
         f"{' or '.join(sorted(lengths))} each, seed {matrix.seed}: about {clock(least_s)}."

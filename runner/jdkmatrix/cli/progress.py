@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from jdkmatrix.cli import alone
 from jdkmatrix.measure.campaign import CampaignListener
 from jdkmatrix.plan import PlannedFork
-from jdkmatrix.records import CellRecord, Fork, Status
+from jdkmatrix.records import AnyCell, ExperimentFork, Fork, Status
 from jdkmatrix.stats import fork_cpu_us_per_request, fork_throughput
 
 
@@ -24,9 +25,11 @@ class Display(CampaignListener, Protocol):
     ) -> None: ...
 
 
-def figures(fork: Fork) -> str:
+def figures(fork: Fork | ExperimentFork) -> str:
     """The result of one fork in a line."""
-    if not fork.usable:
+    if isinstance(fork, ExperimentFork) and fork.result is not None:
+        return alone.fork_words(fork)
+    if isinstance(fork, ExperimentFork) or not fork.usable:
         return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
     cost = fork_cpu_us_per_request(fork)
     text = f"{fork_throughput(fork):,.0f} req/s, {cost:.1f} µs CPU/request"
@@ -78,7 +81,7 @@ class Lines:
         if text.startswith(("window", "search")):
             self._say(f"    {text}")
 
-    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
+    def fork_finished(self, fork: Fork | ExperimentFork, cell: AnyCell) -> None:
         self._pace.done += 1
         self._say(f"    {figures(fork)}")
 
@@ -130,7 +133,7 @@ class Live:
     def step(self, text: str) -> None:
         self._progress.update(self._task, step=escape(text))
 
-    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
+    def fork_finished(self, fork: Fork | ExperimentFork, cell: AnyCell) -> None:
         self._pace.done += 1
         self._progress.update(self._task, advance=1, step="", left=clock(self._pace.left_s()))
         style = "" if fork.status is Status.OK else "[yellow]"

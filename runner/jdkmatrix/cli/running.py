@@ -153,7 +153,7 @@ def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord 
         command=tuple(sys.argv),
         matrix=matrix.model_dump(mode="json", by_alias=True),
         host=prepared.host,
-        server=prepared.servers[0],
+        server=next(iter(prepared.servers), None),
         other_servers=prepared.servers[1:],
         drivers=prepared.drivers,
         jdks=prepared.jdks,

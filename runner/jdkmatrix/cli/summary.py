@@ -11,13 +11,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from jdkmatrix.cli import markdown
+from jdkmatrix.cli import alone, markdown
 from jdkmatrix.config.executors import BASELINE, reference
 from jdkmatrix.records import (
+    AnyCell,
     CapacityLoad,
     CellKey,
     CellLoad,
     CellRecord,
+    ExperimentRecord,
     Fork,
     RampedLoad,
     RateLoad,
@@ -71,14 +73,32 @@ def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> T
 
 
 def print_summary(loaded: LoadedRun, console: Console) -> None:
-    """The table, what could not be measured here, what went wrong, and what a reader must know."""
-    console.print(summary_table(loaded.cells, sequential=loaded.run.stopping is not None))
+    """The tables, what could not be measured here, what went wrong, and what a reader must know."""
+    if loaded.cells or not loaded.experiments:
+        console.print(summary_table(loaded.cells, sequential=loaded.run.stopping is not None))
+    if loaded.experiments:
+        console.print(_alone_table(loaded.experiments))
     for text in _not_testable(loaded):
         console.print(f"[yellow]not testable here: {escape(text)}", soft_wrap=True)
     for problem in _problems(loaded):
         console.print(f"[yellow]{escape(problem)}", soft_wrap=True)
     for note in loaded.run.notes:
         console.print(f"note: {escape(note)}", soft_wrap=True)
+
+
+def _alone_table(cells: Sequence[ExperimentRecord]) -> Table:
+    table = Table(caption=_ALONE_CAPTION, caption_justify="left")
+    for number, name in enumerate(alone.HEADINGS):
+        table.add_column(name, justify="right" if number in (3, 4, 5) else "left", no_wrap=number == 0)
+    for title, rows in alone.groups(cells):
+        table.add_section()
+        table.add_row(f"[bold]{escape(title)}[/]")
+        for arm, *rest in rows:
+            table.add_row(f"  {escape(arm)}", *map(escape, rest))
+    return table
+
+
+_ALONE_CAPTION = "without a server; median, least and most over forks"
 
 
 def summary_markdown(loaded: LoadedRun) -> str:
@@ -92,9 +112,14 @@ def summary_markdown(loaded: LoadedRun) -> str:
     parts = [
         f"### {markdown.escaped(f'{run.run_id}: {run.status}, {_outcome(loaded)}')}",
         markdown.escaped(f"{run.host.cpu.model}, Linux {run.host.kernel}"),
-        markdown.table(tuple(map(markdown.escaped, _headings(cells))), rows),
-        markdown.escaped(_caption(cells)),
     ]
+    if cells or not loaded.experiments:
+        parts += [
+            markdown.table(tuple(map(markdown.escaped, _headings(cells))), rows),
+            markdown.escaped(_caption(cells)),
+        ]
+    if loaded.experiments:
+        parts += [_alone_markdown(loaded.experiments), markdown.escaped(_ALONE_CAPTION)]
     lists = {
         "Not testable here": tuple(_not_testable(loaded)),
         "Failed or invalid": tuple(_problems(loaded)),
@@ -105,24 +130,39 @@ def summary_markdown(loaded: LoadedRun) -> str:
     return "\n\n".join(parts)
 
 
+def _alone_markdown(cells: Sequence[ExperimentRecord]) -> str:
+    rows: list[Sequence[str]] = []
+    for title, found in alone.groups(cells):
+        rows.append((f"**{markdown.escaped(title)}**", *[""] * (len(alone.HEADINGS) - 1)))
+        rows += [tuple(map(markdown.escaped, row)) for row in found]
+    return markdown.table(tuple(map(markdown.escaped, alone.HEADINGS)), rows)
+
+
 def has_failures(loaded: LoadedRun) -> bool:
     """Has a cell no fork that can be used, or did any fork fail?"""
     return bool(_unusable(loaded) or _failed_forks(loaded))
 
 
 def _outcome(loaded: LoadedRun) -> str:
-    cells = f"{len(loaded.cells)} of {len(loaded.run.cells)} cells"
+    cells = f"{len(_all(loaded))} of {len(loaded.run.cells)} cells"
     if not has_failures(loaded):
         return f"{cells}, all with forks that can be used"
     return f"{cells}, {_unusable(loaded)} without a fork that can be used, {_failed_forks(loaded)} failed forks"
 
 
+def _all(loaded: LoadedRun) -> tuple[AnyCell, ...]:
+    return (*loaded.cells, *loaded.experiments)
+
+
 def _unusable(loaded: LoadedRun) -> int:
-    return sum(not any(fork.usable for fork in cell.forks) for cell in loaded.cells)
+    """That an experiment came to nothing on a JDK which has not what it is about is no failure."""
+    return sum(not any(fork.usable for fork in cell.forks) for cell in loaded.cells) + sum(
+        not any(fork.status is Status.OK for fork in cell.forks) for cell in loaded.experiments
+    )
 
 
 def _failed_forks(loaded: LoadedRun) -> int:
-    return sum(fork.status is Status.FAILED for cell in loaded.cells for fork in cell.forks)
+    return sum(fork.status is Status.FAILED for cell in _all(loaded) for fork in cell.forks)
 
 
 def _not_testable(loaded: LoadedRun) -> Iterator[str]:
@@ -131,7 +171,7 @@ def _not_testable(loaded: LoadedRun) -> Iterator[str]:
 
 def _problems(loaded: LoadedRun) -> Iterator[str]:
     yield from loaded.problems
-    for cell in loaded.cells:
+    for cell in _all(loaded):
         for fork in cell.forks:
             for reason in fork.reasons:
                 yield f"{cell.key.cell_id}#{fork.fork} {fork.status.value}: {reason.message.splitlines()[0]}"

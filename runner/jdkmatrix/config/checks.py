@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from jdkmatrix.config.executors import tuning_of
+from jdkmatrix.config.experiments import Fanout, Spawn, arms_of, has_arm, has_load, load_kinds_of
 from jdkmatrix.config.model import Matrix, Protocol, Selection, Workload
+from jdkmatrix.config.parts import RemoteAnswers
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import NO_SERVER
 
 AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "load")
 
@@ -26,6 +29,7 @@ def problems(matrix: Matrix) -> list[str]:
         *_duplicates(matrix),
         *_definitions(matrix),
         *_workloads(matrix),
+        *_experiments(matrix),
         *_tunings(matrix),
         *_profiles(matrix),
         *_warmup(matrix),
@@ -40,10 +44,21 @@ def _duplicates(matrix: Matrix) -> Iterator[str]:
 
 
 def _definitions(matrix: Matrix) -> Iterator[str]:
-    for axis, tables in (("workload", matrix.workloads), ("server", matrix.servers), ("load", matrix.loads)):
+    axes: tuple[tuple[str, tuple[tuple[str, Mapping[str, object]], ...]], ...] = (
+        ("workload", (("workloads", matrix.workloads), ("experiments", matrix.experiments))),
+        ("server", (("servers", matrix.servers),)),
+        ("load", (("loads", matrix.loads), ("task_loads", matrix.task_loads))),
+    )
+    for axis, tables in axes:
+        defined = [name for _, table in tables for name in table]
         for name in getattr(matrix.axes, axis):
-            if name not in tables:
-                yield f"axes.{axis}: {unknown(name, tables)}; add [{axis}s.{name}] or take it out"
+            if name not in defined:
+                places = " or ".join(f"[{key}.{name}]" for key, _ in tables)
+                yield f"axes.{axis}: {unknown(name, defined)}; add {places} or take it out"
+        for name in sorted({name for name in defined if defined.count(name) > 1}):
+            yield f"{tables[1][0]}.{name}: the name stands in [{tables[0][0]}] too"
+    if NO_SERVER in matrix.servers:
+        yield f"servers.{NO_SERVER}: the name is kept for experiments without a server"
     if matrix.driver.jdk not in matrix.axes.jdk:
         yield f"driver.jdk: {unknown(matrix.driver.jdk, matrix.axes.jdk)}"
 
@@ -56,13 +71,26 @@ def _workloads(matrix: Matrix) -> Iterator[str]:
             yield f"workloads.{name}.mix: {unknown(workload.mix, matrix.mixes)}; add [mixes.{workload.mix}]"
 
 
+def _experiments(matrix: Matrix) -> Iterator[str]:
+    for name, experiment in matrix.experiments.items():
+        if isinstance(experiment, Fanout):
+            yield from (f"experiments.{name}.{text}" for text in _spread(experiment.remote))
+        if isinstance(experiment, Spawn) and (experiment.task == "sleep") != (experiment.sleep_s is not None):
+            yield f'experiments.{name}.sleep_s: belongs to task = "sleep", and only there'
+
+
+def _spread(remote: RemoteAnswers) -> Iterator[str]:
+    if (remote.spread == "lognormal") != (remote.sigma is not None):
+        yield 'remote.sigma: belongs to spread = "lognormal", and only there'
+
+
 def _remote(workload: Workload) -> Iterator[str]:
     remote = workload.remote
     if (workload.application == "banking") != (remote is not None):
         needs = "calls a remote system: say how it answers" if remote is None else "calls no remote system"
         yield f"remote: {workload.application} {needs}"
-    if remote and (remote.spread == "lognormal") != (remote.sigma is not None):
-        yield 'remote.sigma: belongs to spread = "lognormal", and only there'
+    if remote:
+        yield from _spread(remote)
 
 
 def _banking(workload: Workload) -> Iterator[str]:
@@ -130,6 +158,24 @@ def _selection(matrix: Matrix, rule: Selection) -> Iterator[str]:
         for value in values:
             if value not in allowed:
                 yield f"{axis}: {unknown(value, allowed)}; it is not on axes.{axis}"
+    yield from _arms(matrix, rule)
+
+
+def _arms(matrix: Matrix, rule: Selection) -> Iterator[str]:
+    """Executors and loads that a rule names for an experiment which has not got them: no cell would come of them."""
+    named = rule.workload if isinstance(rule.workload, tuple) else ()
+    experiments = {name: found for name in named if (found := matrix.experiments.get(name))}
+    if len(experiments) < len(named):
+        return
+    for executor in rule.executor if isinstance(rule.executor, tuple) else ():
+        if experiments and not any(has_arm(experiment, executor) for experiment in experiments.values()):
+            arms = dict.fromkeys(arm for experiment in experiments.values() for arm in arms_of(experiment))
+            yield f'executor: {", ".join(experiments)} has no "{executor}" (allowed: {", ".join(arms)})'
+    for name in rule.load if isinstance(rule.load, tuple) else ():
+        load = matrix.task_loads.get(name)
+        if experiments and not any(load and has_load(experiment, load) for experiment in experiments.values()):
+            kinds = dict.fromkeys(kind for experiment in experiments.values() for kind in load_kinds_of(experiment))
+            yield f'load: {", ".join(experiments)} cannot have "{name}" (allowed: kind {", ".join(kinds)})'
 
 
 def _warmup(matrix: Matrix) -> Iterator[str]:

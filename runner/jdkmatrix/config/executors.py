@@ -5,12 +5,16 @@ from __future__ import annotations
 import difflib
 import re
 
-PLAIN = ("liberty", "liberty-virtual", "virtual", "platform", "cached")
-_FIXED = re.compile(r"fixed-([1-9][0-9]{0,4})")
-ALLOWED = (*PLAIN, "fixed-N")
+# What a server can have; the pools of `ALONE` have a thread per CPU, and only experiments without a server have them.
+SERVED = ("liberty", "liberty-virtual", "virtual", "platform", "cached")
+ALONE = ("fjp-fifo", "fjp-lifo", "work-stealing", "structured")
+PLAIN = (*SERVED, *ALONE)
+_SIZED = re.compile(r"(fixed|virtual-semaphore)-[1-9][0-9]{0,4}")
+_LIMITED = "virtual-semaphore-"
+ALLOWED = (*PLAIN, "fixed-N", f"{_LIMITED}N")
 
 # Executors whose request threads are virtual; every other one must serve from platform threads.
-VIRTUAL = frozenset({"virtual", "liberty-virtual"})
+VIRTUAL = frozenset({"virtual", "liberty-virtual", "structured"})
 
 BASELINE = "liberty"
 
@@ -24,7 +28,7 @@ _TUNING = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 def check_executor(name: str) -> str:
     """Return `name`; ValueError says what is allowed."""
     base, tuning = base_of(name), tuning_of(name)
-    if base in PLAIN or _FIXED.fullmatch(base):
+    if base in PLAIN or _SIZED.fullmatch(base):
         if tuning is None or _TUNING.fullmatch(tuning):
             return name
         raise ValueError(
@@ -72,4 +76,11 @@ def reference(name: str) -> str:
 
 
 def is_virtual(name: str) -> bool:
-    return base_of(name) in VIRTUAL
+    base = base_of(name)
+    return base in VIRTUAL or base.startswith(_LIMITED)
+
+
+def needs_no_server(name: str) -> bool:
+    """Do only experiments without a server have it?"""
+    base = base_of(name)
+    return base in ALONE or base.startswith(_LIMITED)

@@ -11,12 +11,16 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from jdkmatrix.config import checks
+from jdkmatrix.config.experiments import ExperimentName
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CellLoad
+from jdkmatrix.records import CellLoad, TaskLoad
 
-_LOADS, _ = get_args(CellLoad)
-_KINDS = tuple(str(load.model_fields["kind"].default) for load in get_args(_LOADS))
+_LOADS, _TASK_LOADS = (get_args(get_args(union)[0]) for union in (CellLoad, TaskLoad))
+_KINDS = tuple(str(load.model_fields["kind"].default) for load in _LOADS)
+_TASK_KINDS = tuple(str(load.model_fields["kind"].default) for load in _TASK_LOADS)
+_EXPERIMENTS = get_args(ExperimentName)
+_TAGS = (*_KINDS, *_TASK_KINDS, *_EXPERIMENTS)
 
 
 class ConfigError(MatrixError):
@@ -90,21 +94,30 @@ def _explain(error: ErrorDetails) -> str:
     if kind in ("literal_error", "union_tag_invalid"):
         allowed = error["ctx"].get("expected") or error["ctx"].get("expected_tags", "")
         choices = [choice.strip(" '") for choice in str(allowed).replace(" or ", ", ").split(",")]
-        shown = found.get("kind") if isinstance(found, Mapping) else found
+        shown = found.get("kind", found.get("experiment")) if isinstance(found, Mapping) else found
         return f"{key}: {checks.unknown(shown, choices)}"
     if kind == "union_tag_not_found":
-        return f"{key}: has no `kind` (allowed: {', '.join(_KINDS)})"
+        return f"{key}: {_untagged(location)}"
     message = error["msg"].replace("tuple", "list")
     return f"{key}: found {_shown(found)}; {message[0].lower()}{message[1:]}"
+
+
+def _untagged(location: Sequence[int | str]) -> str:
+    match location[0]:
+        case "experiments":
+            return f"does not say which `experiment` it is (allowed: {', '.join(_EXPERIMENTS)})"
+        case "task_loads":
+            return f"has no `kind` (allowed: {', '.join(_TASK_KINDS)})"
+    return f"has no `kind` (allowed: {', '.join(_KINDS)})"
 
 
 def _key(location: Sequence[int | str]) -> str:
     """`profiles.quick.select.executor[0]`, without pydantic's names of union alternatives."""
     key = ""
-    for part in location:
+    for index, part in enumerate(location):
         if isinstance(part, int):
             key += f"[{part}]"
-        elif part in _KINDS or part.startswith(("tuple[", "literal[")):
+        elif (index == 2 and part in _TAGS) or part.startswith(("tuple[", "literal[")):
             continue
         else:
             key += f".{part}" if key else part

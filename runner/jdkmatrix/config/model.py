@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
-from jdkmatrix.config.executors import check_executor
+from jdkmatrix.config.executors import check_executor, needs_no_server
+from jdkmatrix.config.experiments import Experiment, fits
+from jdkmatrix.config.parts import Jvm, Limits, RemoteAnswers, Seconds, Table
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.records import CellLoad
+from jdkmatrix.records import CellKey, CellLoad, TaskLoad
 from jdkmatrix.stats.stopping import StoppingRules
 
 Executor = Annotated[str, AfterValidator(check_executor)]
@@ -20,13 +22,8 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Cpus = Annotated[int, Field(ge=1, le=1024)]
 BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Seconds = Annotated[float, Field(gt=0, le=86_400)]
 All = Literal["all"]
 FeatureSet = Literal["restfulWS-3.1", "restfulWS-3.1-jsonb-3.0-servlet-6.0", "microProfile-6.1"]
-
-
-class Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Axes(Table):
@@ -39,50 +36,11 @@ class Axes(Table):
     load: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
-class VmOptions(Table):
-    options: tuple[str, ...]
-
-
-class Jvm(Table):
-    hotspot: VmOptions
-    openj9: VmOptions
-
-
-class Limits(Table):
-    """What a server may use before it is stopped for the host's sake; None: what the host permits. `memory_bytes_max`:
-    resident memory, and what the kernel counts with it. `threads_max` counts the threads of all its processes."""
-
-    threads_max: Annotated[int, Field(ge=1)] | None = None
-    memory_bytes_max: Annotated[int, Field(ge=1 << 20)] | None = None
-    open_files_max: Annotated[int, Field(ge=16)] | None = None
-
-
 class ServedBy(Table):
     """`artefact`: its name in toolchain.lock.json, which has the version."""
 
     artefact: Name
     feature_sets: Annotated[tuple[FeatureSet, ...], Field(min_length=1)]
-
-
-class RemoteAnswers(Table):
-    """How the remote system answers: `size_bytes` after a delay of `delay_us`, always the same (`fixed`), or the mean
-    of an exponential or a lognormal distribution (`sigma`: of the logarithm), drawn with `seed`."""
-
-    delay_us: Annotated[int, Field(ge=0, le=600_000_000)]
-    size_bytes: Annotated[int, Field(ge=0, le=10_485_760)]
-    spread: Literal["fixed", "exponential", "lognormal"] = "fixed"
-    sigma: Annotated[float, Field(gt=0, le=3)] | None = None
-    seed: int = 1
-
-    @property
-    def query(self) -> str:
-        """As the remote system is asked."""
-        parts = [f"delay_us={self.delay_us}", f"size_bytes={self.size_bytes}"]
-        if self.spread != "fixed":
-            parts += [f"spread={self.spread}", f"seed={self.seed}"]
-        if self.sigma is not None:
-            parts.append(f"sigma={self.sigma:g}")
-        return "&".join(parts)
 
 
 class Workload(Table):
@@ -263,9 +221,11 @@ class Matrix(Table):
     seed: Annotated[int, Field(ge=0)]
     axes: Axes
     workloads: dict[Name, Workload]
+    experiments: dict[Name, Experiment] = {}
     servers: dict[Name, ServedBy]
     mixes: dict[Name, RequestMix] = {}
     loads: dict[Name, CellLoad]
+    task_loads: dict[Name, TaskLoad] = {}
     tunings: dict[Name, Tuning] = {}
     profiles: dict[Name, Profile]
     scenarios: dict[Name, Scenario] = {}
@@ -276,3 +236,11 @@ class Matrix(Table):
     warmup: WarmupRules
     measure: MeasureRules
     thresholds: Thresholds
+
+    def has_cell(self, cell: CellKey) -> bool:
+        """Is there such a thing? A product of axes pairs servers' workloads with experiments' loads, too."""
+        experiment = self.experiments.get(cell.workload)
+        if experiment is None:
+            return cell.load in self.loads and not needs_no_server(cell.executor)
+        load = self.task_loads.get(cell.load)
+        return load is not None and fits(experiment, cell.executor, cell.burn_us, load)

@@ -12,8 +12,7 @@ from jdkmatrix.config.model import Matrix, Tuning, Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.campaign import CellParts
-from jdkmatrix.measure.draft import RemoteParts
+from jdkmatrix.measure.draft import CellParts, RemoteParts
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.provision.jdks.resolve import Available, Unavailable
 from jdkmatrix.provision.liberty import Liberty
@@ -43,14 +42,16 @@ def assemble(
     calibrations: Mapping[str, Calibration],
     pinner: Pinner,
 ) -> Iterator[tuple[CellKey, CellParts]]:
-    """For every cell of `cpu_sets`, all of which can be measured. Asks each JVM for its flags, once per set of options
-    and CPUs.
+    """For every cell of `cpu_sets` that has a server, all of which can be measured. Asks each JVM for its flags, once
+    per set of options and CPUs.
 
     Raises:
         MatrixError: a JVM does not start with its options.
     """
     flags: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
     for cell, cpus in cpu_sets.items():
+        if not cell.has_server:
+            continue
         jdk = parts.jdks[cell.jdk]
         driver = parts.drivers[cell.load]
         if isinstance(jdk, Unavailable) or isinstance(driver, str):

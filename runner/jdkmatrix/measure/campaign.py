@@ -5,39 +5,33 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
-from jdkmatrix.config.model import Matrix, Profile, Workload
-from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.drivers.base import Driver
-from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.alone.fork import AloneSetup, measure_alone
+from jdkmatrix.alone.parts import AloneParts
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.measure.blocks import decide, words
-from jdkmatrix.measure.draft import ForkSetup, RemoteParts
+from jdkmatrix.measure.draft import CellParts, ForkSetup
 from jdkmatrix.measure.fork import measure_fork
 from jdkmatrix.measure.identity import identity_of
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.warmup import load_statistics
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import Plan, PlannedFork
-from jdkmatrix.records import CellKey, CellLoad, CellRecord, Fork, HostFacts, Identity
+from jdkmatrix.records import (
+    AnyCell,
+    CellKey,
+    CellLoad,
+    CellRecord,
+    ExperimentFork,
+    ExperimentRecord,
+    Fork,
+    HostFacts,
+    Identity,
+    TaskLoad,
+)
 from jdkmatrix.store.runs import RunStore, UnreadableError
-from jdkmatrix.sut.instance import Instance
-
-
-@dataclass(frozen=True)
-class CellParts:
-    """What one cell is measured with. `inputs`: the versions and hashes of its parts, as JSON."""
-
-    driver: Driver
-    cpu_sets: CpuSets
-    burn_rounds: int
-    jvm_flags: Mapping[str, str]
-    instance: Instance
-    kernel: Mapping[str, str]  # files and what they hold while a fork runs
-    workload: Workload
-    remote: RemoteParts | None
-    mix: RequestMix | None
-    inputs: Mapping[str, Any]
 
 
 class CampaignListener(Listener, Protocol):
@@ -48,7 +42,7 @@ class CampaignListener(Listener, Protocol):
 
     def fork_started(self, planned: PlannedFork) -> None: ...
 
-    def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
+    def fork_finished(self, fork: Fork | ExperimentFork, cell: AnyCell) -> None: ...
 
     def decided(self, text: str) -> None:
         """Whether a group of cells gets another block, and why."""
@@ -61,7 +55,7 @@ class Campaign:
     matrix: Matrix
     profile: Profile
     plan: Plan
-    parts: Mapping[CellKey, CellParts]  # of every cell that is not "not testable"
+    parts: Mapping[CellKey, CellParts | AloneParts]  # of every cell that is not "not testable"
     host: HostFacts
     pinner: Pinner
     store: RunStore
@@ -86,22 +80,28 @@ class Campaign:
             cells[planned.key] = self._measured(replace(planned, sequence=len(order)), cells[planned.key], listener)
         return tuple(order)
 
-    def _measured(self, planned: PlannedFork, cell: CellRecord, listener: CampaignListener) -> CellRecord:
+    def _measured(self, planned: PlannedFork, cell: AnyCell, listener: CampaignListener) -> AnyCell:
         """`cell` with this fork, on disk."""
         listener.fork_started(planned)
-        fork = measure_fork(self._setup(planned, cell.load), listener)
-        cell = with_fork(cell, fork)
+        parts = self.parts[planned.key]
+        if isinstance(cell, CellRecord) and isinstance(parts, CellParts):
+            cell = with_fork(cell, measure_fork(self._setup(planned, cell.load, parts), listener))
+        elif isinstance(cell, ExperimentRecord) and isinstance(parts, AloneParts):
+            cell = with_fork(cell, measure_alone(self._alone_setup(planned, cell.load, parts), listener))
         self.store.save_cell(cell)
-        listener.fork_finished(fork, cell)
+        listener.fork_finished(next(fork for fork in cell.forks if fork.fork == planned.fork), cell)
         return cell
 
-    def _has_enough(self, first: PlannedFork, cells: Mapping[CellKey, CellRecord], listener: CampaignListener) -> bool:
-        """Is the block that `first` begins not needed?"""
+    def _has_enough(self, first: PlannedFork, cells: Mapping[CellKey, AnyCell], listener: CampaignListener) -> bool:
+        """Is the block that `first` begins not needed? An experiment without a server makes no ratios: it has as many
+        blocks as any needs."""
         rules = self.profile.stopping
         done = first.fork - 1
         if rules is None or done < rules.min_blocks:
             return False
-        group = [cell for key, cell in cells.items() if key.group == first.key.group]
+        if not first.key.has_server:
+            return True
+        group = [cell for key, cell in cells.items() if key.group == first.key.group and isinstance(cell, CellRecord)]
         decision = decide(group, done, rules)
         if any(first.fork not in recorded(cell) for cell in group):
             listener.decided(f"{first.key.group_id}: {words(decision, done, rules)}")
@@ -113,14 +113,10 @@ class Campaign:
         return identity_of(
             {
                 "cell": key.model_dump(),
-                "load": self.matrix.loads[key.load].model_dump(),
                 "windows": self.profile.windows,
                 "window_s": self.profile.window_s,
-                "warmup": self.matrix.warmup.model_dump(),
-                "measure": self.matrix.measure.model_dump(),
                 "thresholds": self.matrix.thresholds.model_dump(),
                 "burn_rounds": parts.burn_rounds,
-                "driver": parts.driver.facts.model_dump(),
                 "sut_cpus": list(parts.cpu_sets.sut),
                 "driver_cpus": list(parts.cpu_sets.driver),
                 "remote_cpus": list(parts.cpu_sets.remote),
@@ -130,15 +126,35 @@ class Campaign:
                     "cpu": self.host.cpu.model,
                     "kernel": self.host.kernel,
                 },
+                **(self._served_inputs(key, parts) if isinstance(parts, CellParts) else self._alone_inputs(key)),
                 **parts.inputs,
             }
         )
 
-    def _open_cell(self, key: CellKey, listener: CampaignListener) -> CellRecord:
-        """The cell as far as it is measured; what cannot be read or was made of other parts is set aside."""
-        identity = self.identity(key)
+    def _served_inputs(self, key: CellKey, parts: CellParts) -> dict[str, Any]:
+        return {
+            "load": self.matrix.loads[key.load].model_dump(),
+            "warmup": self.matrix.warmup.model_dump(),
+            "measure": self.matrix.measure.model_dump(),
+            "driver": parts.driver.facts.model_dump(),
+        }
+
+    def _alone_inputs(self, key: CellKey) -> dict[str, Any]:
+        return {"load": self.matrix.task_loads[key.load].model_dump()}
+
+    def _fresh(self, key: CellKey, identity: Identity) -> AnyCell:
         parts = self.parts[key]
-        fresh = CellRecord(
+        if isinstance(parts, AloneParts):
+            return ExperimentRecord(
+                key=key,
+                load=self.matrix.task_loads[key.load],
+                identity=identity,
+                parameters=parts.experiment.model_dump(mode="json", exclude_none=True),
+                burn_rounds=parts.burn_rounds,
+                jvm_flags=dict(parts.jvm_flags),
+                forks=(),
+            )
+        return CellRecord(
             key=key,
             load=self.matrix.loads[key.load],
             identity=identity,
@@ -146,6 +162,11 @@ class Campaign:
             jvm_flags=dict(parts.jvm_flags),
             forks=(),
         )
+
+    def _open_cell(self, key: CellKey, listener: CampaignListener) -> AnyCell:
+        """The cell as far as it is measured; what cannot be read or was made of other parts is set aside."""
+        identity = self.identity(key)
+        fresh = self._fresh(key, identity)
         try:
             found = self.store.read_cell(key)
         except UnreadableError as error:
@@ -161,8 +182,20 @@ class Campaign:
             return fresh
         return found
 
-    def _setup(self, planned: PlannedFork, load: CellLoad) -> ForkSetup:
-        parts = self.parts[planned.key]
+    def _alone_setup(self, planned: PlannedFork, load: TaskLoad, parts: AloneParts) -> AloneSetup:
+        log_dir = self.store.new_log_dir(planned.key, planned.fork)
+        return AloneSetup(
+            planned=planned,
+            load=load,
+            matrix=self.matrix,
+            duration_s=self.profile.windows * self.profile.window_s,
+            parts=parts,
+            pinner=self.pinner,
+            log_dir=log_dir,
+            log_prefix=self._log_prefix(log_dir),
+        )
+
+    def _setup(self, planned: PlannedFork, load: CellLoad, parts: CellParts) -> ForkSetup:
         log_dir = self.store.new_log_dir(planned.key, planned.fork)
         scratch = self.store.directory / "scratch"
         shutil.rmtree(scratch, ignore_errors=True)
@@ -184,17 +217,23 @@ class Campaign:
             mix=parts.mix,
             scratch=scratch,
             log_dir=log_dir,
-            log_prefix=f"../{log_dir.relative_to(self.store.directory)}",
+            log_prefix=self._log_prefix(log_dir),
         )
 
+    def _log_prefix(self, log_dir: Path) -> str:
+        return f"../{log_dir.relative_to(self.store.directory)}"
 
-def recorded(cell: CellRecord) -> frozenset[int]:
+
+def recorded(cell: AnyCell) -> frozenset[int]:
     """The numbers of its forks."""
     return frozenset(fork.fork for fork in cell.forks)
 
 
-def with_fork(cell: CellRecord, fork: Fork) -> CellRecord:
-    """`cell` with one more fork, in the order of their numbers."""
+Cell = TypeVar("Cell", CellRecord, ExperimentRecord)
+
+
+def with_fork(cell: Cell, fork: Fork | ExperimentFork) -> Cell:
+    """`cell` with one more fork of its kind, in the order of their numbers."""
     forks = sorted((*cell.forks, fork), key=lambda f: f.fork)
     return cell.model_copy(update={"forks": tuple(forks)})
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from jdkmatrix.config.model import Matrix, RemoteAnswers, Workload
+from jdkmatrix.config.model import Matrix, Workload
+from jdkmatrix.config.parts import RemoteAnswers
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.host.cpusets import CpuSets
@@ -48,6 +50,22 @@ class RemoteParts:
     jar: Path
     java: Path
     answers: RemoteAnswers
+
+
+@dataclass(frozen=True)
+class CellParts:
+    """What one cell is measured with. `inputs`: the versions and hashes of its parts, as JSON."""
+
+    driver: Driver
+    cpu_sets: CpuSets
+    burn_rounds: int
+    jvm_flags: Mapping[str, str]
+    instance: Instance
+    kernel: Mapping[str, str]  # files and what they hold while a fork runs
+    workload: Workload
+    remote: RemoteParts | None
+    mix: RequestMix | None
+    inputs: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -126,15 +144,7 @@ def finish(setup: ForkSetup, draft: Draft) -> Fork:
         ended_at=now_utc(),
         sut_command=draft.sut_command,
         driver_command=draft.driver_command,
-        pinning=Pinning(
-            sut_cpus=setup.cpu_sets.sut,
-            driver_cpus=setup.cpu_sets.driver,
-            remote_cpus=setup.cpu_sets.remote,
-            method=setup.pinner.method,
-            why_not_cgroup=setup.pinner.why_not_cgroup,
-            overlapped=setup.cpu_sets.overlapped,
-            compromises=tuple(given_up.message for given_up in setup.cpu_sets.compromises),
-        ),
+        pinning=pinning_of(setup.cpu_sets, setup.pinner),
         first_response_s=draft.first_response_s,
         proof=draft.proof,
         burn_check=draft.burn_check,
@@ -147,12 +157,26 @@ def finish(setup: ForkSetup, draft: Draft) -> Fork:
         limits=draft.limits,
         outcomes=draft.outcomes,
         remote_command=draft.remote_command,
-        logs=_logs(setup),
+        logs=logs_of(setup.log_dir, setup.log_prefix),
     )
 
 
-def _logs(setup: ForkSetup) -> dict[str, str]:
-    """What a reader may want to see. The driver's logs of the warm-up stay on disk, unlisted: there are dozens."""
-    files = sorted(path for path in setup.log_dir.rglob("*") if path.is_file())
-    names = [str(path.relative_to(setup.log_dir)) for path in files if not path.name.startswith("warmup-")]
-    return {name: f"{setup.log_prefix}/{name}" for name in names}
+def pinning_of(cpu_sets: CpuSets, pinner: Pinner) -> Pinning:
+    """As it is recorded."""
+    return Pinning(
+        sut_cpus=cpu_sets.sut,
+        driver_cpus=cpu_sets.driver,
+        remote_cpus=cpu_sets.remote,
+        method=pinner.method,
+        why_not_cgroup=pinner.why_not_cgroup,
+        overlapped=cpu_sets.overlapped,
+        compromises=tuple(given_up.message for given_up in cpu_sets.compromises),
+    )
+
+
+def logs_of(log_dir: Path, prefix: str) -> dict[str, str]:
+    """What a reader may want to see; `prefix` leads there from the cell file. The driver's logs of the warm-up stay on
+    disk, unlisted: there are dozens."""
+    files = sorted(path for path in log_dir.rglob("*") if path.is_file())
+    names = [str(path.relative_to(log_dir)) for path in files if not path.name.startswith("warmup-")]
+    return {name: f"{prefix}/{name}" for name in names}

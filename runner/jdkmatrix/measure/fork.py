@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from jdkmatrix.config.executors import base_of
-from jdkmatrix.config.model import Limits
+from jdkmatrix.config.parts import Limits
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.base import DriverError, Target
 from jdkmatrix.errors import MatrixError

@@ -57,8 +57,8 @@ def window_reasons(
         of_load.append(Reason(code="no-answers", message="no request was answered", figures={"completed": 0}))
     if not (means.overload and is_missed(load, limits, service_s=means.service_s)):
         of_load += _of_answers(load, limits, means.service_s)
-    of_remote = _of_remote(remote, means, limits) if remote else ()
-    return (*of_load, *of_remote, *_of_sut(sut, limits, means), *_of_host(host, limits))
+    of_remote = remote_reasons(remote, means, limits) if remote else ()
+    return (*of_load, *of_remote, *_of_sut(sut, limits, means), *host_reasons(host, limits))
 
 
 def is_missed(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> bool:
@@ -139,7 +139,8 @@ def _of_answers(load: LoadResult, limits: Thresholds, service_s: float) -> Itera
         )
 
 
-def _of_remote(remote: RemoteStats, means: Means, limits: Thresholds) -> Iterator[Reason]:
+def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds) -> Iterator[Reason]:
+    """Whether the remote system was itself what was waited for."""
     share = remote.cpu_s / ((remote.now_monotonic_ns - remote.since_monotonic_ns) / 1e9 * means.remote_cpus)
     if share > limits.remote_cpu_share_max:
         yield Reason(
@@ -189,7 +190,8 @@ def _of_sut(sut: SutUsage, limits: Thresholds, means: Means) -> Iterator[Reason]
         )
 
 
-def _of_host(host: Pressure, limits: Thresholds) -> Iterator[Reason]:
+def host_reasons(host: Pressure, limits: Thresholds) -> Iterator[Reason]:
+    """What the host did that spoils whatever was measured meanwhile."""
     if host.steal_share > limits.steal_share_max:
         yield Reason(
             code="steal",

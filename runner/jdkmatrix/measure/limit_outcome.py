@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from jdkmatrix.config.model import Limits
+from jdkmatrix.config.parts import Limits
 from jdkmatrix.host.limit_groups import LimitCounters
 from jdkmatrix.measure.limit_watch import Sighting
 from jdkmatrix.records.limits import Outcome

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from jdkmatrix.config.model import Limits
+from jdkmatrix.config.parts import Limits
 from jdkmatrix.host.limit_groups import LimitCounters
 from jdkmatrix.host.limits import LimitPlan
 from jdkmatrix.probes.pace import Pace

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.alone.parts import AloneParts, assemble_alone
+from jdkmatrix.config.experiments import Fanout
 from jdkmatrix.config.model import Matrix, ServedBy
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.choice import choose_all
@@ -20,7 +22,7 @@ from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.assemble import Parts, assemble, java_of, tuning_for
 from jdkmatrix.measure.calibrate import calibrate
-from jdkmatrix.measure.campaign import CellParts
+from jdkmatrix.measure.draft import CellParts
 from jdkmatrix.measure.kernel import cannot_set
 from jdkmatrix.measure.origins import origins
 from jdkmatrix.measure.pinning import Pinner
@@ -49,7 +51,7 @@ Say = Callable[[str], None]
 @dataclass(frozen=True)
 class Prepared:
     plan: Plan
-    parts: Mapping[CellKey, CellParts]
+    parts: Mapping[CellKey, CellParts | AloneParts]
     host: HostFacts
     servers: tuple[ServerFacts, ...]
     drivers: tuple[DriverFacts, ...]
@@ -94,7 +96,7 @@ def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, 
     if isinstance(driver_jdk, Unavailable):
         raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk.reason}')
     loadgen = LoadgenDriver(workloads.loadgen_jar, driver_jdk.home / "bin" / "java", matrix.driver.jdk)
-    loads = {name: matrix.loads[name] for name in dict.fromkeys(cell.load for cell in cells)}
+    loads = {name: matrix.loads[name] for name in dict.fromkeys(cell.load for cell in cells if cell.has_server)}
     return Parts(
         workloads=workloads,
         servers=servers,
@@ -132,7 +134,11 @@ def prepare(
     possible = [cell for cell in cells if cell not in impossible]
     calibrations = _calibrations(matrix, parts, possible, topology, known_calibrations, say)
     cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
-    ready = dict(assemble(matrix, parts, cpu_sets, calibrations, pinner))
+    served = dict(assemble(matrix, parts, cpu_sets, calibrations, pinner))
+    ready: dict[CellKey, CellParts | AloneParts] = {
+        **served,
+        **dict(assemble_alone(matrix, parts, cpu_sets, calibrations, pinner)),
+    }
     return Prepared(
         plan=plan,
         parts=ready,
@@ -141,7 +147,7 @@ def prepare(
             ServerFacts(name="Open Liberty", version=server.version, sha256=server.sha256, id=name)
             for name, server in parts.servers.items()
         ),
-        drivers=_distinct(part.driver.facts for part in ready.values()),
+        drivers=_distinct(part.driver.facts for part in served.values()),
         jdks=_jdk_records(load_catalogue(project.jdks), parts.jdks, {cell.jdk for cell in cells}),
         calibrations=tuple(calibrations.values()),
         provenance=origins(parts, handed_over()),
@@ -199,25 +205,31 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
     jdk = parts.jdks[cell.jdk]
     if isinstance(jdk, Unavailable):
         return jdk.reason
-    features = matrix.workloads[cell.workload].features
-    if features not in matrix.servers[cell.server].feature_sets:
-        return f"{cell.server} has no {features}, which {cell.workload} needs"
+    if cell.has_server:
+        features = matrix.workloads[cell.workload].features
+        if features not in matrix.servers[cell.server].feature_sets:
+            return f"{cell.server} has no {features}, which {cell.workload} needs"
     unknown = unknown_properties(tuning_for(matrix, cell).properties, jdk.entry.vm, jdk.entry.feature_version)
     if unknown:
         return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
     refused = cannot_set(Host(root=Path("/"), results=Path("/")), tuning_for(matrix, cell).kernel)
     if refused:
         return f"{cell.executor}: {refused}"
-    driver = parts.drivers[cell.load]
+    driver = parts.drivers.get(cell.load)
     return driver if isinstance(driver, str) else None
 
 
 def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
+    """An experiment without a server loads itself: nothing beside it but the remote system that some of them call."""
+    if cell.has_server:
+        calls = matrix.workloads[cell.workload].remote is not None
+    else:
+        calls = isinstance(matrix.experiments[cell.workload], Fanout)
     return assign(
         topology,
         sut_cpus=cell.cpus,
-        driver_cpus=matrix.driver.cpus,
-        remote_cpus=matrix.remote.cpus if matrix.workloads[cell.workload].remote else 0,
+        driver_cpus=matrix.driver.cpus if cell.has_server else 0,
+        remote_cpus=matrix.remote.cpus if calls else 0,
         share_remote=matrix.remote.share_driver_cpus,
         overlap=matrix.driver.overlap,
         smt=matrix.server.smt,
@@ -276,7 +288,7 @@ def _jdk_records(
     return tuple(records)
 
 
-def _notes(parts: Mapping[CellKey, CellParts]) -> tuple[str, ...]:
+def _notes(parts: Mapping[CellKey, CellParts | AloneParts]) -> tuple[str, ...]:
     """What the host could not give, each thing once, with the sizes of the cells that went without."""
     sizes: dict[str, set[int]] = {}
     for key, part in parts.items():

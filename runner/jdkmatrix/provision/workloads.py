@@ -27,6 +27,7 @@ class Workloads:
     burn_jar: Path
     loadgen_jar: Path
     remote_jar: Path
+    standalone_jar: Path
     liberty_config: Path
     sha256: Mapping[str, str]
 
@@ -74,6 +75,7 @@ def open_workloads(root: Path, built: Path) -> Workloads:
         burn_jar=files["burn.jar"],
         loadgen_jar=files["loadgen.jar"],
         remote_jar=files["remote.jar"],
+        standalone_jar=files["standalone.jar"],
         liberty_config=config,
         sha256={
             **{name: artefacts.sha256_of(path) for name, path in files.items()},

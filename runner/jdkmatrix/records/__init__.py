@@ -3,7 +3,7 @@
 The whole file format stands in this one package, so that it can be reviewed, versioned and migrated in one place:
 `loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `memory`
 (where that of the server is), `limits` (of the server, and which it ran into), `remote` (the system that an application
-calls), `provenance` (where the parts came from), `run`.
+calls), `experiments` (without a server), `provenance` (where the parts came from), `run`.
 Producers (`host`, `provision`, `drivers`, `probes`, `measure`) build these values, `store` writes them,
 `stats` and `report` read them. Nothing here touches the machine.
 
@@ -36,13 +36,27 @@ from jdkmatrix.records.cells import (
     WarmupWindow,
     Window,
 )
+from jdkmatrix.records.experiments import (
+    AnyCell,
+    BurnResult,
+    Distribution,
+    ExperimentFork,
+    ExperimentRecord,
+    ExperimentResult,
+    FanoutResult,
+    PinningResult,
+    SpawnResult,
+)
 from jdkmatrix.records.limits import Enforcement, Outcome
 from jdkmatrix.records.loads import (
     DEFAULT_SERVER,
+    NO_SERVER,
     CapacityLoad,
     CellKey,
     CellLoad,
+    CountLoad,
     Errors,
+    InFlightLoad,
     Interval,
     Latency,
     Load,
@@ -53,6 +67,8 @@ from jdkmatrix.records.loads import (
     SaturateLoad,
     SpectrumPoint,
     StepsLoad,
+    TaskLoad,
+    TaskRateLoad,
 )
 from jdkmatrix.records.memory import MemoryReading, NativeCategory
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
@@ -73,8 +89,11 @@ from jdkmatrix.records.run import (
 
 __all__ = [
     "DEFAULT_SERVER",
+    "NO_SERVER",
+    "AnyCell",
     "Audit",
     "BurnCheck",
+    "BurnResult",
     "Calibration",
     "Capacity",
     "CapacityLoad",
@@ -82,15 +101,22 @@ __all__ = [
     "CellKey",
     "CellLoad",
     "CellRecord",
+    "CountLoad",
     "CpuFacts",
+    "Distribution",
     "DriverFacts",
     "Enforcement",
     "Errors",
+    "ExperimentFork",
+    "ExperimentRecord",
+    "ExperimentResult",
+    "FanoutResult",
     "FlakeInput",
     "Fork",
     "Gauges",
     "HostFacts",
     "Identity",
+    "InFlightLoad",
     "Interval",
     "JdkRecord",
     "KnownBug",
@@ -104,6 +130,7 @@ __all__ = [
     "PartOrigin",
     "Pinning",
     "PinningMethod",
+    "PinningResult",
     "Pressure",
     "Proof",
     "Provenance",
@@ -120,11 +147,14 @@ __all__ = [
     "ScenarioRecord",
     "SeriesSteadiness",
     "ServerFacts",
+    "SpawnResult",
     "SpectrumPoint",
     "Status",
     "StepsLoad",
     "Stopping",
     "SutUsage",
+    "TaskLoad",
+    "TaskRateLoad",
     "Warmup",
     "WarmupWindow",
     "Window",

@@ -167,11 +167,38 @@ Load = Annotated[SaturateLoad | RateLoad | RampLoad, Field(discriminator="kind")
 # `in_windows`: what the gate of the warm-up looks at, and the windows where the load has none of its own.
 CellLoad = Annotated[SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad, Field(discriminator="kind")]
 
+
+class InFlightLoad(Record):
+    """Closed loop: so many tasks at once; each that ends is followed by the next."""
+
+    kind: Literal["in-flight"] = "in-flight"
+    tasks: Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class TaskRateLoad(Record):
+    """Open loop: `rate_per_s` tasks per second, on a fixed schedule."""
+
+    kind: Literal["task-rate"] = "task-rate"
+    rate_per_s: Annotated[float, Field(gt=0, le=10_000_000)]
+
+
+class CountLoad(Record):
+    """So many threads or requests, all at once."""
+
+    kind: Literal["count"] = "count"
+    count: Annotated[int, Field(ge=1, le=10_000_000)]
+
+
+# What an experiment without a server is loaded with.
+TaskLoad = Annotated[InFlightLoad | TaskRateLoad | CountLoad, Field(discriminator="kind")]
+
 DEFAULT_SERVER = "open-liberty"  # of every result from before there was an axis for it
+NO_SERVER = "none"  # of an experiment that is a program of its own
 
 
 class CellKey(Record):
-    """One point in the product of all axes. `server`: a name from matrix.toml's [servers]."""
+    """One point in the product of all axes. `server`: a name from matrix.toml's [servers], or `NO_SERVER`; `workload`
+    is then a name from [experiments] and `load` one from [task_loads]."""
 
     workload: str
     server: str = DEFAULT_SERVER
@@ -197,9 +224,13 @@ class CellKey(Record):
         return self.model_copy(update={"executor": ""})
 
     @property
+    def has_server(self) -> bool:
+        return self.server != NO_SERVER
+
+    @property
     def served(self) -> str:
         """The workload, and on which server where it is not the usual one."""
-        return self.workload if self.server == DEFAULT_SERVER else f"{self.workload}-on-{self.server}"
+        return self.workload if self.server in (DEFAULT_SERVER, NO_SERVER) else f"{self.workload}-on-{self.server}"
 
 
 class SpectrumPoint(Record):

@@ -129,7 +129,7 @@ class RunRecord(Record):
     command: tuple[str, ...]
     matrix: dict[str, Any]  # matrix.toml as resolved for this run
     host: HostFacts
-    server: ServerFacts
+    server: ServerFacts | None  # None: every cell is an experiment without one
     other_servers: tuple[ServerFacts, ...] = ()
     drivers: tuple[DriverFacts, ...]
     jdks: tuple[JdkRecord, ...]

@@ -207,5 +207,9 @@ def _proof(fork: Fork) -> str:
 def _work(fork: Fork, key: CellKey) -> str:
     check = fork.burn_check
     if check is None:
-        return "none: the fork ended before it, or was overloaded" if key.burn_us else "not needed: no added work per request"
+        return (
+            "none: the fork ended before it, or was overloaded"
+            if key.burn_us
+            else "not needed: no added work per request"
+        )
     return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked"

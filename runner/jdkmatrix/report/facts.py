@@ -127,7 +127,7 @@ def _scenario(run: RunRecord) -> tuple[Fact, ...]:
 
 def _servers(run: RunRecord) -> Iterable[Fact]:
     several = bool(run.other_servers)
-    for server in (run.server, *run.other_servers):
+    for server in filter(None, (run.server, *run.other_servers)):
         name = f"Server {server.id}" if several else "Server"
         yield Fact(name, f"{server.name} {server.version}", f"archive sha256 {server.sha256}")
 

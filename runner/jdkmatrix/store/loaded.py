@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.records import CellRecord, RunRecord
+from jdkmatrix.records import CellRecord, ExperimentRecord, RunRecord
 
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """`cells` are those that could be read; `problems` says in plain words which files could not, and why.
+    """`cells` (of servers) and `experiments` (without one) are those that could be read; `problems` says in plain words
+    which files could not, and why.
 
     `directory` is the run's own folder; paths in a cell record are relative to `directory / "cells"`.
     """
@@ -19,3 +20,4 @@ class LoadedRun:
     cells: tuple[CellRecord, ...]
     problems: tuple[str, ...]
     directory: Path
+    experiments: tuple[ExperimentRecord, ...] = ()

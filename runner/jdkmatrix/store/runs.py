@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CellKey, CellRecord, RunRecord
+from jdkmatrix.records import AnyCell, CellKey, CellRecord, ExperimentRecord, RunRecord
 from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -55,17 +55,19 @@ class RunStore:
     def save_run(self, run: RunRecord) -> None:
         write_atomic(self.directory / "run.json", run.model_dump_json(indent=1))
 
-    def save_cell(self, cell: CellRecord) -> None:
+    def save_cell(self, cell: AnyCell) -> None:
         write_atomic(self.cell_path(cell.key), cell.model_dump_json(indent=1))
 
     def read_run(self) -> RunRecord:
         """Raises: UnreadableError."""
         return _read(self.directory / "run.json", RunRecord)
 
-    def read_cell(self, key: CellKey) -> CellRecord | None:
+    def read_cell(self, key: CellKey) -> AnyCell | None:
         """The cell's record, or None when it has none. Raises: UnreadableError."""
         path = self.cell_path(key)
-        return _read(path, CellRecord) if path.exists() else None
+        if not path.exists():
+            return None
+        return _read(path, CellRecord) if key.has_server else _read(path, ExperimentRecord)
 
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
@@ -79,7 +81,7 @@ class RunStore:
             UnreadableError: run.json itself.
         """
         run = self.read_run()
-        cells: list[CellRecord] = []
+        cells: list[AnyCell] = []
         problems: list[str] = []
         for key in run.cells:
             try:
@@ -92,7 +94,13 @@ class RunStore:
             f"{path.name}: was unreadable, set aside and measured again"
             for path in sorted((self.directory / "cells").glob("*.json.unreadable-*"))
         ]
-        return LoadedRun(run=run, cells=tuple(cells), problems=tuple(problems), directory=self.directory)
+        return LoadedRun(
+            run=run,
+            cells=tuple(cell for cell in cells if isinstance(cell, CellRecord)),
+            experiments=tuple(cell for cell in cells if isinstance(cell, ExperimentRecord)),
+            problems=tuple(problems),
+            directory=self.directory,
+        )
 
 
 def _unused(path: Path) -> Path:

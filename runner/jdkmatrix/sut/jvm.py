@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from jdkmatrix import launch
-from jdkmatrix.config.model import Jvm
+from jdkmatrix.config.parts import Jvm
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.jdks.launch_java import clean_environment
 

@@ -1,0 +1,258 @@
+"""Measure one fork of an experiment without a server: run the program once, on its CPUs and in its box.
+
+Whatever happens is recorded: a fork that fails keeps its reason and its logs.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from jdkmatrix import launch
+from jdkmatrix.alone.command import arguments, longest_s
+from jdkmatrix.alone.parts import AloneParts
+from jdkmatrix.config.experiments import Fanout
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.parts import Limits
+from jdkmatrix.doctor.base import Host
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.limit_groups import limit_groups
+from jdkmatrix.host.limits import plan_limits, read_limit_host
+from jdkmatrix.measure.draft import logs_of, now_utc, pinning_of
+from jdkmatrix.measure.gates import Means, host_reasons, remote_reasons
+from jdkmatrix.measure.kernel import kernel_settings
+from jdkmatrix.measure.limit_outcome import outcomes
+from jdkmatrix.measure.limit_watch import LimitWatch
+from jdkmatrix.measure.pinning import Pinner
+from jdkmatrix.measure.windows import Listener
+from jdkmatrix.plan import PlannedFork
+from jdkmatrix.probes.host import pressure, read_host
+from jdkmatrix.provision.jdks.launch_java import clean_environment
+from jdkmatrix.records import (
+    Enforcement,
+    ExperimentFork,
+    ExperimentResult,
+    Outcome,
+    Pressure,
+    Reason,
+    RemoteStats,
+    Status,
+    TaskLoad,
+)
+from jdkmatrix.sut.remote import RemoteProcess
+
+STDOUT_LOG = "standalone.out"
+STDERR_LOG = "standalone.err"
+_GRACE_S = 2.0
+_RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(ExperimentResult)
+
+
+class AloneError(MatrixError):
+    """The program ended without a result."""
+
+
+@dataclass(frozen=True)
+class AloneSetup:
+    """Everything that one fork needs. `log_dir` exists."""
+
+    planned: PlannedFork
+    load: TaskLoad
+    matrix: Matrix
+    duration_s: float
+    parts: AloneParts
+    pinner: Pinner
+    log_dir: Path
+    log_prefix: str  # from the cell file to `log_dir`
+
+
+@dataclass
+class _Draft:
+    started_at: str = field(default_factory=now_utc)
+    failed: bool = False
+    reasons: list[Reason] = field(default_factory=list)
+    command: tuple[str, ...] = ()
+    remote_command: tuple[str, ...] = ()
+    host: Pressure | None = None
+    remote: RemoteStats | None = None
+    result: ExperimentResult | None = None
+    limits: tuple[Enforcement, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+
+def measure_alone(setup: AloneSetup, listener: Listener) -> ExperimentFork:
+    """Never raises for what can go wrong with the program: that is a result. Ctrl-C passes through, with all processes
+    ended."""
+    draft = _Draft()
+    try:
+        with (
+            kernel_settings(Host(root=Path("/"), results=setup.log_dir), setup.parts.kernel),
+            _remote(setup, draft) as remote,
+        ):
+            _measure(setup, remote, draft, listener)
+    except MatrixError as error:
+        draft.failed = True
+        draft.reasons.append(Reason(code="measurement", message=str(error)))
+    except Exception as error:
+        draft.failed = True
+        draft.reasons.append(Reason(code="internal-error", message=f"{type(error).__name__}: {error}"))
+        (setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
+    draft.reasons += [Reason(code=hit.code, message=hit.message, figures=hit.figures) for hit in draft.outcomes]
+    return _finished(setup, draft)
+
+
+def parse_result(output: str) -> ExperimentResult:
+    """The program's last line; a JVM may have had something to say before it.
+
+    Raises:
+        AloneError: there is none, or it is not what it should be.
+    """
+    lines = output.strip().splitlines()
+    if not lines:
+        raise AloneError("it printed no result")
+    try:
+        return _RESULT.validate_json(lines[-1])
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the line"
+        raise AloneError(f"its last line is no result: {where}: {first['msg']}") from None
+
+
+@contextmanager
+def _remote(setup: AloneSetup, draft: _Draft) -> Iterator[RemoteProcess | None]:
+    parts = setup.parts.remote
+    if parts is None:
+        yield None
+        return
+    cpus = setup.parts.cpu_sets.remote
+    cgroup = setup.pinner.group("remote", cpus)
+    with RemoteProcess(parts.jar, parts.java, cpus=cpus, log_dir=setup.log_dir, cgroup=cgroup) as remote:
+        draft.remote_command = tuple(remote.command)
+        remote.wait_ready()
+        yield remote
+
+
+def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, listener: Listener) -> None:
+    parts = setup.parts
+    draft.command = (
+        *parts.command,
+        *arguments(
+            parts.experiment,
+            setup.planned.key,
+            setup.load,
+            rounds=parts.burn_rounds,
+            rounds_per_us=parts.rounds_per_us,
+            duration_s=setup.duration_s,
+            url=remote.url if remote else None,
+        ),
+    )
+    pinned = setup.pinner.group("sut", parts.cpu_sets.sut)
+    plan = plan_limits(parts.experiment.limits or Limits(), read_limit_host(pinned))
+    draft.limits = plan.enforced
+    listener.step(f"running {parts.experiment.experiment}")
+    with limit_groups(plan, pinned) as groups:
+        if remote:
+            remote.stats(reset=True)
+        before, own_before_s = read_host(), _own_cpu_s()
+        started_ns = time.monotonic_ns()
+        with _process(
+            setup, draft.command, [*([pinned] if pinned else []), *groups.folders], plan.open_files_max
+        ) as process:
+            watch = LimitWatch(process.pid, plan, groups.counters, process.kill, started_ns=started_ns)
+            with watch:
+                status = _wait(process, longest_s(parts.experiment, setup.duration_s))
+        after, own_after_s = read_host(), _own_cpu_s()
+        draft.remote = remote.stats() if remote else None
+        if plan.enforced:
+            draft.outcomes = outcomes(
+                limits=plan.limits,
+                counters=watch.counters,
+                seen=watch.seen,
+                log_lines=_lines(setup.log_dir / STDERR_LOG),
+            )
+    sets = parts.cpu_sets
+    ours_s = own_after_s - own_before_s + (draft.remote.cpu_s if draft.remote else 0.0)
+    draft.host = pressure(before, after, cpus=tuple({*sets.sut, *sets.remote}), own_cpu_s=ours_s)
+    if status != 0:
+        tail = launch.stderr_tail(setup.log_dir / STDERR_LOG)
+        raise AloneError(f"the program {launch.how_ended(status)}{tail}")
+    draft.result = parse_result((setup.log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
+    thresholds = setup.matrix.thresholds
+    draft.reasons += host_reasons(draft.host, thresholds)
+    if draft.remote and isinstance(parts.experiment, Fanout):
+        means = Means(service_s=parts.experiment.remote.delay_us / 1e6, remote_cpus=len(sets.remote))
+        draft.reasons += remote_reasons(draft.remote, means, thresholds)
+    listener.step(_words(draft.result))
+
+
+@contextmanager
+def _process(
+    setup: AloneSetup, command: tuple[str, ...], cgroups: list[Path], open_files_max: int | None
+) -> Iterator[subprocess.Popen[bytes]]:
+    with (setup.log_dir / STDOUT_LOG).open("wb") as out, (setup.log_dir / STDERR_LOG).open("wb") as err:
+        process = launch.spawn(
+            command,
+            cpus=setup.parts.cpu_sets.sut,
+            cgroups=cgroups,
+            open_files_max=open_files_max,
+            env=clean_environment(),
+            stdout=out,
+            stderr=err,
+        )
+    try:
+        yield process
+    finally:
+        launch.terminate(process, grace_s=_GRACE_S)
+
+
+def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
+    try:
+        return process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        raise AloneError(f"the program had not ended after {timeout_s:.0f} s") from None
+
+
+def _own_cpu_s() -> float:
+    """Of this process, and of its children that have ended: the program is one by then, the remote system is not."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+
+
+def _words(result: ExperimentResult) -> str:
+    return result.outcome if result.problem is None else f"{result.outcome}: {result.problem.message}"
+
+
+def _finished(setup: AloneSetup, draft: _Draft) -> ExperimentFork:
+    status = Status.FAILED if draft.failed else Status.OK
+    hit = {outcome.code for outcome in draft.outcomes}
+    if status is Status.OK and any(reason.code not in hit for reason in draft.reasons):
+        status = Status.INVALID
+    return ExperimentFork(
+        fork=setup.planned.fork,
+        position=setup.planned.position,
+        sequence=setup.planned.sequence,
+        status=status,
+        reasons=tuple(draft.reasons),
+        started_at=draft.started_at,
+        ended_at=now_utc(),
+        command=draft.command,
+        remote_command=draft.remote_command,
+        pinning=pinning_of(setup.parts.cpu_sets, setup.pinner),
+        host=draft.host,
+        remote=draft.remote,
+        result=draft.result,
+        limits=draft.limits,
+        outcomes=draft.outcomes,
+        logs=logs_of(setup.log_dir, setup.log_prefix),
+    )

@@ -1,0 +1,102 @@
+"""What a cell of an experiment is measured with. Pure, but for what each JVM says of its own flags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jdkmatrix.alone.command import vm_options
+from jdkmatrix.config.experiments import Experiment, Fanout
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.measure.assemble import Parts, java_of, tuning_for
+from jdkmatrix.measure.draft import RemoteParts
+from jdkmatrix.measure.pinning import Pinner
+from jdkmatrix.provision.jdks.resolve import Unavailable
+from jdkmatrix.records import Calibration, CellKey
+from jdkmatrix.sut.jvm import options_of, read_flags
+
+
+@dataclass(frozen=True)
+class AloneParts:
+    """`command`: up to the program's own arguments. `rounds_per_us` and `burn_rounds` are 0 where nothing is burnt."""
+
+    experiment: Experiment
+    command: tuple[str, ...]
+    cpu_sets: CpuSets
+    burn_rounds: int
+    rounds_per_us: float
+    jvm_flags: Mapping[str, str]
+    kernel: Mapping[str, str]
+    remote: RemoteParts | None
+    inputs: Mapping[str, Any]
+
+
+def assemble_alone(
+    matrix: Matrix,
+    parts: Parts,
+    cpu_sets: Mapping[CellKey, CpuSets],
+    calibrations: Mapping[str, Calibration],
+    pinner: Pinner,
+) -> Iterator[tuple[CellKey, AloneParts]]:
+    """For every cell of `cpu_sets` that has no server, all of which can be measured.
+
+    Raises:
+        MatrixError: a JVM does not start with its options.
+    """
+    flags: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
+    for cell, cpus in cpu_sets.items():
+        if cell.has_server:
+            continue
+        jdk = parts.jdks[cell.jdk]
+        if isinstance(jdk, Unavailable):
+            raise TypeError(f"{cell.cell_id} cannot be measured and should not be here")
+        experiment = matrix.experiments[cell.workload]
+        tuning = tuning_for(matrix, cell)
+        options = (
+            *(options_of(experiment.jvm, jdk.entry.vm) if experiment.jvm else ()),
+            *vm_options(experiment, cell.executor),
+            *(f"-D{name}={value}" for name, value in tuning.properties.items()),
+        )
+        java = java_of(parts.jdks, cell.jdk)
+        asked = (cell.jdk, cpus.sut, options)
+        if asked not in flags:
+            cgroup = pinner.group("sut", cpus.sut)
+            flags[asked] = read_flags(java, jdk.entry.vm, options, cpus=cpus.sut, cgroup=cgroup)
+        rounds_per_us = calibrations[cell.jdk].rounds_per_us if cell.burn_us else 0.0
+        yield (
+            cell,
+            AloneParts(
+                experiment=experiment,
+                command=(str(java), *options, "-jar", str(parts.workloads.standalone_jar)),
+                cpu_sets=cpus,
+                burn_rounds=round(cell.burn_us * rounds_per_us),
+                rounds_per_us=rounds_per_us,
+                jvm_flags=flags[asked],
+                kernel=tuning.kernel,
+                remote=_remote(matrix, parts, experiment),
+                inputs={
+                    "experiment": experiment.model_dump(),
+                    "artefacts": {
+                        name: digest
+                        for name, digest in parts.workloads.sha256.items()
+                        if name in (_PROGRAM, *((_REMOTE,) if isinstance(experiment, Fanout) else ()))
+                    },
+                    "jdk": {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release},
+                    "jvm_options": list(options),
+                    "kernel": dict(tuning.kernel),
+                },
+            ),
+        )
+
+
+_PROGRAM = "standalone.jar"
+_REMOTE = "remote.jar"
+
+
+def _remote(matrix: Matrix, parts: Parts, experiment: Experiment) -> RemoteParts | None:
+    """It runs on the driver's JDK, whatever the cell's is."""
+    if not isinstance(experiment, Fanout):
+        return None
+    return RemoteParts(parts.workloads.remote_jar, java_of(parts.jdks, matrix.driver.jdk), experiment.remote)

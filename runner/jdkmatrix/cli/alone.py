@@ -1,0 +1,57 @@
+"""Experiments without a server in a terminal: a fork in a line, all cells in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from jdkmatrix.records import ExperimentFork, ExperimentRecord, Status
+from jdkmatrix.stats.experiments import Figure, Spread, figures, outcomes, spreads
+
+HEADINGS = ("arm", "forks", "figure", "median", "least–most", "expected", "outcome")
+
+
+def fork_words(fork: ExperimentFork) -> str:
+    """The leading figure and how it ended; what spoils it where something does."""
+    result = fork.result
+    if result is None:
+        return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
+    parts = [_words(figure) for figure in figures(result)[:1]]
+    if result.problem is not None:
+        parts.append(f"{result.outcome}: {result.problem.message}")
+    if fork.status is not Status.OK:
+        parts.append(f"({fork.status.value}: {', '.join(reason.code for reason in fork.reasons)})")
+    return " ".join(parts)
+
+
+def groups(cells: Sequence[ExperimentRecord]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+    """What cells have in common, and a row for each of them, in the order of `HEADINGS`."""
+    by_group: dict[str, list[ExperimentRecord]] = {}
+    for cell in cells:
+        key = cell.key
+        cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
+        burn = f", {key.burn_us} µs" if key.burn_us else ""
+        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {cpus}{burn}", []).append(cell)
+    for title, members in by_group.items():
+        yield title, [_row(cell) for cell in members]
+
+
+def _row(cell: ExperimentRecord) -> tuple[str, ...]:
+    usable = sum(fork.usable for fork in cell.forks)
+    found = spreads(cell)[:1]
+    figure = _spread_columns(found[0]) if found else ("", _why(cell), "", "")
+    return (cell.key.executor, f"{usable}/{len(cell.forks)}", *figure, ", ".join(outcomes(cell)))
+
+
+def _why(cell: ExperimentRecord) -> str:
+    return ", ".join(sorted({fork.status.value for fork in cell.forks if not fork.usable})) or "not measured"
+
+
+def _spread_columns(spread: Spread) -> tuple[str, str, str, str]:
+    name = f"{spread.name}, {spread.unit}" if spread.unit else spread.name
+    expected = "" if spread.expected is None else f"{spread.expected:,.4g}"
+    return name, f"{spread.median:,.4g}", f"{spread.least:,.4g}–{spread.most:,.4g}", expected
+
+
+def _words(figure: Figure) -> str:
+    expected = "" if figure.expected is None else f" (expected {figure.expected:,.4g})"
+    return f"{figure.name} {figure.value:,.4g} {figure.unit}".rstrip() + expected

@@ -1,0 +1,52 @@
+"""Tables of matrix.toml that several others contain."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class VmOptions(Table):
+    options: tuple[str, ...]
+
+
+class Jvm(Table):
+    hotspot: VmOptions
+    openj9: VmOptions
+
+
+class Limits(Table):
+    """What a server may use before it is stopped for the host's sake; None: what the host permits. `memory_bytes_max`:
+    resident memory, and what the kernel counts with it. `threads_max` counts the threads of all its processes."""
+
+    threads_max: Annotated[int, Field(ge=1)] | None = None
+    memory_bytes_max: Annotated[int, Field(ge=1 << 20)] | None = None
+    open_files_max: Annotated[int, Field(ge=16)] | None = None
+
+
+class RemoteAnswers(Table):
+    """How the remote system answers: `size_bytes` after a delay of `delay_us`, always the same (`fixed`), or the mean
+    of an exponential or a lognormal distribution (`sigma`: of the logarithm), drawn with `seed`."""
+
+    delay_us: Annotated[int, Field(ge=0, le=600_000_000)]
+    size_bytes: Annotated[int, Field(ge=0, le=10_485_760)]
+    spread: Literal["fixed", "exponential", "lognormal"] = "fixed"
+    sigma: Annotated[float, Field(gt=0, le=3)] | None = None
+    seed: int = 1
+
+    @property
+    def query(self) -> str:
+        """As the remote system is asked."""
+        parts = [f"delay_us={self.delay_us}", f"size_bytes={self.size_bytes}"]
+        if self.spread != "fixed":
+            parts += [f"spread={self.spread}", f"seed={self.seed}"]
+        if self.sigma is not None:
+            parts.append(f"sigma={self.sigma:g}")
+        return "&".join(parts)
