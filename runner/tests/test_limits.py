@@ -210,6 +210,7 @@ NO_THREAD = [
 
 def test_threads_that_the_kernel_refused() -> None:
     (found,) = outcomes(
+        who="the server",
         limits=ALL,
         counters=LimitCounters(threads_refused=12, memory_held_back=5, oom_kills=0),
         seen=[Sighting("threads", 3.5, None)],
@@ -242,17 +243,25 @@ def test_threads_that_the_kernel_refused() -> None:
     ],
 )
 def test_what_a_jvm_writes(line: str, code: str) -> None:
-    (found,) = outcomes(limits=Limits(), counters=LimitCounters(), seen=[], log_lines=["a start", line])
+    (found,) = outcomes(
+        who="the server", limits=Limits(), counters=LimitCounters(), seen=[], log_lines=["a start", line]
+    )
     assert (found.code, found.figures, found.first_seen_s) == (code, {"log_lines": 1}, None)
     assert line[:60] in found.message
 
 
 def test_the_watch_that_ended_it_says_what_it_saw() -> None:
-    (found,) = outcomes(limits=ALL, counters=LimitCounters(), seen=[Sighting("memory", 7.0, 512_000_000)], log_lines=[])
+    (found,) = outcomes(
+        who="the server",
+        limits=ALL,
+        counters=LimitCounters(),
+        seen=[Sighting("memory", 7.0, 512_000_000)],
+        log_lines=[],
+    )
     assert found.message == ("the server ran into its limit of 315 MB: it had 512 MB, and was ended by the watch")
     assert found.first_seen_s == 7.0
 
 
 @given(st.lists(st.text()))
 def test_a_log_that_says_nothing_of_limits_has_no_outcome(lines: list[str]) -> None:
-    assert outcomes(limits=ALL, counters=LimitCounters(0, 99, 0), seen=[], log_lines=lines) == ()
+    assert outcomes(who="the server", limits=ALL, counters=LimitCounters(0, 99, 0), seen=[], log_lines=lines) == ()

@@ -97,7 +97,7 @@ def run_greedy(
         finally:
             launch.terminate(process, grace_s=0)
         with log.open(errors="replace") as lines:
-            found = outcomes(limits=limits, counters=watch.counters, seen=watch.seen, log_lines=lines)
+            found = outcomes(who="the server", limits=limits, counters=watch.counters, seen=watch.seen, log_lines=lines)
     assert own_groups() == []
     assert subprocess.run(["true"], check=True).returncode == 0, "the host lives"
     return status, list(found)

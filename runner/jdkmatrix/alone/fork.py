@@ -172,6 +172,7 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
         draft.remote = remote.stats() if remote else None
         if plan.enforced:
             draft.outcomes = outcomes(
+                who="the program",
                 limits=plan.limits,
                 counters=watch.counters,
                 seen=watch.seen,

@@ -148,7 +148,11 @@ def _measure(setup: ForkSetup, launch: Launch, remote: RemoteProcess | None, dra
         finally:
             if plan.enforced:
                 draft.outcomes = outcomes(
-                    limits=limits, counters=watch.counters, seen=watch.seen, log_lines=_log_lines(launch)
+                    who="the server",
+                    limits=limits,
+                    counters=watch.counters,
+                    seen=watch.seen,
+                    log_lines=_log_lines(launch),
                 )
         listener.step("stopping the server")
 

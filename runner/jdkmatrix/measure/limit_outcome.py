@@ -54,22 +54,27 @@ class _Written:
 
 
 def outcomes(
-    *, limits: Limits, counters: LimitCounters, seen: Iterable[Sighting], log_lines: Iterable[str]
+    *, who: str, limits: Limits, counters: LimitCounters, seen: Iterable[Sighting], log_lines: Iterable[str]
 ) -> tuple[Outcome, ...]:
-    """One for each limit that was hit, whoever told; none where nothing says so."""
+    """One for each limit that was hit, whoever told; none where nothing says so. `who` was limited, in words."""
     written = _read(log_lines)
     sightings = {sighting.limit: sighting for sighting in seen}
     found = [
-        _outcome("threads-limit", limits.threads_max, counters.threads_refused, sightings.get("threads"), written),
-        _outcome("memory-limit", limits.memory_bytes_max, counters.oom_kills, sightings.get("memory"), written),
-        _outcome("files-limit", limits.open_files_max, None, None, written),
-        _outcome("jvm-memory-limit", None, None, None, written),
+        _outcome(who, "threads-limit", limits.threads_max, counters.threads_refused, sightings.get("threads"), written),
+        _outcome(who, "memory-limit", limits.memory_bytes_max, counters.oom_kills, sightings.get("memory"), written),
+        _outcome(who, "files-limit", limits.open_files_max, None, None, written),
+        _outcome(who, "jvm-memory-limit", None, None, None, written),
     ]
     return tuple(outcome for outcome in found if outcome is not None)
 
 
 def _outcome(
-    code: Code, maximum: int | None, counted: int | None, sighting: Sighting | None, written: dict[Code, _Written]
+    who: str,
+    code: Code,
+    maximum: int | None,
+    counted: int | None,
+    sighting: Sighting | None,
+    written: dict[Code, _Written],
 ) -> Outcome | None:
     said = written.get(code)
     breach = sighting.value if sighting else None
@@ -91,7 +96,7 @@ def _outcome(
     if maximum is not None:
         figures["limit"] = maximum
         what = f"its limit of {_amount(code, maximum)}"
-    message = f"the server ran into {what}: {'; '.join(words)}"
+    message = f"{who} ran into {what}: {'; '.join(words)}"
     return Outcome(code=code, message=message, figures=figures, first_seen_s=sighting.t_s if sighting else None)
 
 

@@ -1,0 +1,155 @@
+"""A fork of an experiment: the program is a script that says what a test wants; process, limits and logs are real."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jdkmatrix.alone.fork import STDERR_LOG, AloneError, AloneSetup, measure_alone, parse_result
+from jdkmatrix.alone.parts import AloneParts
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.parts import Limits
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.measure.pinning import AffinityPinner
+from jdkmatrix.plan import PlannedFork
+from jdkmatrix.records import NO_SERVER, CellKey, ExperimentFork, PinningResult, Status
+
+MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
+# What the host does while a test runs is not what these tests are about.
+CALM = MATRIX.model_copy(
+    update={
+        "thresholds": MATRIX.thresholds.model_copy(
+            update={"steal_share_max": 1.0, "foreign_cpu_share_max": 1.0, "throttled_share_max": 1.0,
+                    "swapped_bytes_per_s_max": 1e12, "clock_step_s_max": 1e6}
+        )
+    }
+)  # fmt: skip
+KEY = CellKey(
+    workload="pinning-lock", server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
+)
+RESULT: dict[str, Any] = {
+    "schema_version": 1, "experiment": "pinning", "version": "1", "started_utc": "2026-11-22T00:00:00Z",
+    "outcome": "complete", "problem": None, "asked": {},
+    "expected": {"quantity": "throughput_per_s", "formula": "threads / D", "value": 2000.0, "source": "a rule"},
+    "seen": {
+        "threads_started": 100, "duration_s": 1.0, "operations": 1990, "throughput_per_s": 1990.0, "latency": None,
+        "lower_bounds": 0, "threads_served": 100, "cpu_s": 0.1, "carriers": None,
+        "pinned": {"probe": "unavailable", "reason": "made up"},
+    },
+    "vm": {
+        "java_version": "25", "name": "n", "vm_version": "25", "vendor": "v", "options": [], "processors": 1,
+        "max_heap_bytes": 1, "collectors": [], "kernel": "k", "arch": "a",
+    },
+}  # fmt: skip
+
+
+def run(folder: Path, script: str, **changes: Any) -> ExperimentFork:
+    log_dir = folder / "logs"
+    log_dir.mkdir()
+    (folder / "result.json").write_text(json.dumps(RESULT))
+    parts = AloneParts(
+        experiment=CALM.experiments[KEY.workload].model_copy(update=changes),
+        command=("sh", "-c", script, "standalone"),
+        cpu_sets=CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False),
+        burn_rounds=0, rounds_per_us=0.0, jvm_flags={}, kernel={}, remote=None, inputs={},
+    )  # fmt: skip
+    setup = AloneSetup(
+        planned=PlannedFork(KEY, fork=2, position=1, sequence=5), load=CALM.task_loads[KEY.load], matrix=CALM,
+        duration_s=1.0, parts=parts, pinner=AffinityPinner("not tried in this test"), log_dir=log_dir,
+        log_prefix="../logs",
+    )  # fmt: skip
+
+    class Silent:
+        def step(self, text: str) -> None: ...
+
+    return measure_alone(setup, Silent())
+
+
+def test_the_last_line_counts(tmp_path: Path) -> None:
+    fork = run(tmp_path, f"echo a warning of the JVM; cat {tmp_path}/result.json; echo progress >&2")
+    assert (fork.status, fork.reasons, fork.fork, fork.sequence) == (Status.OK, (), 2, 5)
+    assert isinstance(fork.result, PinningResult)
+    assert fork.result.seen is not None
+    assert fork.result.seen.throughput_per_s == 1990.0
+    assert fork.usable
+    assert fork.host is not None
+    assert fork.command[-2:] == ("--warmup-s", "2")
+    assert (tmp_path / "logs" / STDERR_LOG).read_text() == "progress\n"
+    assert fork.logs[STDERR_LOG] == f"../logs/{STDERR_LOG}"
+
+
+def test_it_runs_on_its_cpus_and_sees_what_it_is_asked(tmp_path: Path) -> None:
+    script = f'taskset -pc $$ >&2; echo "$@" >&2; cat {tmp_path}/result.json'
+    fork = run(tmp_path, script)
+    assert fork.status is Status.OK, fork.reasons
+    said = (tmp_path / "logs" / STDERR_LOG).read_text()
+    assert f"list: {fork.pinning.sut_cpus[0]}\n" in said
+    assert "pinning --construct lock --threads 100 --block-ms 50" in said
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("echo broken >&2; exit 1", ["ended with exit status 1", "broken"]),
+        ("kill -9 $$", ["killed by signal 9"]),
+        ("true", ["printed no result"]),
+        ("echo '{}'", ["its last line is no result"]),
+        ("echo 'no json'", ["its last line is no result"]),
+    ],
+)
+def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list[str]) -> None:
+    fork = run(tmp_path, script)
+    assert fork.status is Status.FAILED
+    assert fork.result is None
+    for text in expected:
+        assert text in fork.reasons[0].message
+
+
+def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    fork = run(tmp_path, "exec /nowhere/java")
+    assert fork.status is Status.FAILED
+    assert "exit status" in fork.reasons[0].message
+
+
+def test_a_limit_that_it_hits_is_an_outcome(tmp_path: Path) -> None:
+    script = f"echo 'java.net.SocketException: Too many open files' >&2; ulimit -n >&2; cat {tmp_path}/result.json"
+    fork = run(tmp_path, script, limits=Limits(open_files_max=64))
+    assert fork.status is Status.OK, "its own figures stand"
+    assert [outcome.code for outcome in fork.outcomes] == ["files-limit"]
+    assert [reason.code for reason in fork.reasons] == ["files-limit"]
+    assert fork.outcomes[0].message.startswith("the program ran into its limit of 64 open files")
+    assert "\n64\n" in (tmp_path / "logs" / STDERR_LOG).read_text()
+    assert [limit.limit for limit in fork.limits] == ["open files"]
+
+
+def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    strict = CALM.thresholds.model_copy(update={"steal_share_max": -1.0})
+    monkeypatch.setattr(f"{__name__}.CALM", CALM.model_copy(update={"thresholds": strict}))
+    fork = run(tmp_path, f"cat {tmp_path}/result.json")
+    assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.INVALID, ["steal"])
+    assert fork.result is not None, "what was measured is kept"
+    assert not fork.usable
+
+
+def test_no_process_outlives_a_run_that_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jdkmatrix.alone.fork._wait", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, f"echo $$ > {tmp_path}/pid; sleep 600")
+    pid = tmp_path / "pid"
+    assert not pid.exists() or not Path(f"/proc/{pid.read_text().strip()}").exists()
+
+
+def test_a_result_without_figures_is_no_failure() -> None:
+    refused = {**RESULT, "outcome": "not-on-this-jdk", "seen": None, "expected": None,
+               "problem": {"message": "no such API", "at_count": None, "advice": "JDK 22"}}  # fmt: skip
+    result = parse_result(json.dumps(refused))
+    assert result.outcome == "not-on-this-jdk"
+    with pytest.raises(AloneError, match="seen"):
+        parse_result(json.dumps({**RESULT, "seen": {}}))
