@@ -1,0 +1,227 @@
+"""Real experiments without a server on real JDKs, small: what physics says about them, not how fast they are."""
+
+from __future__ import annotations
+
+import copy
+import os
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jdkmatrix.alone.fork import AloneSetup, measure_alone
+from jdkmatrix.alone.parts import assemble_alone
+from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.measure.assemble import Parts
+from jdkmatrix.measure.pinning import AffinityPinner
+from jdkmatrix.measure.prepare import set_up_parts
+from jdkmatrix.plan import PlannedFork
+from jdkmatrix.project import Project
+from jdkmatrix.records import (
+    NO_SERVER,
+    BurnResult,
+    Calibration,
+    CellKey,
+    ExperimentFork,
+    ExperimentResult,
+    FanoutResult,
+    PinningResult,
+    SpawnResult,
+    Status,
+)
+from tests.project import make_project
+from tests.real_parts import Silent
+
+pytestmark = pytest.mark.real
+
+PINS, FREE = "temurin-21.0.8", "temurin-25"
+BOTH = (PINS, FREE)
+BLOCK_MS = 50
+PINNED_PER_S = 2 * 1000 / BLOCK_MS  # two carriers
+SMALL: dict[str, dict[str, Any]] = {
+    "experiments": {
+        **{f"pin-{inside}": {"experiment": "pinning", "inside": inside, "block_ms": BLOCK_MS, "warmup_s": 0.5}
+           for inside in ("synchronized", "lock", "object-wait", "class-init", "native")},
+        "burn-small": {"experiment": "burn", "warmup_s": 0.5, "drain_s": 5, "parks": True},
+        "sleep-small": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "stack_kib": 512, "timeout_s": 60},
+        "sleep-boxed": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "timeout_s": 60,
+                        "limits": {"threads_max": 300}},
+        "print-small": {"experiment": "spawn", "task": "print", "timeout_s": 60},
+        "fan": {"experiment": "fanout", "remote": {"delay_us": 200_000, "size_bytes": 64}, "timeout_s": 30},
+        "fan-few-files": {"experiment": "fanout", "remote": {"delay_us": 200_000, "size_bytes": 64}, "timeout_s": 10,
+                          "limits": {"open_files_max": 80}},
+    },
+    "task_loads": {
+        "count-20": {"kind": "count", "count": 20}, "count-2000": {"kind": "count", "count": 2000},
+        "tasks-4": {"kind": "in-flight", "tasks": 4}, "tasks-50-per-s": {"kind": "task-rate", "rate_per_s": 50},
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    home = make_project(tmp_path_factory.mktemp("project"))
+    return Project(home, home)
+
+
+@pytest.fixture(scope="module")
+def matrix(project: Project) -> Matrix:
+    data = copy.deepcopy(tomllib.loads(project.matrix.read_text()))
+    for table, entries in SMALL.items():
+        data[table].update(entries)
+        axis = {"experiments": "workload", "task_loads": "load"}[table]
+        data["axes"][axis] += list(entries)
+    data["axes"]["executor"] += ["fixed-5", "virtual-semaphore-5"]
+    return parse_matrix(data, "matrix.toml")
+
+
+@pytest.fixture(scope="module")
+def parts(project: Project, matrix: Matrix) -> Parts:
+    return set_up_parts(project, matrix, [cell("print-small", jdk, "virtual", "count-20") for jdk in BOTH], say=print)
+
+
+def cell(workload: str, jdk: str, executor: str, load: str, burn_us: int = 0) -> CellKey:
+    return CellKey(workload=workload, server=NO_SERVER, jdk=jdk, executor=executor, cpus=1, burn_us=burn_us, load=load)
+
+
+def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> ExperimentFork:
+    mine: Sequence[int] = sorted(os.sched_getaffinity(0))
+    cpus = CpuSets(sut=(mine[-1],), driver=(), remote=(mine[0],), overlapped=False, shares_cores=False)
+    calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
+    pinner = AffinityPinner("not tried in this test")
+    ((_, made),) = assemble_alone(matrix, parts, {key: cpus}, {key.jdk: calibration}, pinner)
+    log_dir = folder / "logs"
+    log_dir.mkdir(exist_ok=True)
+    setup = AloneSetup(
+        planned=PlannedFork(key, fork=1, position=1, sequence=1), load=matrix.task_loads[key.load], matrix=matrix,
+        duration_s=2.0, parts=made, pinner=pinner, log_dir=log_dir, log_prefix="../logs",
+    )  # fmt: skip
+    return measure_alone(setup, Silent())
+
+
+def told(fork: ExperimentFork) -> ExperimentResult:
+    """What it said; the host's noise is not what these tests are about."""
+    assert fork.status is not Status.FAILED, fork.reasons
+    assert fork.result is not None
+    return fork.result
+
+
+def pinning(matrix: Matrix, parts: Parts, inside: str, jdk: str, folder: Path) -> PinningResult:
+    found = told(run(matrix, parts, cell(f"pin-{inside}", jdk, "virtual+carriers-2", "count-100"), folder))
+    assert isinstance(found, PinningResult)
+    return found
+
+
+def test_synchronized_pins_on_21_and_no_more_on_25(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    before = pinning(matrix, parts, "synchronized", PINS, tmp_path)
+    after = pinning(matrix, parts, "synchronized", FREE, tmp_path)
+    assert before.seen is not None and after.seen is not None
+    assert before.seen.throughput_per_s == pytest.approx(PINNED_PER_S, rel=0.15)
+    assert before.expected is not None and before.expected.value == PINNED_PER_S
+    assert after.seen.throughput_per_s >= 5 * before.seen.throughput_per_s
+    assert before.seen.pinned.count
+    assert before.seen.pinned.stacks
+    assert any("Blocking" in frame for frame in before.seen.pinned.stacks[0].frames)
+    assert after.seen.pinned.count == 0
+
+
+@pytest.mark.parametrize("jdk", BOTH)
+def test_a_lock_does_not_pin(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str) -> None:
+    found = pinning(matrix, parts, "lock", jdk, tmp_path)
+    assert found.seen is not None
+    assert found.seen.throughput_per_s >= 5 * PINNED_PER_S
+    assert found.seen.pinned.count == 0
+
+
+def test_waiting_is_made_up_for_by_more_carriers_on_21(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    found = pinning(matrix, parts, "object-wait", PINS, tmp_path)
+    assert found.seen is not None and found.seen.carriers is not None
+    assert found.seen.throughput_per_s >= 5 * PINNED_PER_S
+    assert found.seen.carriers.compensating > 10
+
+
+def test_a_native_frame_pins_where_it_can_be_tried(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    assert pinning(matrix, parts, "native", PINS, tmp_path).outcome == "not-on-this-jdk"
+    found = pinning(matrix, parts, "native", FREE, tmp_path)
+    assert found.seen is not None
+    assert found.seen.throughput_per_s == pytest.approx(PINNED_PER_S, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("executor", "load"),
+    [(arm, "tasks-4") for arm in ("virtual", "platform", "cached", "fixed-5", "fjp-fifo", "fjp-lifo", "work-stealing")]
+    + [("virtual", "tasks-50-per-s"), ("fjp-fifo", "tasks-50-per-s")],
+)
+def test_every_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, executor: str, load: str) -> None:
+    found = told(run(matrix, parts, cell("burn-small", FREE, executor, load, burn_us=500), tmp_path))
+    assert isinstance(found, BurnResult)
+    assert found.outcome == "complete"
+    assert found.seen is not None
+    assert found.seen.rounds_per_task == 500 * 500
+    assert found.seen.latency_to_end is not None
+    assert found.seen.latency_to_end.count >= found.seen.completed > 0
+    assert found.seen.parks.probe == "on"
+    assert found.seen.cpus == 1
+    if load == "tasks-50-per-s":
+        assert found.seen.due == 100, "50 a second for 2 s, whatever became of them"
+
+
+@pytest.mark.parametrize("jdk", BOTH)
+def test_a_virtual_thread_takes_less_memory_than_a_platform_thread(
+    matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str
+) -> None:
+    each = {}
+    for kind in ("virtual", "platform"):
+        found = told(run(matrix, parts, cell("sleep-small", jdk, kind, "count-2000"), tmp_path))
+        assert isinstance(found, SpawnResult) and found.seen is not None and found.seen.per_thread is not None
+        assert found.seen.live == 2000
+        each[kind] = found.seen.per_thread
+    assert each["virtual"].rss_bytes < each["platform"].rss_bytes
+    assert each["platform"].virt_bytes == pytest.approx(512 * 1024, rel=0.1), "its stack, -Xss512k"
+    assert each["platform"].native_threads == pytest.approx(1.0, abs=0.01)
+    assert each["virtual"].native_threads == pytest.approx(0.0, abs=0.01)
+
+
+def test_a_host_that_refuses_threads_is_a_result(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    fork = run(matrix, parts, cell("sleep-boxed", FREE, "platform", "count-2000"), tmp_path)
+    if fork.limits[0].by == "watch":
+        assert fork.outcomes, "ended by the watch, which says so"
+        return
+    found = told(fork)
+    assert found.outcome == "threads-refused"
+    assert found.problem is not None and found.problem.at_count is not None
+    assert 0 < found.problem.at_count < 300
+    assert isinstance(found, SpawnResult) and found.seen is not None
+    assert found.seen.started == found.problem.at_count
+
+
+@pytest.mark.parametrize("jdk", BOTH)
+def test_a_pool_takes_rounds_and_virtual_threads_one(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str) -> None:
+    wall_s = {}
+    for how in ("fixed-5", "virtual-semaphore-5", "virtual", "platform"):
+        found = told(run(matrix, parts, cell("fan", jdk, how, "count-20"), tmp_path))
+        assert isinstance(found, FanoutResult) and found.seen is not None
+        assert (found.outcome, found.seen.ok, found.seen.failed) == ("complete", 20, 0)
+        wall_s[how] = found.seen.wall_s
+    for how in ("fixed-5", "virtual-semaphore-5"):
+        assert wall_s[how] == pytest.approx(20 / 5 * 0.2, rel=0.25)
+    assert wall_s["virtual"] < wall_s["fixed-5"] / 2
+    assert wall_s["platform"] < wall_s["fixed-5"] / 2
+
+
+def test_structured_concurrency_where_the_jdk_has_it(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    for jdk in BOTH:
+        found = told(run(matrix, parts, cell("fan", jdk, "structured", "count-20"), tmp_path))
+        assert isinstance(found, FanoutResult) and found.seen is not None, found.problem
+        assert (found.outcome, found.seen.ok) == ("complete", 20)
+
+
+def test_too_few_open_files_are_a_result_with_advice(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    found = told(run(matrix, parts, cell("fan-few-files", FREE, "virtual", "count-2000"), tmp_path))
+    assert found.outcome == "files-refused"
+    assert found.problem is not None and found.problem.advice is not None
+    assert "ulimit -n" in found.problem.advice
