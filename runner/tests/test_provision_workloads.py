@@ -64,6 +64,7 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
         "burn.jar",
         "loadgen.jar",
         "remote.jar",
+        "standalone.jar",
         "liberty",
     }
 

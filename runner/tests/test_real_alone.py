@@ -40,7 +40,9 @@ pytestmark = pytest.mark.real
 
 PINS, FREE = "temurin-21.0.8", "temurin-25"
 BOTH = (PINS, FREE)
-BLOCK_MS = 50
+# Long against what a busy host makes a thread late by.
+BLOCK_MS = 200
+DURATION_S = 4.0
 PINNED_PER_S = 2 * 1000 / BLOCK_MS  # two carriers
 SMALL: dict[str, dict[str, Any]] = {
     "experiments": {
@@ -98,7 +100,7 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> ExperimentF
     log_dir.mkdir(exist_ok=True)
     setup = AloneSetup(
         planned=PlannedFork(key, fork=1, position=1, sequence=1), load=matrix.task_loads[key.load], matrix=matrix,
-        duration_s=2.0, parts=made, pinner=pinner, log_dir=log_dir, log_prefix="../logs",
+        duration_s=DURATION_S, parts=made, pinner=pinner, log_dir=log_dir, log_prefix="../logs",
     )  # fmt: skip
     return measure_alone(setup, Silent())
 
@@ -164,10 +166,10 @@ def test_every_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, executor:
     assert found.seen.rounds_per_task == 500 * 500
     assert found.seen.latency_to_end is not None
     assert found.seen.latency_to_end.count >= found.seen.completed > 0
-    assert found.seen.parks.probe == "on"
+    assert (found.seen.parks.probe == "on") == (executor != "platform"), "no worker waits for a second task"
     assert found.seen.cpus == 1
     if load == "tasks-50-per-s":
-        assert found.seen.due == 100, "50 a second for 2 s, whatever became of them"
+        assert found.seen.due == 50 * DURATION_S, "whatever became of them"
 
 
 @pytest.mark.parametrize("jdk", BOTH)

@@ -34,6 +34,7 @@ def workloads(folder: Path) -> Workloads:
         "burn": folder / "b.jar",
         "loadgen": folder / "l.jar",
         "remote": folder / "remote.jar",
+        "standalone": folder / "standalone.jar",
     }
     sources = [
         config / "server.xml",
@@ -44,7 +45,7 @@ def workloads(folder: Path) -> Workloads:
     ]
     for path in sources:
         path.write_text(path.name)
-    names = ("mp-ping", "banking", "jar", "mf", "burn", "loadgen", "remote")
+    names = ("mp-ping", "banking", "jar", "mf", "burn", "loadgen", "remote", "standalone")
     return Workloads(*(files[name] for name in names), config, {})
 
 
