@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from jdkmatrix.alone.command import arguments, longest_s, vm_options
 from jdkmatrix.config.executors import is_virtual, needs_no_server
 from jdkmatrix.config.experiments import ExperimentName, arms_of, fits, has_arm
-from jdkmatrix.config.load import ConfigError, load_matrix, parse_matrix
+from jdkmatrix.config.explain import ConfigError
+from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.plan import alone_words, blocks_of, estimate_s, make_plan, select_cells
@@ -97,7 +98,7 @@ def test_burn_is_only_where_there_is_work() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"experiments": {"x": {"warmup_s": 1}}}, ["experiments.x", "which `experiment`", "burn, spawn"]),
+        ({"experiments": {"x": {"warmup_s": 1}}}, ["experiments.x", "has no `experiment`", "burn, spawn"]),
         (
             {"experiments": {"x": {"experiment": "bern"}}},
             ["experiments.x", '"bern" is not known', 'did you mean "burn"'],

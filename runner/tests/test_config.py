@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
-from jdkmatrix.config.load import ConfigError, load_matrix, parse_matrix
+from jdkmatrix.config.explain import ConfigError
+from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.provision.jdks.catalogue import load_catalogue
 

@@ -1,0 +1,140 @@
+"""A file that people write, and what is wrong with it: the key, what was found, what is allowed."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from jdkmatrix.config.checks import unknown
+from jdkmatrix.errors import MatrixError
+
+
+class ConfigError(MatrixError):
+    """matrix.toml or claims.toml cannot be used."""
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a file, not validated.
+
+    Raises:
+        ConfigError: it cannot be read, or is no TOML.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{path}: cannot be read: {reason}") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+
+
+def message(where: str, problems: Sequence[str]) -> str:
+    if len(problems) == 1:
+        return f"{where}: {problems[0]}"
+    return f"{where}: {len(problems)} problems\n" + "\n".join(f"  {problem}" for problem in problems)
+
+
+@dataclass(frozen=True)
+class Tag:
+    """The key that says which kind of table this is, and what it may be."""
+
+    key: str
+    allowed: tuple[str, ...]
+
+
+def explain(error: ValidationError, model: type[BaseModel], tags: Mapping[str, Tag] | None = None) -> list[str]:
+    """What is wrong with a file that should be a `model`, one line each. `tags`: by the table whose tables have one."""
+    schema = model.model_json_schema(by_alias=True)
+    return [_explain(one, schema, (tags or {}).get(str(one["loc"][0]))) for one in _relevant(error.errors())]
+
+
+def _relevant(errors: Iterable[ErrorDetails]) -> list[ErrorDetails]:
+    """Drop what only follows from another error.
+
+    An axis value is a list or "all", and fails once per alternative: keep the one that was meant. A list whose
+    elements are wrong also counts as too short.
+    """
+    kept = [e for e in errors if not _other_alternative(e)]
+    deeper = {tuple(e["loc"][:-1]) for e in kept}
+    return [e for e in kept if not (e["type"] == "too_short" and tuple(e["loc"]) in deeper)]
+
+
+def _other_alternative(error: ErrorDetails) -> bool:
+    alternative = error["loc"][-1] if error["loc"] else None
+    is_text = isinstance(error["input"], str)
+    if alternative == "literal['all']":
+        return not is_text
+    return isinstance(alternative, str) and alternative.startswith("tuple[") and is_text
+
+
+def _explain(error: ErrorDetails, schema: Any, tag: Tag | None) -> str:
+    location, kind, found = list(error["loc"]), error["type"], error["input"]
+    key = _key(location, tag)
+    if kind == "extra_forbidden":
+        return f"{key}: {unknown(location[-1], _siblings(location, schema))}"
+    if kind == "missing":
+        return f"{key}: missing"
+    if kind == "value_error":
+        return f"{key}: {error['ctx']['error']}"
+    if kind in ("literal_error", "union_tag_invalid"):
+        allowed = error["ctx"].get("expected") or error["ctx"].get("expected_tags", "")
+        choices = [choice.strip(" '") for choice in str(allowed).replace(" or ", ", ").split(",")]
+        shown = found.get(tag.key) if tag and isinstance(found, Mapping) else found
+        return f"{key}: {unknown(shown, choices)}"
+    if kind == "union_tag_not_found" and tag:
+        return f"{key}: has no `{tag.key}` (allowed: {', '.join(tag.allowed)})"
+    text = error["msg"].replace("tuple", "list")
+    return f"{key}: found {_shown(found)}; {text[0].lower()}{text[1:]}"
+
+
+def _key(location: Sequence[int | str], tag: Tag | None) -> str:
+    """`profiles.quick.select.executor[0]`, without pydantic's names of union alternatives."""
+    key = ""
+    for place, part in enumerate(location):
+        if isinstance(part, int):
+            key += f"[{part}]"
+        elif (tag and place == 2 and part in tag.allowed) or part == "[key]" or part.startswith(("tuple[", "literal[")):
+            continue
+        else:
+            key += f".{part}" if key else part
+    return key
+
+
+def _siblings(location: Sequence[int | str], schema: Any) -> list[str]:
+    """The keys that the table at `location` may have, from the schema itself."""
+    node: Any = schema
+    for part in location[:-1]:
+        node = _descend(schema, node, part)
+    node = _resolve(schema, node)
+    return list(node.get("properties", {}))
+
+
+def _descend(schema: Any, node: Any, part: int | str) -> Any:
+    node = _resolve(schema, node)
+    if isinstance(part, int):
+        return node.get("items", {})
+    if "discriminator" in node:
+        return {"$ref": node["discriminator"]["mapping"][part]}
+    if part in node.get("properties", {}):
+        return node["properties"][part]
+    patterns = list(node.get("patternProperties", {}).values())
+    return node.get("additionalProperties") or (patterns[0] if patterns else {})
+
+
+def _resolve(schema: Any, node: Any) -> Any:
+    while "$ref" in node:
+        node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
+    return node
+
+
+def _shown(found: object) -> str:
+    text = repr(found)
+    return text if len(text) <= 60 else text[:57] + "…"
