@@ -69,6 +69,7 @@ packages
   schema = inSource "schema" [ ] ''
     ${program} schema | diff - matrix.schema.json
     ${program} plan --profile full > plan.txt
+    ${program} scenarios > scenarios.txt
     ${program} jdks --json > jdks.txt
   '';
   # One fork from start to end, in the sandbox. What it measures there means nothing, so that an invalid window (exit

@@ -20,6 +20,7 @@ let
         below = lib.removePrefix "${toString ../.}/" path;
       in
       lib.any (wanted: below == wanted || lib.hasPrefix "${wanted}/" below) [
+        "claims.toml"
         "jdks.json"
         "matrix.toml"
         "report-templates"

@@ -12,7 +12,8 @@ from jdkmatrix.handed import handed_over
 
 @dataclass(frozen=True)
 class Project:
-    """`root` holds matrix.toml, jdks.json, workloads and report-templates; results and site go below `work`."""
+    """`root` holds matrix.toml, claims.toml, jdks.json, workloads and report-templates; results and site go below
+    `work`."""
 
     root: Path
     work: Path
@@ -20,6 +21,10 @@ class Project:
     @property
     def matrix(self) -> Path:
         return self.root / "matrix.toml"
+
+    @property
+    def claims(self) -> Path:
+        return self.root / "claims.toml"
 
     @property
     def jdks(self) -> Path:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SHARED = ("workloads", ".build", "jdks.json", "toolchain.lock.json", "report-templates")
+SHARED = ("workloads", ".build", "claims.toml", "jdks.json", "toolchain.lock.json", "report-templates")
 
 # Short enough for a test, long enough to go through every phase; the figures themselves mean nothing.
 SHORT = """

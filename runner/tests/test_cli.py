@@ -79,6 +79,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("plan", "--executor", "cached"), "matches no cell"),
         (("plan", "--precision", "0.05"), "--max-blocks"),
         (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
+        (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),
         (("report", "/no/such/run"), "/no/such/run: not a run"),
         (("summary", "/no/such/run", "--markdown"), "/no/such/run: not a run"),
         (("summary",), "no run there yet"),
@@ -107,6 +108,16 @@ def test_a_folder_without_a_project_is_told(tmp_path: Path) -> None:
     done = matrix(tmp_path, "plan")
     assert done.returncode == 1
     assert "no matrix.toml" in done.stderr
+
+
+def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> None:
+    listed = matrix(home, "scenarios")
+    assert listed.returncode == 0
+    assert "delay-ramp" in listed.stdout and "infoq-memory" in listed.stdout and "source:" not in listed.stdout
+    one = matrix(home, "scenarios", "delay-ramp").stdout
+    assert "infoq" not in one
+    assert "delay-ramp-platform: " in one and "1,100 requests/s" in one
+    assert "source: An opportunity to simplify high-load programming, 2024-04-17" in one
 
 
 def test_schema_is_a_json_schema(home: Path) -> None:

@@ -87,11 +87,13 @@ def run(
 
 @app.command()
 @told
-def scenarios() -> None:
+def scenarios(
+    name: Annotated[str | None, typer.Argument(help="Only this one, and what was published of it.")] = None,
+) -> None:
     """List the published experiments that can be repeated: how large, how long, what of them this host can do."""
     from jdkmatrix.cli import scenarios as listing
 
-    listing.show()
+    listing.show(name)
 
 
 @app.command()

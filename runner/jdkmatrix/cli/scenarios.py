@@ -1,14 +1,16 @@
-"""Scenarios on the command line: which size of a published experiment this host can do, and a list of all."""
+"""Scenarios on the command line: which size of a published experiment this host can do, and what was published."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from jdkmatrix.claims.load import load_claims_of
+from jdkmatrix.claims.words import amount, of_whom, source_line
 from jdkmatrix.cli.progress import clock
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.checks import unknown
@@ -20,7 +22,7 @@ from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.prepare import too_few_cpus
 from jdkmatrix.plan import estimate_s, make_plan, select_cells
 from jdkmatrix.project import Project, find_project
-from jdkmatrix.records import ScenarioRecord
+from jdkmatrix.records import ClaimRecord, ScenarioRecord
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
 
@@ -73,13 +75,19 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
 
 
 def chosen_here(project: Project, options: Options) -> Chosen:
-    """What `options` ask for, of the project's matrix and on this host, with the protocol that they change.
+    """What `options` ask for, of the project's matrix and on this host, with the protocol that they change; a scenario
+    with what was published of it.
 
     Raises:
-        MatrixError: as load_matrix, choose and Options.apply.
+        MatrixError: as load_matrix, choose, Options.apply and, for a scenario, load_claims_of.
     """
-    chosen = choose(load_matrix(project.matrix), options, read_topology(), memory_bytes())
-    return replace(chosen, matrix=chosen.options.apply(chosen.matrix))
+    matrix = load_matrix(project.matrix)
+    chosen = choose(matrix, options, read_topology(), memory_bytes())
+    scenario = chosen.scenario
+    if scenario:
+        registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
+        scenario = scenario.model_copy(update={"claims": registry.records(scenario.published)})
+    return replace(chosen, matrix=chosen.options.apply(chosen.matrix), scenario=scenario)
 
 
 def as_profile(matrix: Matrix, name: str, scale: ScaleName) -> tuple[Matrix, str]:
@@ -98,21 +106,54 @@ def cannot(matrix: Matrix, name: str, scale: ScaleName, topology: Topology, memo
         yield f"it needs {size.memory_bytes_min / 2**30:.0f} GiB of memory, and this host has {memory / 2**30:.0f}"
 
 
-def show() -> None:
-    """Print every scenario with both sizes, their time, and what this host cannot do of them."""
-    matrix = load_matrix(find_project().matrix)
+def show(only: str | None) -> None:
+    """Print every scenario with both sizes, their time, and what this host cannot do of them; one alone (`only`) with
+    what was published.
+
+    Raises:
+        MatrixError: no such scenario, or as load_matrix and load_claims_of.
+    """
+    project = find_project()
+    matrix = load_matrix(project.matrix)
+    registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
+    if only is not None and only not in matrix.scenarios:
+        raise MatrixError(f"scenario {unknown(only, matrix.scenarios)}")
+    shown = matrix.scenarios if only is None else {only: matrix.scenarios[only]}
+    console = Console()
+    console.print(_table(matrix, shown))
+    if only is not None:
+        for claim in registry.records(matrix.scenarios[only].published):
+            for line in claim_lines(claim):
+                console.print(escape(line), soft_wrap=True)
+
+
+def _table(matrix: Matrix, shown: Mapping[str, Scenario]) -> Table:
     topology, memory = read_topology(), memory_bytes()
     table = Table(title="scenarios")
     for heading in ("scenario", "scale", "time", "what"):
         table.add_column(heading, overflow="fold")
-    for name, scenario in matrix.scenarios.items():
+    for name, scenario in shown.items():
         table.add_row(f"[bold]{escape(name)}", "", "", escape(_about(scenario)))
         for scale in SCALES:
             size = scenario.size(scale)
             missing = "; ".join(cannot(matrix, name, scale, topology, memory))
             words = f"{size.words}. [yellow]Not all of it here: {escape(missing)}" if missing else escape(size.words)
             table.add_row("", scale, _time(matrix, name, scale), words)
-    Console().print(table)
+    return table
+
+
+def claim_lines(claim: ClaimRecord) -> Iterator[str]:
+    """What was published, for a terminal."""
+    yield f"\n{claim.id}: {claim.published}"
+    yield f"  under: {claim.condition}"
+    for figure in claim.figures:
+        whom = of_whom(figure)
+        under = f" ({figure.condition})" if figure.condition else ""
+        what = f"{figure.quantity}{f', {whom}' if whom else ''}{under}"
+        yield f'  {what}: {amount(figure)}, printed as "{figure.as_printed}"'
+    if claim.note:
+        yield f"  note: {claim.note}"
+    yield f"  source: {source_line(claim.source)}"
 
 
 def _about(scenario: Scenario) -> str:

@@ -3,7 +3,8 @@
 The whole file format stands in this one package, so that it can be reviewed, versioned and migrated in one place:
 `loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `memory`
 (where that of the server is), `limits` (of the server, and which it ran into), `remote` (the system that an application
-calls), `experiments` (without a server), `provenance` (where the parts came from), `run`.
+calls), `experiments` (without a server), `provenance` (where the parts came from), `claims` (what was published of the
+experiment), `run`.
 Producers (`host`, `provision`, `drivers`, `probes`, `measure`) build these values, `store` writes them,
 `stats` and `report` read them. Nothing here touches the machine.
 
@@ -36,6 +37,7 @@ from jdkmatrix.records.cells import (
     WarmupWindow,
     Window,
 )
+from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure, PublishedResult
 from jdkmatrix.records.experiments import (
     AnyCell,
     BurnResult,
@@ -101,6 +103,8 @@ __all__ = [
     "CellKey",
     "CellLoad",
     "CellRecord",
+    "ClaimRecord",
+    "ClaimSource",
     "CountLoad",
     "CpuFacts",
     "Distribution",
@@ -134,6 +138,8 @@ __all__ = [
     "Pressure",
     "Proof",
     "Provenance",
+    "PublishedFigure",
+    "PublishedResult",
     "RampLoad",
     "RampedLoad",
     "RateLoad",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from jdkmatrix.records.base import Record
+from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.loads import DEFAULT_SERVER, CellKey
 from jdkmatrix.records.provenance import Provenance
 
@@ -97,14 +98,15 @@ class Stopping(Record):
 
 
 class ScenarioRecord(Record):
-    """The published experiment that a run repeats. `published`: ids of what is published; `scale_words`: how far this
-    run's size is from the published one."""
+    """The published experiment that a run repeats. `published`: ids of what is published, `claims`: what claims.toml
+    said of them at the time of the run; `scale_words`: how far this run's size is from the published one."""
 
     name: str
     scale: Literal["article", "small"]
     scale_words: str
     description: str
     published: tuple[str, ...]
+    claims: tuple[ClaimRecord, ...] = ()  # empty: a run from before they were recorded
 
 
 class NotTestable(Record):

@@ -1,0 +1,36 @@
+"""Published figures and their sources in words. Pure."""
+
+from __future__ import annotations
+
+from jdkmatrix.records import ClaimSource, PublishedFigure
+
+MINUS = "\u2212"
+
+
+def amount(figure: PublishedFigure) -> str:
+    """The number with its unit, which a ratio has not: "1,100 requests/s", "0.5 to 0.55", "at most 5 s"."""
+    return _number(figure) if figure.unit == "ratio" else f"{_number(figure)} {figure.unit}"
+
+
+def _number(figure: PublishedFigure) -> str:
+    if figure.value is not None:
+        return _exact(figure.value)
+    if figure.low is None:
+        return f"at most {_exact(figure.high)}"
+    return f"at least {_exact(figure.low)}" if figure.high is None else f"{_exact(figure.low)} to {_exact(figure.high)}"
+
+
+def of_whom(figure: PublishedFigure) -> str:
+    """Whose number it is: "virtual", "virtual / liberty", "virtual / before the load rose"; empty for no executor."""
+    sign = "/" if figure.unit == "ratio" else MINUS
+    return f" {sign} ".join(part for part in (figure.arm, figure.versus or figure.baseline) if part)
+
+
+def source_line(source: ClaimSource) -> str:
+    """Title, author or site, date, address: what of them is known."""
+    return ", ".join(part for part in (source.title, source.by, source.date, source.url) if part)
+
+
+def _exact(value: float | None) -> str:
+    """Every digit that is there, thousands separated: 1500.0 -> "1,500"."""
+    return f"{value:,}".removesuffix(".0").replace("-", MINUS)
