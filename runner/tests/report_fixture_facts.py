@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.records import CpuFacts, HostFacts, JdkRecord, KnownBug
+from jdkmatrix.records import (
+    ClaimRecord,
+    ClaimSource,
+    CpuFacts,
+    HostFacts,
+    JdkRecord,
+    KnownBug,
+    PublishedFigure,
+    ScenarioRecord,
+)
 
 
 def jdk_records(ids: Sequence[str]) -> tuple[JdkRecord, ...]:
@@ -39,6 +48,53 @@ def jdk_records(ids: Sequence[str]) -> tuple[JdkRecord, ...]:
         reason="the archive cannot be reached from here (synthetic)",
     )
     return (*got, missing)
+
+
+def scenario_record() -> ScenarioRecord:
+    """Of two sources, with one claim each: one with figures, link and note, one in words only."""
+    article = ClaimSource(
+        title="SYNTHETIC article",
+        by="Nobody",
+        date="2024-05",
+        url="https://example.org/a",
+        conditions="On one machine.",
+    )
+    return ScenarioRecord(
+        name="synthetic",
+        scale="small",
+        scale_words="a tenth (synthetic)",
+        description="Short tasks (synthetic).",
+        published=("synthetic-a", "synthetic-b"),
+        claims=(
+            ClaimRecord(
+                id="synthetic-a",
+                condition="2 CPUs (synthetic)",
+                published="Slower at high load.",
+                figures=(
+                    PublishedFigure(
+                        quantity="throughput",
+                        arm="virtual",
+                        versus="liberty",
+                        low=0.6,
+                        high=0.9,
+                        unit="ratio",
+                        as_printed="10-40 % lower",
+                    ),
+                    PublishedFigure(
+                        quantity="rate", condition="at its end", value=1100, unit="requests/s", as_printed="1100"
+                    ),
+                ),
+                note="Its unit is wrong.",
+                source=article,
+            ),
+            ClaimRecord(
+                id="synthetic-b",
+                condition="4 CPUs (synthetic)",
+                published="No difference.",
+                source=ClaimSource(title="SYNTHETIC note"),
+            ),
+        ),
+    )
 
 
 def host_facts() -> HostFacts:

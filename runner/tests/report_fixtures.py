@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hdrh.histogram import HdrHistogram
@@ -46,7 +46,7 @@ from jdkmatrix.records import (
     Window,
 )
 from jdkmatrix.store.loaded import LoadedRun
-from tests.report_fixture_facts import host_facts, jdk_records
+from tests.report_fixture_facts import host_facts, jdk_records, scenario_record
 
 LOADS: dict[str, Load] = {
     "saturate-50": SaturateLoad(connections=50),
@@ -425,3 +425,8 @@ def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:
         notes=("SYNTHETIC: this run was made up for a test and measured by nobody.",),
     )
     return LoadedRun(run=run, cells=tuple(cells), problems=problems, directory=directory)
+
+
+def with_scenario(loaded: LoadedRun) -> LoadedRun:
+    """The run as one that repeats a published experiment, with what was published."""
+    return replace(loaded, run=loaded.run.model_copy(update={"scenario": scenario_record()}))

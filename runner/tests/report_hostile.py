@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from jdkmatrix.records import KnownBug, Reason, Status
+from jdkmatrix.records import (
+    ClaimRecord,
+    ClaimSource,
+    KnownBug,
+    PublishedFigure,
+    Reason,
+    ScenarioRecord,
+    Status,
+)
 from jdkmatrix.store.loaded import LoadedRun
 from tests.report_fixtures import QUICK, synthetic_run
 
@@ -39,6 +47,7 @@ def hostile_run(folder: Path) -> LoadedRun:
             "jdks": (jdk,),
             "host": run.host.model_copy(update={"cpu": cpu, "kernel": HOSTILE, "virtualisation": HOSTILE}),
             "server": server,
+            "scenario": _scenario(),
         }
     )
     cells = []
@@ -62,3 +71,16 @@ def hostile_run(folder: Path) -> LoadedRun:
     for log in folder.rglob("*.log"):
         log.write_text(f"{HOSTILE}\n")
     return LoadedRun(run=run, cells=tuple(cells), problems=(HOSTILE,), directory=folder)
+
+
+def _scenario() -> ScenarioRecord:
+    figure = PublishedFigure(
+        quantity=HOSTILE, arm=HOSTILE, baseline=HOSTILE, condition=HOSTILE, value=1, unit="ratio", as_printed=HOSTILE
+    )
+    source = ClaimSource(title=HOSTILE, by=HOSTILE, url="javascript:window.pwned=1", conditions=HOSTILE)
+    claim = ClaimRecord(
+        id=HOSTILE, condition=HOSTILE, published=HOSTILE, figures=(figure,), note=HOSTILE, source=source
+    )
+    return ScenarioRecord(
+        name=HOSTILE, scale="small", scale_words=HOSTILE, description=HOSTILE, published=(HOSTILE,), claims=(claim,)
+    )

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from jdkmatrix.report.site import build_site
-from tests.report_fixtures import QUICK, Shape, synthetic_run
+from tests.report_fixtures import QUICK, Shape, synthetic_run, with_scenario
 from tests.report_hostile import hostile_run
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
@@ -51,11 +51,14 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Sites by name: one condition only, and a small matrix with failed, invalid and missing cells."""
+    """Sites by name: one condition only, of a published experiment, and a small matrix with failed, invalid and missing
+    cells."""
     made = {}
     for name, shape in (("quick", QUICK), ("matrix", MATRIX)):
         folder = tmp_path_factory.mktemp(name)
-        made[name] = build_site([synthetic_run(folder / "run", shape)], folder / "site", templates=TEMPLATES).parent
+        run = synthetic_run(folder / "run", shape)
+        loaded = with_scenario(run) if name == "quick" else run
+        made[name] = build_site([loaded], folder / "site", templates=TEMPLATES).parent
     return made
 
 

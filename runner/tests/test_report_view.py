@@ -22,7 +22,7 @@ from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import CellView, RunView
 from jdkmatrix.store.loaded import LoadedRun
-from tests.report_fixtures import QUICK, Shape, synthetic_run
+from tests.report_fixtures import QUICK, Shape, synthetic_run, with_scenario
 
 GOLDEN = Path(__file__).with_name("report_golden.json")
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
@@ -81,7 +81,8 @@ def _deep(value: Any) -> Any:
 
 def golden(tmp_path: Path) -> dict[str, Any]:
     loaded = synthetic_run(tmp_path, MATRIX)
-    return {"run": plain(view(loaded)), "cell": plain(cell_page(loaded, 5))}
+    published = plain(view(with_scenario(loaded)))["published"]
+    return {"run": plain(view(loaded)), "published": published, "cell": plain(cell_page(loaded, 5))}
 
 
 def test_the_views_are_as_recorded(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from jdkmatrix.report.again import aa_notices
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import plural, span
+from jdkmatrix.report.published import web
 from jdkmatrix.report.views import Fact, JdkRow, Notice
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -258,15 +259,10 @@ def jdk_row(jdk: JdkRecord) -> JdkRow:
         state=state,
         state_class=state_class,
         remark=jdk.reason if not jdk.available else jdk.notice,
-        bugs=tuple((bug.id, bug.summary, _web(bug.url)) for bug in jdk.known_bugs),
+        bugs=tuple((bug.id, bug.summary, web(bug.url)) for bug in jdk.known_bugs),
         output=jdk.version_output,
         release=release or None,
     )
-
-
-def _web(url: str | None) -> str | None:
-    """Only http and https become links; a record may hold any text, "javascript:" too."""
-    return url if url and url.startswith(("https://", "http://")) else None
 
 
 def reproduce(run: RunRecord) -> str:

@@ -24,6 +24,7 @@ from jdkmatrix.report.numbers import (
     ratio_value,
 )
 from jdkmatrix.report.precision import precision_view
+from jdkmatrix.report.published import published_views
 from jdkmatrix.report.sections import sections
 from jdkmatrix.report.views import CellRow, RunView, Trouble
 from jdkmatrix.report.wording import (
@@ -57,6 +58,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         notices=facts.notices(loaded, cells, judgements),
         family=family_words(judgements.comparisons, judgements.checks),
         sections=sections(cells, judgements, order),
+        published=published_views(run),
         varying=varying,
         constant=_constant(cells.keys, varying),
         rows=rows,

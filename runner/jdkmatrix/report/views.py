@@ -172,6 +172,37 @@ class JdkRow:
 
 
 @dataclass(frozen=True)
+class ClaimFigure:
+    """One published number: of what, under what, whose, how much."""
+
+    quantity: str
+    condition: str | None
+    whom: str
+    amount: str
+    as_printed: str
+
+
+@dataclass(frozen=True)
+class ClaimView:
+    id: str
+    condition: str
+    published: str
+    note: str | None
+    figures: tuple[ClaimFigure, ...]
+
+
+@dataclass(frozen=True)
+class SourceView:
+    """`about`: author or site, and date, as far as they are known."""
+
+    title: str
+    about: str | None
+    href: str | None
+    conditions: str | None
+    claims: tuple[ClaimView, ...]
+
+
+@dataclass(frozen=True)
 class RunView:
     run_id: str
     title: str
@@ -181,6 +212,7 @@ class RunView:
     notices: tuple[Notice, ...]
     family: str | None  # how many comparisons the page makes and how it comes to its verdicts
     sections: tuple[Section, ...]
+    published: tuple[SourceView, ...]
     varying: frozenset[str]  # axes with more than one value: the columns of the table
     constant: str  # the others, in words
     rows: tuple[CellRow, ...]
