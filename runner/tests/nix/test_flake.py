@@ -114,6 +114,8 @@ def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds
 def test_plan_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     planned = flake.run("run", ".", "--", "plan", "--profile", "quick", cwd=tmp_path)
     assert "temurin-25" in planned.stdout
+    scenario = flake.run("run", ".", "--", "scenarios", "delay-ramp", cwd=tmp_path)
+    assert "delay-ramp-platform: " in scenario.stdout
     assert list(tmp_path.iterdir()) == []
 
 
