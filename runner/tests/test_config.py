@@ -114,9 +114,9 @@ def test_every_jdk_of_the_axis_is_in_the_catalogue() -> None:
 
 
 def test_executor_names() -> None:
-    for name in (*PLAIN, "fixed-1", "fixed-99999"):
+    for name in (*PLAIN, "fixed-1", "fixed-99999", "virtual-semaphore-7"):
         assert check_executor(name) == name
-    assert [name for name in PLAIN if is_virtual(name)] == ["liberty-virtual", "virtual"]
+    assert [name for name in PLAIN if is_virtual(name)] == ["liberty-virtual", "virtual", "structured"]
 
 
 @pytest.mark.parametrize(("name", "tuning"), [("virtual+carriers-1", "carriers-1"), ("fixed-8+a.b-aa", "a.b")])

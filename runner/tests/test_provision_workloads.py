@@ -29,7 +29,7 @@ class Builds:
 
     def __call__(self, root: Path, arguments: list[str]) -> None:
         self.calls.append(arguments)
-        jars = ("burn", "loadgen", "remote")
+        jars = ("burn", "loadgen", "remote", "standalone")
         wars = ("mp-ping", "banking")
         outputs = [f"{war}/target/{war}.war" for war in wars] + [f"{jar}/target/{jar}.jar" for jar in jars]
         for name in outputs:
