@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from jdkmatrix.records import ExperimentFork, ExperimentRecord, Status
 from jdkmatrix.stats.experiments import Figure, Spread, figures, outcomes, spreads
 
-HEADINGS = ("arm", "forks", "figure", "median", "least–most", "expected", "outcome")
+HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
 
 
 def fork_words(fork: ExperimentFork) -> str:
@@ -24,7 +24,7 @@ def fork_words(fork: ExperimentFork) -> str:
 
 
 def groups(cells: Sequence[ExperimentRecord]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """What cells have in common, and a row for each of them, in the order of `HEADINGS`."""
+    """What cells have in common, with the name and unit of their leading figure; and a row for each, as `HEADINGS`."""
     by_group: dict[str, list[ExperimentRecord]] = {}
     for cell in cells:
         key = cell.key
@@ -32,24 +32,29 @@ def groups(cells: Sequence[ExperimentRecord]) -> Iterator[tuple[str, list[tuple[
         burn = f", {key.burn_us} µs" if key.burn_us else ""
         by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {cpus}{burn}", []).append(cell)
     for title, members in by_group.items():
-        yield title, [_row(cell) for cell in members]
+        leading = {cell.key: next(iter(spreads(cell)), None) for cell in members}
+        names = dict.fromkeys(_name(spread) for spread in leading.values() if spread)
+        words = f" – {' or '.join(names)}" if names else ""
+        yield f"{title}{words}", [_row(cell, leading[cell.key]) for cell in members]
 
 
-def _row(cell: ExperimentRecord) -> tuple[str, ...]:
+def _row(cell: ExperimentRecord, leading: Spread | None) -> tuple[str, ...]:
     usable = sum(fork.usable for fork in cell.forks)
-    found = spreads(cell)[:1]
-    figure = _spread_columns(found[0]) if found else ("", _why(cell), "", "")
-    return (cell.key.executor, f"{usable}/{len(cell.forks)}", *figure, ", ".join(outcomes(cell)))
+    figures = (_why(cell), "", "") if leading is None else _columns(leading)
+    return (cell.key.executor, f"{usable}/{len(cell.forks)}", *figures, ", ".join(outcomes(cell)))
 
 
 def _why(cell: ExperimentRecord) -> str:
-    return ", ".join(sorted({fork.status.value for fork in cell.forks if not fork.usable})) or "not measured"
+    return ", ".join(sorted({fork.status.value for fork in cell.forks if fork.status is not Status.OK})) or "no figure"
 
 
-def _spread_columns(spread: Spread) -> tuple[str, str, str, str]:
-    name = f"{spread.name}, {spread.unit}" if spread.unit else spread.name
+def _name(spread: Spread) -> str:
+    return f"{spread.name}, {spread.unit}" if spread.unit else spread.name
+
+
+def _columns(spread: Spread) -> tuple[str, str, str]:
     expected = "" if spread.expected is None else f"{spread.expected:,.4g}"
-    return name, f"{spread.median:,.4g}", f"{spread.least:,.4g}–{spread.most:,.4g}", expected
+    return f"{spread.median:,.4g}", f"{spread.least:,.4g}–{spread.most:,.4g}", expected
 
 
 def _words(figure: Figure) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -76,8 +77,11 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
     """The tables, what could not be measured here, what went wrong, and what a reader must know."""
     if loaded.cells or not loaded.experiments:
         console.print(summary_table(loaded.cells, sequential=loaded.run.stopping is not None))
+    for title, table in _alone_tables(loaded.experiments):
+        console.print(f"[bold]{escape(title)}", soft_wrap=True)
+        console.print(table)
     if loaded.experiments:
-        console.print(_alone_table(loaded.experiments))
+        console.print(_ALONE_CAPTION)
     for text in _not_testable(loaded):
         console.print(f"[yellow]not testable here: {escape(text)}", soft_wrap=True)
     for problem in _problems(loaded):
@@ -86,19 +90,17 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
         console.print(f"note: {escape(note)}", soft_wrap=True)
 
 
-def _alone_table(cells: Sequence[ExperimentRecord]) -> Table:
-    table = Table(caption=_ALONE_CAPTION, caption_justify="left")
-    for number, name in enumerate(alone.HEADINGS):
-        table.add_column(name, justify="right" if number in (3, 4, 5) else "left", no_wrap=number == 0)
+def _alone_tables(cells: Sequence[ExperimentRecord]) -> Iterator[tuple[str, Table]]:
     for title, rows in alone.groups(cells):
-        table.add_section()
-        table.add_row(f"[bold]{escape(title)}[/]")
-        for arm, *rest in rows:
-            table.add_row(f"  {escape(arm)}", *map(escape, rest))
-    return table
+        table = Table(box=box.SIMPLE_HEAD)
+        for number, name in enumerate(alone.HEADINGS):
+            table.add_column(name, justify="left" if number in (0, 5) else "right", no_wrap=number == 0)
+        for row in rows:
+            table.add_row(*map(escape, row))
+        yield title, table
 
 
-_ALONE_CAPTION = "without a server; median, least and most over forks"
+_ALONE_CAPTION = "without a server: median, least and most over forks"
 
 
 def summary_markdown(loaded: LoadedRun) -> str:
