@@ -183,7 +183,9 @@ def _load(
         draft.sampler = sampler
         draft.proof = prove_executor(connection, base_of(key.executor), requests=rules.measure.proof_requests)
         may_end = setup.workload.limits is not None
-        bench = Bench(server, session, sampler, connection, setup.cpu_sets, remote, may_end)
+        bench = Bench(
+            server, session, sampler, connection, setup.cpu_sets, rules.server.answer_timeout_s, remote, may_end
+        )
         try:
             draft.warmup = warm(bench, key, setup.load, rules.warmup, jit_cpus=jit_cpus, listener=listener)
             setup.pinner.confine(server.pid, setup.cpu_sets.sut)

@@ -11,11 +11,13 @@ from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.probes.process import Reading, SutGoneError, read_process
 from jdkmatrix.probes.sampler import Sampler, read_gauges
 from jdkmatrix.probes.usage import usage
-from jdkmatrix.records import Load, LoadResult, Pressure, RemoteStats, SutUsage
+from jdkmatrix.records import Load, LoadResult, Pressure, RemoteStats, SaturateLoad, SutUsage
 from jdkmatrix.sut.affinity import astray
-from jdkmatrix.sut.http import Connection
+from jdkmatrix.sut.http import Connection, NoAnswerError
 from jdkmatrix.sut.remote import RemoteProcess
 from jdkmatrix.sut.server import ServerProcess
+
+_QUIET_POLL_S = 0.25
 
 
 @dataclass(frozen=True)
@@ -32,13 +34,15 @@ class Observed:
 @dataclass(frozen=True)
 class Bench:
     """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
-    something to record, since it runs in a box that it may burst."""
+    something to record, since it runs in a box that it may burst. `answer_timeout_s`: in which a server without load
+    answers."""
 
     server: ServerProcess
     session: DriverSession
     sampler: Sampler
     connection: Connection
     cpu_sets: CpuSets
+    answer_timeout_s: float
     remote: RemoteProcess | None = None
     may_end: bool = False
 
@@ -61,14 +65,16 @@ class Bench:
         host_after = read_host()
         own_cpu_s = time.process_time() - own_before_s
         remote = self.remote.stats() if self.remote else None
-        gauges_after = read_gauges(self.connection)
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
+        samples = self.sampler.since(t_s)
+        self._work_off(backlog_s(result))
+        gauges_after = read_gauges(self.connection)
         sut = usage(
             before,
             after,
             gauges_before=gauges_before,
             gauges_after=gauges_after,
-            samples=self.sampler.since(t_s),
+            samples=samples,
             completed=result.completed,
             cpus=len(self.cpu_sets.sut),
             astray_threads=len(astray(self.server.pid, self.cpu_sets.sut)),
@@ -77,6 +83,26 @@ class Bench:
         ours_s = own_cpu_s + sut.cpu_s + result.driver_cpu_s + (remote.cpu_s if remote else 0.0)
         host = pressure(host_before, host_after, cpus=cpus, own_cpu_s=ours_s)
         return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote)
+
+    def _work_off(self, backlog_s: float | None) -> None:
+        """Wait until the server has done what the driver has given up: it answers nothing else before, and the next
+        phase would wait behind it.
+
+        Raises:
+            NoAnswerError: that takes longer than expected.
+        """
+        if backlog_s is None:
+            return
+        within_s = backlog_s + self.answer_timeout_s
+        until = time.monotonic() + within_s
+        while self.server.is_alive and (left_s := until - time.monotonic()) > 0:
+            with Connection(self.server.base_url, timeout_s=left_s) as connection:
+                gauges = read_gauges(connection)
+            if gauges is not None and gauges.in_flight == 0:
+                return
+            time.sleep(_QUIET_POLL_S)
+        if self.server.is_alive and not self.may_end:
+            raise NoAnswerError(f"requests of the load are still in flight {within_s:.0f} s after it")
 
     def _read_after(self) -> Reading:
         """The server at the end of a phase; the last that was seen of it where it may have ended in between."""
@@ -87,3 +113,16 @@ class Bench:
             if not self.may_end or last is None:
                 raise
             return last
+
+
+def backlog_s(result: LoadResult) -> float | None:
+    """How long a server needs for what a closed loop has sent and given up, at the rate at which it answered. Pure.
+
+    The driver waits a second for the last answers. Behind a hundred pinned requests there may be a minute's more work.
+    None: nothing was given up. 0: nothing is known, since no request was answered. Open loops that overload a server
+    go on at once: that is what they are for.
+    """
+    given_up = result.lower_bounds or 0
+    if given_up == 0 or not isinstance(result.load, SaturateLoad):
+        return None
+    return given_up / result.throughput_rps if result.completed else 0.0
