@@ -77,6 +77,17 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
             ["workloads.mp-ping.features", "restfulWS-3.1, restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1"],
         ),
         (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.features", "no JSON binding"]),
+        (
+            change("workloads/pinning-http-lock/front", "rest"),
+            ["workloads.pinning-http-lock.front", "nothing but a servlet"],
+        ),
+        (change("workloads/pinning-http-lock/mix", None), ["workloads.pinning-http-lock.mix", "pinning needs it"]),
+        (change("workloads/pinning-http-lock/accounts", 2), ["workloads.pinning-http-lock.accounts", "has none"]),
+        (
+            change("workloads/pinning-http-lock/features", "restfulWS-3.1"),
+            ["workloads.pinning-http-lock.features", "no servlets, which pinning needs"],
+        ),
+        (change("workloads/mp-ping/front", "servlet"), ["workloads.mp-ping.front", "has no servlet"]),
         (change("axes/cpus", [1, 1]), ["axes.cpus", "twice"]),
     ],
 )

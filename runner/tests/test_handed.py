@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -78,9 +79,9 @@ def test_parts_that_are_not_there_are_named(tmp_path: Path) -> None:
 
 def _parts(source: str, jdk_id: str, home: Path) -> Parts:
     entry = load_catalogue(ROOT / "jdks.json").entry(jdk_id)
-    workloads = Workloads(*[home] * 8, sha256={})
+    paths = {field.name: home for field in fields(Workloads) if field.name != "sha256"}
     return Parts(
-        workloads=workloads,
+        workloads=Workloads(**paths, sha256={}),
         servers={"open-liberty": Liberty(home, "25.0.0.12", "0" * 64, ())},
         jdks={jdk_id: Available(entry, home, source, "25.0.4.1+1", {}, "")},
         drivers={},

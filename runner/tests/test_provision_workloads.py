@@ -30,7 +30,7 @@ class Builds:
     def __call__(self, root: Path, arguments: list[str]) -> None:
         self.calls.append(arguments)
         jars = ("burn", "loadgen", "remote", "standalone")
-        wars = ("mp-ping", "banking")
+        wars = ("mp-ping", "banking", "pinning")
         outputs = [f"{war}/target/{war}.war" for war in wars] + [f"{jar}/target/{jar}.jar" for jar in jars]
         for name in outputs:
             path = root / "workloads" / name
@@ -59,6 +59,7 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
     assert set(first.sha256) == {
         "mp-ping.war",
         "banking.war",
+        "pinning.war",
         "request-executor.jar",
         "request-executor.mf",
         "burn.jar",

@@ -29,6 +29,7 @@ def workloads(folder: Path) -> Workloads:
     files = {
         "mp-ping": folder / "p.war",
         "banking": folder / "b.war",
+        "pinning": folder / "pinning.war",
         "jar": folder / "r.jar",
         "mf": folder / "r.mf",
         "burn": folder / "b.jar",
@@ -45,7 +46,7 @@ def workloads(folder: Path) -> Workloads:
     ]
     for path in sources:
         path.write_text(path.name)
-    names = ("mp-ping", "banking", "jar", "mf", "burn", "loadgen", "remote", "standalone")
+    names = ("mp-ping", "banking", "pinning", "jar", "mf", "burn", "loadgen", "remote", "standalone")
     return Workloads(*(files[name] for name in names), config, {})
 
 
@@ -153,5 +154,5 @@ def test_a_required_property_that_is_missing_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_application_is_refused() -> None:
-    with pytest.raises(MatrixError, match=r'"bank" is not an application \(allowed: mp-ping, banking\)'):
+    with pytest.raises(MatrixError, match=r'"bank" is not an application \(allowed: mp-ping, banking, pinning\)'):
         application_of("bank")

@@ -12,6 +12,8 @@ from jdkmatrix.config.parts import RemoteAnswers
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import NO_SERVER
 
+# What an application needs of a feature set beyond Jakarta REST.
+_NEEDS = {"banking": "JSON binding", "pinning": "servlets"}
 AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "load")
 
 
@@ -66,7 +68,7 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
 def _workloads(matrix: Matrix) -> Iterator[str]:
     for name, workload in matrix.workloads.items():
         yield from (f"workloads.{name}.{text}" for text in _remote(workload))
-        yield from (f"workloads.{name}.{text}" for text in _banking(workload))
+        yield from (f"workloads.{name}.{text}" for text in _served(workload))
         if workload.mix is not None and workload.mix not in matrix.mixes:
             yield f"workloads.{name}.mix: {unknown(workload.mix, matrix.mixes)}; add [mixes.{workload.mix}]"
 
@@ -93,18 +95,21 @@ def _remote(workload: Workload) -> Iterator[str]:
         yield from _spread(remote)
 
 
-def _banking(workload: Workload) -> Iterator[str]:
-    bank = workload.application == "banking"
-    if bank and workload.features == "restfulWS-3.1":
+def _served(workload: Workload) -> Iterator[str]:
+    name = workload.application
+    if name in _NEEDS and workload.features == "restfulWS-3.1":
         yield (
-            f'features: "{workload.features}" has no JSON binding, which banking needs '
+            f'features: "{workload.features}" has no {_NEEDS[name]}, which {name} needs '
             "(allowed with it: restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1)"
         )
-    if workload.front == "servlet" and not bank:
-        yield f"front: {workload.application} has no servlet"
-    for key in ("mix", "accounts"):
-        if bank != (getattr(workload, key) is not None):
-            yield f"{key}: {workload.application} {'needs it' if bank else 'has none'}"
+    if workload.front == "servlet" and name == "mp-ping":
+        yield f"front: {name} has no servlet"
+    if workload.front == "rest" and name == "pinning":
+        yield f'front: {name} has nothing but a servlet; add front = "servlet"'
+    for key, applications in (("mix", ("banking", "pinning")), ("accounts", ("banking",))):
+        needed = name in applications
+        if needed != (getattr(workload, key) is not None):
+            yield f"{key}: {name} {'needs it' if needed else 'has none'}"
 
 
 def _tunings(matrix: Matrix) -> Iterator[str]:

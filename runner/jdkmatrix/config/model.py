@@ -45,16 +45,17 @@ class ServedBy(Table):
 
 class Workload(Table):
     """An application with its parameters. `mix`: what the driver sends, a name of [mixes]; without it GET /ping.
-    `front`: what of the server takes the requests. `accounts`: how many the bank has. `jvm` replaces the options of
-    [jvm]. With `memory_every_s` it is looked up that often where the server's memory is; `limits` is the box that the
-    server runs in."""
+    `front`: what of the server takes the requests. `accounts`: how many the bank has. `timeout_s` replaces that of
+    [driver], `jvm` the options of [jvm]. With `memory_every_s` it is looked up that often where the server's memory is;
+    `limits` is the box that the server runs in."""
 
-    application: Literal["mp-ping", "banking"]
+    application: Literal["mp-ping", "banking", "pinning"]
     features: FeatureSet
     mix: Name | None = None
     front: Literal["rest", "servlet"] = "rest"
     remote: RemoteAnswers | None = None
     accounts: Annotated[int, Field(ge=2, le=1_000_000)] | None = None
+    timeout_s: Annotated[float, Field(gt=0, le=3600)] | None = None
     jvm: Jvm | None = None
     memory_every_s: Seconds | None = None
     limits: Limits | None = None
@@ -184,6 +185,7 @@ class WarmupRules(Table):
     utilisation: Annotated[float, Field(gt=0, le=0.9)]
     first_request_us: Annotated[float, Field(gt=0)]
     moderate_s: Seconds
+    block_ms_max: Annotated[int, Field(ge=0, le=600_000)]
     jit_on_driver_cpus: bool
     tail_windows: Annotated[int, Field(ge=4, le=1000)]
     trend_alpha: Annotated[float, Field(gt=0, lt=1)]

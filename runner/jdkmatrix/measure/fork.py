@@ -38,7 +38,8 @@ from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.probes.sampler import Sampler, read_gauges
 from jdkmatrix.records import Audit, BurnCheck, Fork, Reason
 from jdkmatrix.sut.affinity import AffinityError, allow_jit
-from jdkmatrix.sut.applications import REMOTE_URL
+from jdkmatrix.sut.applications import REMOTE_URL, application_of
+from jdkmatrix.sut.blocking import block_at_most
 from jdkmatrix.sut.http import Connection, HttpError, NoAnswerError
 from jdkmatrix.sut.proof import ProofError, prove_executor
 from jdkmatrix.sut.remote import RemoteError, RemoteProcess
@@ -186,11 +187,16 @@ def _load(
         bench = Bench(
             server, session, sampler, connection, setup.cpu_sets, rules.server.answer_timeout_s, remote, may_end
         )
+        limit_path = application_of(setup.workload.application).limit_path
         try:
+            if limit_path:
+                block_at_most(connection, limit_path, rules.warmup.block_ms_max)
             draft.warmup = warm(bench, key, setup.load, rules.warmup, jit_cpus=jit_cpus, listener=listener)
             setup.pinner.confine(server.pid, setup.cpu_sets.sut)
             if remote:
                 remote.delay_at_most(None)
+            if limit_path:
+                block_at_most(connection, limit_path, None)
             with _memory(setup, launch, server, draft):
                 _measure_phases(setup, bench, draft, listener)
             if may_end and not server.is_alive:
@@ -262,7 +268,7 @@ def _target(setup: ForkSetup, launch: Launch) -> Target:
         url=f"{launch.base_url}{launch.ready_path}{burn}",
         cpus=setup.cpu_sets.driver,
         log_dir=setup.log_dir,
-        timeout_s=setup.matrix.driver.timeout_s,
+        timeout_s=setup.workload.timeout_s or setup.matrix.driver.timeout_s,
         cgroup=setup.pinner.group("driver", setup.cpu_sets.driver),
         requests=setup.mix,
     )

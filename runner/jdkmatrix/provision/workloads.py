@@ -22,6 +22,7 @@ class Workloads:
 
     mp_ping_war: Path
     banking_war: Path
+    pinning_war: Path
     request_executor_jar: Path
     request_executor_feature: Path
     burn_jar: Path
@@ -70,6 +71,7 @@ def open_workloads(root: Path, built: Path) -> Workloads:
     return Workloads(
         mp_ping_war=files["mp-ping.war"],
         banking_war=files["banking.war"],
+        pinning_war=files["pinning.war"],
         request_executor_jar=files["request-executor.jar"],
         request_executor_feature=files["request-executor.mf"],
         burn_jar=files["burn.jar"],

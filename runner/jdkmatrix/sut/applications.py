@@ -17,12 +17,14 @@ BANKING_ACCOUNTS = "jdkmatrix.banking.accounts"
 @dataclass(frozen=True)
 class Application:
     """`ready_path`, below the context root, answers 200 when the application is in order, and calls nothing.
-    `required` are the system properties without which it is not."""
+    `required` are the system properties without which it is not. `limit_path`: where an application that blocks its
+    threads on purpose is told for how long at most."""
 
     name: str
     war: Callable[[Workloads], Path]
     ready_path: str
     required: tuple[str, ...] = ()
+    limit_path: str | None = None
 
     @property
     def context_root(self) -> str:
@@ -47,6 +49,12 @@ _ALL = (
         # Not one that calls the remote system: a server must not depend on it for its start.
         ready_path="/accounts",
         required=(REMOTE_URL, BANKING_ACCOUNTS),
+    ),
+    Application(
+        "pinning",
+        lambda workloads: workloads.pinning_war,
+        ready_path="/servlet/ready",
+        limit_path="/servlet/limit",
     ),
 )
 APPLICATIONS: Mapping[str, Application] = {application.name: application for application in _ALL}

@@ -1,0 +1,103 @@
+"""Requests that block with a monitor held: on JDK 21 as many are served at once as there are carriers, then all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
+from jdkmatrix.measure.assemble import Parts
+from jdkmatrix.measure.fork import measure_fork
+from jdkmatrix.project import Project
+from jdkmatrix.records import Fork, SaturateLoad
+from jdkmatrix.sut.http import Connection
+from jdkmatrix.sut.server import Launch, ServerProcess
+from tests.project import make_project
+from tests.real_parts import Silent, cpu_sets, key, parts_of, setup_of
+
+pytestmark = pytest.mark.real
+
+CARRIERS = 2
+BLOCK_S = 0.25
+CONNECTIONS = 40
+WINDOW_S = 5.0  # 20 times the block; the last answers come after its end
+PINNED_RPS = CARRIERS / BLOCK_S  # Little's law, with one request in flight per carrier
+ANSWER_TIMEOUT_S = 2  # half of what pinned carriers need for the requests that are left when a window is over
+FEATURES = "restfulWS-3.1-jsonb-3.0-servlet-6.0"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    home = make_project(tmp_path_factory.mktemp("project"))
+    return Project(home, home)
+
+
+@pytest.fixture(scope="module")
+def parts(project: Project) -> Parts:
+    return parts_of(project, ["temurin-21.0.8", "temurin-25"])
+
+
+def blocked(project: Project, parts: Parts, folder: Path, jdk: str, construct: str, windows: int = 1) -> Fork:
+    setup = setup_of(project, parts, key(jdk, "virtual"), folder, feature_set=FEATURES)
+    carriers = [f"-Djdk.virtualThreadScheduler.{name}={CARRIERS}" for name in ("parallelism", "maxPoolSize")]
+    server = setup.matrix.server.model_copy(update={"answer_timeout_s": ANSWER_TIMEOUT_S})
+    path = f"/block?construct={construct}&block_ms={BLOCK_S * 1000:.0f}"
+    fork = measure_fork(
+        replace(
+            setup,
+            matrix=setup.matrix.model_copy(update={"server": server}),
+            load=SaturateLoad(connections=CONNECTIONS),
+            windows=windows,
+            window_s=WINDOW_S,
+            instance=replace(
+                setup.instance, application="pinning", jvm_options=(*setup.instance.jvm_options, *carriers)
+            ),
+            workload=setup.matrix.workloads["pinning-http-lock"],
+            mix=RequestMix(seed=1, requests=(RequestTemplate(method="GET", path=path),)).below("/pinning/servlet", ""),
+        ),
+        Silent(),
+    )
+    assert fork.usable, [*fork.reasons, *(window.reasons for window in fork.windows)]
+    return fork
+
+
+def throughputs_rps(fork: Fork) -> list[float]:
+    for window in fork.windows:
+        assert window.load.errors.total == window.load.non_2xx == 0
+        assert window.load.uncorrected is not None and window.load.uncorrected.min_us >= BLOCK_S * 1e6
+    return [window.load.throughput_rps for window in fork.windows]
+
+
+def test_a_monitor_pins_on_21_in_every_window(project: Project, parts: Parts, tmp_path: Path) -> None:
+    """In the second one, too: what the first has left in the server is neither in its way nor taken for a hang."""
+    fork = blocked(project, parts, tmp_path, "temurin-21.0.8", "synchronized", windows=2)
+    assert throughputs_rps(fork) == pytest.approx([PINNED_RPS, PINNED_RPS], rel=0.15)
+
+
+@pytest.mark.parametrize(("jdk", "construct"), [("temurin-21.0.8", "lock"), ("temurin-25", "synchronized")])
+def test_a_lock_does_not_nor_a_monitor_on_25(
+    project: Project, parts: Parts, tmp_path: Path, jdk: str, construct: str
+) -> None:
+    (rps,) = throughputs_rps(blocked(project, parts, tmp_path, jdk, construct))
+    assert 5 * PINNED_RPS <= rps <= CONNECTIONS / BLOCK_S
+
+
+def test_what_the_servlet_answers(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = setup_of(project, parts, key("temurin-25", "virtual"), tmp_path, feature_set=FEATURES)
+    launch: Launch = replace(setup.instance, application="pinning").lay_out(tmp_path / "server", setup.log_dir)
+    with ServerProcess(launch, cpus=cpu_sets().sut, rules=setup.matrix.server) as server:
+        server.wait_ready()
+        with Connection(server.base_url, timeout_s=30) as connection:
+            assert connection.get("/servlet/ready") == (200, b"ready\n")
+            for construct in ("none", "synchronized", "lock", "object-wait"):
+                assert connection.get(f"/servlet/block?construct={construct}&block_ms=1") == (200, b"blocked\n")
+            assert connection.post("/servlet/limit?at_most_ms=1") == (200, b"at most 1 ms\n")
+            assert connection.get("/servlet/block?construct=lock&block_ms=600000") == (200, b"blocked\n")
+            for bad in ("construct=monitor&block_ms=1", "construct=lock", "construct=lock&block_ms=600001"):
+                status, body = connection.get(f"/servlet/block?{bad}")
+                assert status == 400 and b"expected" in body and body.count(b"\n") == 1
+            assert connection.get("/servlet/other")[0] == 404
+            assert connection.get_json("/whoami")["virtual"] is True
+            assert connection.get_json("/gauges")["in_flight"] == 0

@@ -1,0 +1,103 @@
+package jdkmatrix.pinning;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import jdkmatrix.serverprobes.Problem;
+
+/**
+ * What a thread is inside of while it blocks. Each call has a monitor or a lock of its own: what is looked for is what
+ * happens to the carrier of a virtual thread, not contention.
+ */
+enum Construct {
+    /** Nothing: the thread sleeps. */
+    NONE {
+        @Override
+        void block(Duration time) throws InterruptedException {
+            Thread.sleep(time);
+        }
+    },
+
+    /** Sleeps inside a synchronized block: before JDK 24 (JEP 491) a virtual thread then keeps its carrier. */
+    SYNCHRONIZED {
+        @Override
+        void block(Duration time) throws InterruptedException {
+            Object monitor = newMonitor();
+            synchronized (monitor) {
+                Thread.sleep(time);
+            }
+        }
+    },
+
+    /** Sleeps with a ReentrantLock held, which pins nothing on any JDK. */
+    LOCK {
+        @Override
+        void block(Duration time) throws InterruptedException {
+            ReentrantLock lock = new ReentrantLock();
+            lock.lock();
+            try {
+                Thread.sleep(time);
+            } finally {
+                lock.unlock();
+            }
+        }
+    },
+
+    /**
+     * Waits for a notification that never comes. Before JDK 24 the carrier waits too, but the scheduler starts another
+     * one in its place as long as jdk.virtualThreadScheduler.maxPoolSize lets it.
+     */
+    OBJECT_WAIT {
+        @Override
+        void block(Duration time) throws InterruptedException {
+            Object monitor = newMonitor();
+            long endNs = System.nanoTime() + time.toNanos();
+            synchronized (monitor) {
+                for (long leftNs = time.toNanos(); leftNs > 0; leftNs = endNs - System.nanoTime()) {
+                    // Rounded up: wait(0) would be for ever.
+                    monitor.wait(Math.ceilDiv(leftNs, 1_000_000));
+                }
+            }
+        }
+    };
+
+    // Every other thread may see it, so that no compiler may leave the monitor of an object out that only one can reach.
+    @SuppressWarnings("unused")
+    private static volatile Object lastMonitor;
+
+    /** Blocks the calling thread for {@code time}. */
+    abstract void block(Duration time) throws InterruptedException;
+
+    /** As it stands in a request. */
+    String text() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** @throws Problem 400 when {@code text} is none of them, or null */
+    static Construct of(String text) {
+        return Arrays.stream(values())
+                .filter(construct -> construct.text().equals(text))
+                .findFirst()
+                .orElseThrow(() -> Problem.badRequest("construct: expected one of " + allowed() + ", found " + found(text)));
+    }
+
+    private static String allowed() {
+        return Arrays.stream(values()).map(Construct::text).collect(Collectors.joining(", "));
+    }
+
+    private static String found(String text) {
+        if (text == null) {
+            return "nothing";
+        }
+        String line = text.replaceAll("\\p{Cntrl}", "?");
+        return '"' + line.substring(0, Math.min(line.length(), 60)) + '"';
+    }
+
+    private static Object newMonitor() {
+        Object monitor = new Object();
+        lastMonitor = monitor;
+        return monitor;
+    }
+}
