@@ -21,10 +21,10 @@ pytestmark = pytest.mark.real
 
 CARRIERS = 2
 BLOCK_S = 0.25
-CONNECTIONS = 40
+CONNECTIONS = 80
 WINDOW_S = 5.0  # 20 times the block; the last answers come after its end
 PINNED_RPS = CARRIERS / BLOCK_S  # Little's law, with one request in flight per carrier
-ANSWER_TIMEOUT_S = 2  # half of what pinned carriers need for the requests that are left when a window is over
+ANSWER_TIMEOUT_S = 2  # pinned carriers need 9 s for the requests that are left when a window is over
 FEATURES = "restfulWS-3.1-jsonb-3.0-servlet-6.0"
 
 
