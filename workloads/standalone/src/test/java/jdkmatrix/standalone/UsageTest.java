@@ -41,6 +41,7 @@ class UsageTest {
             fanout --url http://h/ --requests 1 --delay-ms 1 --how fixed   | --how = "fixed": one of
             fanout --url http://h/ --requests 1 --delay-ms 1 --how fixed:0 | --how fixed = 0: 1 to
             fanout --url http://h/ --requests 0 --delay-ms 1 --how virtual | --requests = 0: 1 to
+            fanout --url http://h/ --requests 1 --delay-ms 1 --how virtual --warmup-requests -1 | --warmup-requests = -1: 0 to
             """)
     void wrongUseIsSaidInOneLine(String line, String message) {
         Run run = Run.here(line.strip().split(" +"));

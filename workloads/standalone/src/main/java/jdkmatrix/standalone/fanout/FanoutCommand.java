@@ -44,6 +44,14 @@ public final class FanoutCommand extends ExperimentCommand<FanoutPlan> {
     private String how;
 
     @Option(
+            names = "--warmup-requests",
+            defaultValue = "20",
+            paramLabel = "N",
+            description = "sent in the same way before, not measured; 0: none, as in a program that has just started "
+                    + "(default: ${DEFAULT-VALUE})")
+    private int warmupRequests;
+
+    @Option(
             names = "--timeout-s",
             defaultValue = "60",
             paramLabel = "S",
@@ -58,6 +66,7 @@ public final class FanoutCommand extends ExperimentCommand<FanoutPlan> {
                 requests,
                 Numbers.zeroOrMore("--delay-ms", delayMs, MAX_DELAY_MS),
                 How.parse(how).toString(),
+                (int) Numbers.whole("--warmup-requests", warmupRequests, 0, MAX_REQUESTS),
                 Numbers.positive("--timeout-s", timeoutS, MAX_TIMEOUT_S));
     }
 

@@ -50,7 +50,7 @@ final class FanoutExperiment {
         Outcome outcome;
         try (Sampler sampler = new Sampler("open-files", SAMPLE_MS, peak::look)) {
             sampler.start();
-            outcome = send(tally);
+            outcome = send(tally, plan.requests());
         }
         Long atRefusal = tally.inFlightAtRefusal();
         if (outcome.isComplete() && atRefusal != null) {
@@ -59,9 +59,9 @@ final class FanoutExperiment {
         return new Findings(outcome, expected, seen(tally, peak, filesBefore, limit));
     }
 
-    private Outcome send(Tally tally) throws InterruptedException, ReflectiveOperationException {
+    private Outcome send(Tally tally, int requests) throws InterruptedException, ReflectiveOperationException {
         try {
-            Fan.of(how).run(plan.requests(), tally::send);
+            Fan.of(how).run(requests, tally::send);
             return Outcome.complete();
         } catch (Fan.RefusedThreads refused) {
             return Outcome.of(refused.error(), (long) refused.started());
@@ -100,9 +100,12 @@ final class FanoutExperiment {
                 peak.threads());
     }
 
-    /** One request, so that loading classes is in no figure. Whatever is wrong with it will be told of all the others. */
-    private void rehearse(Get get) {
-        new Tally(get).send();
+    /**
+     * Requests from threads of the same kind, so that loading classes and starting carriers and pollers is in no figure.
+     * Whatever is wrong with them will be told of all the others.
+     */
+    private void rehearse(Get get) throws InterruptedException, ReflectiveOperationException {
+        send(new Tally(get), plan.warmupRequests());
     }
 
     private static String text(Long limit) {

@@ -5,4 +5,4 @@ package jdkmatrix.standalone.fanout;
  *
  * @param how as {@link How#parse} reads it
  */
-public record FanoutPlan(String url, int requests, double delayMs, String how, double timeoutS) {}
+public record FanoutPlan(String url, int requests, double delayMs, String how, int warmupRequests, double timeoutS) {}
