@@ -43,7 +43,10 @@ class FanoutTest {
     @Test
     void anAnswerThatIsNoneCountsByItsStatus() throws IOException {
         try (SlowServer server = SlowServer.start(1, 503)) {
-            JsonNode seen = fanout(server.url(), 3, "virtual").json().get("seen");
+            JsonNode json = fanout(server.url(), 3, "virtual").json();
+            assertEquals("requests-failed", json.get("outcome").asText());
+            assertEquals(3, json.get("problem").get("at_count").asLong());
+            JsonNode seen = json.get("seen");
             assertEquals(3, seen.get("errors").get("status-503").asLong(), seen.toString());
             assertEquals(0, seen.get("ok").asLong());
         }

@@ -56,6 +56,9 @@ final class FanoutExperiment {
         if (outcome.isComplete() && atRefusal != null) {
             outcome = filesRefused(atRefusal, limit);
         }
+        if (outcome.isComplete() && !tally.errors().isEmpty()) {
+            outcome = requestsFailed(tally.errors());
+        }
         return new Findings(outcome, expected, seen(tally, peak, filesBefore, limit));
     }
 
@@ -77,6 +80,15 @@ final class FanoutExperiment {
                 inFlight,
                 "each request needs an open file: raise the limit (now %s, hard %s) with ulimit -n %d, or send fewer at once"
                         .formatted(text(limit.soft()), text(limit.hard()), 2L * plan.requests()));
+    }
+
+    private Outcome requestsFailed(Map<String, Long> errors) {
+        long failed = errors.values().stream().mapToLong(Long::longValue).sum();
+        return new Outcome(
+                Outcome.Kind.REQUESTS_FAILED,
+                "%d of %d requests had no good answer: %s".formatted(failed, plan.requests(), errors),
+                failed,
+                "look at --url and at the server: the time says nothing while requests fail");
     }
 
     private FanoutSeen seen(Tally tally, OpenFilesPeak peak, int filesBefore, OpenFiles.Limit limit) {

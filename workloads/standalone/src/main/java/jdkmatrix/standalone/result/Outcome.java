@@ -14,6 +14,7 @@ public record Outcome(Kind kind, String message, Long atCount, String advice) {
         THREADS_REFUSED("threads-refused"),
         TASKS_REFUSED("tasks-refused"),
         FILES_REFUSED("files-refused"),
+        REQUESTS_FAILED("requests-failed"),
         OUT_OF_MEMORY("out-of-memory"),
         TIMED_OUT("timed-out"),
         NOT_ON_THIS_JDK("not-on-this-jdk");

@@ -1,5 +1,6 @@
 package jdkmatrix.standalone.spawn;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
@@ -71,6 +72,10 @@ public final class SpawnCommand extends ExperimentCommand<SpawnPlan> {
         if (sink != null && !work.word().equals("print")) {
             throw new IllegalArgumentException("--sink is for --task print");
         }
+        Path file = sink == null || sink.equals("null") ? null : Path.of(sink).toAbsolutePath();
+        if (file != null && (Files.isDirectory(file) || !Files.isDirectory(file.getParent()))) {
+            throw new IllegalArgumentException("--sink = \"%s\": null or a file in a folder that is there is needed".formatted(sink));
+        }
         if (releaseEarly && sleepS == null) {
             throw new IllegalArgumentException("--release-early is for --task sleep:SECONDS");
         }
@@ -80,7 +85,7 @@ public final class SpawnCommand extends ExperimentCommand<SpawnPlan> {
                 work.word(),
                 sleepS,
                 rounds,
-                sink == null || sink.equals("null") ? null : Path.of(sink).toString(),
+                file == null ? null : sink,
                 releaseEarly,
                 Numbers.positive("--timeout-s", timeoutS, MAX_TIMEOUT_S));
     }
