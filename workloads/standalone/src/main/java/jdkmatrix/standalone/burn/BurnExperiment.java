@@ -8,7 +8,6 @@ import jdkmatrix.burn.Calibration;
 import jdkmatrix.standalone.process.FlightRecording;
 import jdkmatrix.standalone.result.Expected;
 import jdkmatrix.standalone.result.Findings;
-import jdkmatrix.standalone.result.Outcome;
 import jdkmatrix.timerslack.TimerSlack;
 
 /** Calibrates, warms up, measures, and looks at the parks. */
