@@ -2,16 +2,22 @@ package jdkmatrix.standalone.pinning;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.junit.jupiter.api.Assumptions;
+import java.util.Arrays;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class BlockingTest {
+    /** Those that this JDK has. */
+    private static Stream<Construct> constructs() {
+        return Arrays.stream(Construct.values())
+                .filter(construct -> construct != Construct.NATIVE || ForeignUpcall.isPossible());
+    }
+
     /** Each call of each construct takes its time: a class that is initialised once only would not. */
     @ParameterizedTest
-    @EnumSource(Construct.class)
+    @MethodSource("constructs")
     void blocksEveryTime(Construct construct) throws ReflectiveOperationException {
-        Assumptions.assumeTrue(construct != Construct.NATIVE || ForeignUpcall.isPossible());
         Blocking blocking = Blocking.of(construct, 30);
         for (int call = 0; call < 3; call++) {
             long fromNs = System.nanoTime();
