@@ -44,6 +44,7 @@ BOTH = (PINS, FREE)
 BLOCK_MS = 200
 DURATION_S = 4.0
 PINNED_PER_S = 2 * 1000 / BLOCK_MS  # two carriers
+FAN = {"experiment": "fanout", "remote": {"delay_us": 200_000, "size_bytes": 64}, "warmup_requests": 5}
 SMALL: dict[str, dict[str, Any]] = {
     "experiments": {
         **{f"pin-{inside}": {"experiment": "pinning", "inside": inside, "block_ms": BLOCK_MS, "warmup_s": 0.5}
@@ -53,9 +54,8 @@ SMALL: dict[str, dict[str, Any]] = {
         "sleep-boxed": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "timeout_s": 60,
                         "limits": {"threads_max": 300}},
         "print-small": {"experiment": "spawn", "task": "print", "timeout_s": 60},
-        "fan": {"experiment": "fanout", "remote": {"delay_us": 200_000, "size_bytes": 64}, "timeout_s": 30},
-        "fan-few-files": {"experiment": "fanout", "remote": {"delay_us": 200_000, "size_bytes": 64}, "timeout_s": 10,
-                          "limits": {"open_files_max": 80}},
+        "fan": {**FAN, "timeout_s": 30},
+        "fan-few-files": {**FAN, "timeout_s": 10, "limits": {"open_files_max": 80}},
     },
     "task_loads": {
         "count-20": {"kind": "count", "count": 20}, "count-2000": {"kind": "count", "count": 2000},

@@ -56,7 +56,7 @@ def arguments(
             return (
                 *("fanout", "--url", f"{url}?{experiment.remote.query}", "--requests", str(load.count)),
                 *("--delay-ms", f"{experiment.remote.delay_us / 1000:g}", "--how", _with_size(key.executor)),
-                *("--timeout-s", f"{experiment.timeout_s:g}"),
+                *("--warmup-requests", str(experiment.warmup_requests), "--timeout-s", f"{experiment.timeout_s:g}"),
             )
     raise TypeError(f"{key.cell_id}: {experiment.experiment} cannot run with {load.kind}")
 

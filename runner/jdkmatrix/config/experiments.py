@@ -52,10 +52,12 @@ class Pinning(Alone):
 
 
 class Fanout(Alone):
-    """Blocking HTTP requests, all at once, to the remote system. `timeout_s`: of each, to connect and to read."""
+    """Blocking HTTP requests, all at once, to the remote system. `warmup_requests`: so many in the same way before, not
+    measured; 0: as in a program that has just started. `timeout_s`: of each, to connect and to read."""
 
     experiment: Literal["fanout"]
     remote: RemoteAnswers
+    warmup_requests: Annotated[int, Field(ge=0, le=1_000_000)]
     timeout_s: Annotated[float, Field(gt=0, le=3600)]
 
 

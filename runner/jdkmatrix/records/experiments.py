@@ -21,6 +21,7 @@ OutcomeWord = Literal[
     "threads-refused",
     "tasks-refused",
     "files-refused",
+    "requests-failed",
     "out-of-memory",
     "timed-out",
     "not-on-this-jdk",

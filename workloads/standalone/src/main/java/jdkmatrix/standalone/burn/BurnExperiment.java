@@ -107,8 +107,7 @@ final class BurnExperiment {
                 formula,
                 perS,
                 "work conservation: no worker is idle while a task waits (an upper bound: submitting costs CPU, too); "
-                        + "infoq-standalone saw low throughput with low CPU, infoq-carrier-park carriers parked for "
-                        + "10-13 ms with work queued");
+                        + "claims infoq-standalone and infoq-carrier-park say otherwise");
     }
 
     private static long unfinished(TaskLog log) {

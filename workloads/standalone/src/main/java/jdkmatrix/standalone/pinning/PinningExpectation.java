@@ -18,17 +18,17 @@ final class PinningExpectation {
         double perS = 1e3 / plan.blockMs();
         if (!plan.virtual()) {
             return expected(
-                    "kernel_threads", plan.kernelThreads() * perS, "pinning-kernel: a platform thread has nothing to pin");
+                    "kernel_threads", plan.kernelThreads() * perS, "a platform thread has nothing to pin (claim pinning-kernel)");
         }
         int threads = plan.threads();
         return switch (Construct.parse(plan.construct())) {
-            case LOCK -> expected("threads", threads * perS, "pinning-fixed: a ReentrantLock does not pin");
+            case LOCK -> expected("threads", threads * perS, "a ReentrantLock does not pin (claim pinning-fixed)");
             case SYNCHRONIZED -> feature >= UNPINNED_MONITORS
                     ? expected("threads", threads * perS, "JEP 491: from JDK 24 on synchronized does not pin")
                     : expected(
                             "min(threads, carriers)",
                             Math.min(threads, carriers) * perS,
-                            "pinning-sync: before JDK 24 synchronized pins, and throughput collapses to the number of carriers");
+                            "before JDK 24 synchronized pins: as many at once as there are carriers (claim pinning-sync)");
             case OBJECT_WAIT -> feature >= UNPINNED_MONITORS
                     ? expected("threads", threads * perS, "JEP 491: from JDK 24 on Object.wait does not pin")
                     : expected(
