@@ -113,7 +113,7 @@ def told(fork: ExperimentFork) -> ExperimentResult:
 
 
 def pinning(matrix: Matrix, parts: Parts, inside: str, jdk: str, folder: Path) -> PinningResult:
-    found = told(run(matrix, parts, cell(f"pin-{inside}", jdk, "virtual+carriers-2", "count-100"), folder))
+    found = told(run(matrix, parts, cell(f"pin-{inside}", jdk, "virtual+carriers-2", "count-20"), folder))
     assert isinstance(found, PinningResult)
     return found
 
@@ -143,7 +143,7 @@ def test_waiting_is_made_up_for_by_more_carriers_on_21(matrix: Matrix, parts: Pa
     found = pinning(matrix, parts, "object-wait", PINS, tmp_path)
     assert found.seen is not None and found.seen.carriers is not None
     assert found.seen.throughput_per_s >= 5 * PINNED_PER_S
-    assert found.seen.carriers.compensating > 10
+    assert found.seen.carriers.compensating >= 10
 
 
 def test_a_native_frame_pins_where_it_can_be_tried(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
