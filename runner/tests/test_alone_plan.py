@@ -186,7 +186,7 @@ def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
          "pinning --construct lock --kernel-threads 100 --block-ms 50 --duration-s 6 --warmup-s 2"),
         (("fanout-1s", "virtual-semaphore-100", 0, "count-1000"),
          "fanout --url http://127.0.0.1:1/answer?delay_us=1000000&size_bytes=1024 --requests 1000 --delay-ms 1000 "
-         "--how virtual-semaphore:100 --warmup-requests 20 --timeout-s 60"),
+         "--how virtual-semaphore:100 --warmup-requests 1000 --timeout-s 60"),
     ],
 )  # fmt: skip
 def test_what_the_program_is_asked(key: tuple[str, str, int, str], expected: str) -> None:
