@@ -19,6 +19,7 @@
     range: { category: [0, 1, 2, 3, 4, 5, 6, 7].map((slot) => css(`e${slot}`)) },
     style: {
       interval: { color: css("text"), strokeWidth: 1.5 },
+      expected: { color: css("text"), opacity: 1 },
       fork: { color: css("text"), stroke: css("surface"), strokeWidth: 1, opacity: 1 },
       value: { color: css("text") },
       window: { color: css("band"), opacity: 0.13 },

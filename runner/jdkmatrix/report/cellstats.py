@@ -197,12 +197,13 @@ def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: boo
 
 
 class Cells:
-    """All cells of a run that have a record, to be found by their key."""
+    """All cells of a run that have a server, those with a record to be found by their key; what has none is in
+    report/alone."""
 
     def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
         self._by_key = {record.key: CellStats(record) for record in records}
         self._sequential = run.stopping is not None
-        planned = dict.fromkeys(run.cells)
+        planned = dict.fromkeys(key for key in run.cells if key.has_server)
         self.keys = (*planned, *(key for key in self._by_key if key not in planned))
 
     def get(self, key: CellKey) -> CellStats | None:

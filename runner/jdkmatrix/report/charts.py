@@ -16,7 +16,7 @@ from typing import Any
 
 import altair as alt
 
-from jdkmatrix.config.executors import PLAIN
+from jdkmatrix.config.executors import SERVED
 
 Spec = dict[str, Any]
 Row = Mapping[str, Any]
@@ -32,8 +32,8 @@ _QUANTILE_TICKS = [1, 2, 10, 100, 1000, 10_000, 100_000]
 
 
 def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
-    """Every plain executor first, present or not, so that colours do not depend on what was measured."""
-    return (*PLAIN, *sorted(set(executors) - set(PLAIN)))
+    """The plain ones of servers first, present or not, so that their colours do not depend on what was measured."""
+    return (*SERVED, *sorted(set(executors) - set(SERVED)))
 
 
 def finish(chart: alt.LayerChart | alt.FacetChart, description: str) -> Spec:

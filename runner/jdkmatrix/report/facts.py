@@ -97,13 +97,18 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
         Fact("Measured", moment(run.started_at) + (f", {took}" if took else "")),
         *_servers(run),
         Fact("JDKs", ", ".join(jdks) or "none"),
-        Fact("Driver", drivers or "none"),
+        *([Fact("Driver", drivers or "none")] if drivers or not _only_alone(run) else []),
         Fact("Tool", f"jdk-matrix {run.tool_version}{commit}"),
         *_pinned(run),
         *_scenario(run),
         Fact("Profile, seed", f"{run.profile}{_narrowed(run)}, seed {run.seed}"),
         *_stopping(run),
     )
+
+
+def _only_alone(run: RunRecord) -> bool:
+    """Has this run no cell with a server?"""
+    return bool(run.cells) and not any(key.has_server for key in run.cells)
 
 
 def _pinned(run: RunRecord) -> tuple[Fact, ...]:

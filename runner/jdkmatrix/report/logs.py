@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from jdkmatrix.records import CellRecord, Fork
+from jdkmatrix.records import AnyCell, ExperimentFork, Fork
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.views import LogView
 from jdkmatrix.store.loaded import LoadedRun
@@ -51,11 +51,12 @@ def tail(path: Path) -> tuple[str, int]:
     return _CONTROL.sub("", "\n".join(shown)), len(lines) - len(shown)
 
 
-def publish(loaded: LoadedRun, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[LogView, ...]:
+def publish(loaded: LoadedRun, cell: AnyCell, fork: Fork | ExperimentFork, page_dir: Path) -> tuple[LogView, ...]:
     """Copy the fork's logs and interval histograms to below `page_dir`, and say what the page shows of them."""
     stem = file_stem(cell.key.cell_id)
     named = list(fork.logs.items())
-    named += [(f"latency by interval, window {w.index}", w.load.hlog) for w in fork.windows if w.load.hlog]
+    if isinstance(fork, Fork):
+        named += [(f"latency by interval, window {w.index}", w.load.hlog) for w in fork.windows if w.load.hlog]
     return tuple(
         _publish_one(loaded.directory, title, relative, page_dir, f"{stem}.files/fork-{fork.fork}-{number}")
         for number, (title, relative) in enumerate(named, start=1)

@@ -21,7 +21,16 @@ from markupsafe import Markup
 
 from jdkmatrix.errors import MatrixError
 
-_PARTS = ("base.html.j2", "index.html.j2", "cell.html.j2", "macros.html.j2", "report.css", "report.js")
+_PARTS = (
+    "base.html.j2",
+    "index.html.j2",
+    "cell.html.j2",
+    "alone.html.j2",
+    "alone-cell.html.j2",
+    "macros.html.j2",
+    "report.css",
+    "report.js",
+)
 
 
 @lru_cache(maxsize=1)

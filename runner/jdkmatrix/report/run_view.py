@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from jdkmatrix.config.executors import is_again, reference
 from jdkmatrix.records import CellKey, RunRecord, Status
 from jdkmatrix.report import facts
+from jdkmatrix.report.alone import run_words as alone
+from jdkmatrix.report.alone import words as alone_words
+from jdkmatrix.report.alone.cells import Experiments
 from jdkmatrix.report.cellstats import Cells, CellStats, summary_of
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.judgements import DENOMINATOR, Judgements, judge_run
@@ -45,17 +48,20 @@ AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "load")
 
 def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
     run = loaded.run
-    order = executor_order(key.executor for key in cells.keys)
+    experiments = Experiments(run, loaded.experiments)
+    order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
     varying = frozenset(axis for axis in AXES if len({getattr(key, axis) for key in cells.keys}) > 1)
     judgements = judge_run(cells)
     rows = tuple(_row(key, cells, judgements, order) for key in cells.keys)
+    troubles = [t for key in cells.keys if (t := _trouble(key, cells.get(key), run))]
+    notices = [*facts.notices(loaded, cells, judgements), *alone.notices(experiments)]
     return RunView(
         run_id=run.run_id,
-        title=_title(run, cells.keys),
-        summary=_summary(run, cells),
+        title=_title(run, cells.keys, experiments),
+        summary=" ".join(filter(None, (_summary(cells, experiments), alone.summary(experiments)))),
         facts=facts.run_facts(run),
         host=facts.host_facts(run.host),
-        notices=facts.notices(loaded, cells, judgements),
+        notices=tuple(sorted(notices, key=lambda notice: notice.weight != "warn")),
         family=family_words(judgements.comparisons, judgements.checks),
         sections=sections(cells, judgements, order),
         published=published_views(run),
@@ -65,7 +71,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         searched=any(cell.capacity_rps for cell in cells),
         statuses=_statuses(rows),
         precision=precision_view(run, cells),
-        troubles=tuple(t for key in cells.keys if (t := _trouble(key, cells.get(key), run))),
+        troubles=(*troubles, *alone.troubles(experiments, _why_not_measured(run))),
         problems=loaded.problems,
         not_testable=tuple((label(n.key), n.reason) for n in run.not_testable),
         jdks=tuple(facts.jdk_row(jdk) for jdk in run.jdks),
@@ -85,15 +91,25 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
 
 
 def label(key: CellKey) -> str:
+    if not key.has_server:
+        return alone_words.label(key)
     return f"{key.served} · {key.jdk} · {key.executor} · {condition(key.cpus, key.burn_us)} · {key.load}"
 
 
-def _title(run: RunRecord, keys: Sequence[CellKey]) -> str:
+def _title(run: RunRecord, keys: Sequence[CellKey], experiments: Experiments) -> str:
+    if experiments.keys and not keys:
+        return alone.title(run, experiments)
     about = [run.scenario.name] if run.scenario else list(dict.fromkeys(key.served for key in keys))
+    if experiments.keys and not run.scenario:
+        about.append(f"{alone.title(run, experiments)[0].lower()}{alone.title(run, experiments)[1:]}")
     return f"Thread pool or virtual threads: {', '.join(about)}" if about else "Thread pool or virtual threads"
 
 
-def _summary(run: RunRecord, cells: Cells) -> str:
+def _summary(cells: Cells, experiments: Experiments) -> str:
+    """Empty where the run has experiments without a server only."""
+    if experiments.keys and not cells.keys:
+        return ""
+
     def number(axis: str, noun: str) -> str:
         return plural(len({getattr(key, axis) for key in cells.keys}), noun)
 

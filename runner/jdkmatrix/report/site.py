@@ -10,6 +10,9 @@ from urllib.parse import quote
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import CellKey
 from jdkmatrix.report import logs
+from jdkmatrix.report.alone.cell_view import view_alone_cell
+from jdkmatrix.report.alone.cells import Experiments
+from jdkmatrix.report.alone.view import view_alone
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import DASHES, executor_order
@@ -85,15 +88,25 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
     folder = site / place.folder
     (folder / "cells").mkdir(parents=True)
     cells = Cells(loaded.run, loaded.cells)
-    order = executor_order(key.executor for key in cells.keys)
+    experiments = Experiments(loaded.run, loaded.experiments)
+    order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
     view = view_run(loaded, cells)
+    alone = view_alone(experiments, order)
     others = [
         {"run_id": other.run.run.run_id, "href": _link(f"{place.root}{other.index}")}
         for other in places
         if other is not place
     ]
     (folder / "index.html").write_text(
-        pages.render("index.html.j2", view=view, other_runs=others, specs=view.charts, library_inline=True), "utf-8"
+        pages.render(
+            "index.html.j2",
+            view=view,
+            alone=alone,
+            other_runs=others,
+            specs={**view.charts, **alone.charts},
+            library_inline=True,
+        ),
+        "utf-8",
     )
     (folder / "run.json").write_text(loaded.run.model_dump_json(indent=1), "utf-8")
     for cell in cells:
@@ -108,6 +121,25 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
                 record_href=_link(_record(cell.key)),
                 vega_src=f"../{place.root}{_LIBRARY}",
                 specs=cell_view.charts,
+                library_inline=False,
+            ),
+            "utf-8",
+        )
+        (folder / "cells" / _record(cell.key)).write_text(cell.record.model_dump_json(indent=1), "utf-8")
+    _write_alone(loaded, experiments, order, folder, pages)
+
+
+def _write_alone(loaded: LoadedRun, experiments: Experiments, order: Sequence[str], folder: Path, pages: Pages) -> None:
+    """The page and the record of every cell without a server."""
+    for cell in experiments:
+        published = {fork.fork: logs.publish(loaded, cell.record, fork, folder / "cells") for fork in cell.record.forks}
+        (folder / cell_page(cell.key)).write_text(
+            pages.render(
+                "alone-cell.html.j2",
+                view=view_alone_cell(cell, experiments, loaded.run, order, published),
+                run_id=loaded.run.run_id,
+                record_href=_link(_record(cell.key)),
+                specs={},
                 library_inline=False,
             ),
             "utf-8",

@@ -1,0 +1,117 @@
+"""From one fork of an experiment to what its cell's page shows. Pure; logs were read before."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from jdkmatrix.records import CellKey, ExperimentFork, PinningResult, Pressure, Reason
+from jdkmatrix.report import facts
+from jdkmatrix.report.alone.expectations import expectation_of
+from jdkmatrix.report.alone.seen import counts, distributions, parks, remote_facts, vm_facts
+from jdkmatrix.report.alone.stacks import pinned_view
+from jdkmatrix.report.alone.views import AloneForkView
+from jdkmatrix.report.alone.words import amount, figure_words, outcome_views
+from jdkmatrix.report.numbers import Figure, digits, missing, plural, share
+from jdkmatrix.report.views import Fact, LogView
+from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, pinned_words
+from jdkmatrix.stats.experiments import Figure as Measured
+from jdkmatrix.stats.experiments import figures
+
+_UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
+
+
+def fork_view(fork: ExperimentFork, key: CellKey, logs: Sequence[LogView]) -> AloneForkView:
+    result = fork.result
+    measured = figures(result) if result else ()
+    return AloneForkView(
+        number=fork.fork,
+        anchor=f"fork-{fork.fork}",
+        status=STATUS_WORDS[fork.status],
+        status_class=STATUS_CLASS[fork.status],
+        reasons=tuple(_reason(reason) for reason in fork.reasons),
+        outcomes=outcome_views((fork,)),
+        figures=tuple(_figure(one) for one in measured),
+        expectation=expectation_of(result) if result else None,
+        facts=_facts(fork),
+        counts=counts(result) if result else (),
+        distributions=distributions(result) if result else None,
+        parks=parks(result) if result else (),
+        pinned=pinned_view(f"{key.workload} on {key.jdk}", (fork,)),
+        pinned_note=_pinned_note(fork),
+        host=_host(fork.host) if fork.host else (),
+        remote=remote_facts(fork.remote) if fork.remote else (),
+        vm=vm_facts(result.vm) if result else (),
+        asked=facts.pretty_json(result.asked) if result else "",
+        commands=tuple(
+            (title, shlex.join(command))
+            for title, command in (("Program", fork.command), ("Remote system", fork.remote_command))
+            if command
+        ),
+        logs=tuple(logs),
+    )
+
+
+def _reason(reason: Reason) -> str:
+    told = ", ".join(f"{name} {value:.4g}" for name, value in reason.figures.items())
+    return f"{reason.message} ({told})" if told else reason.message
+
+
+def _figure(one: Measured) -> tuple[str, str, Figure, Figure, Figure]:
+    expected = missing("nothing is expected of this figure")
+    ratio = expected
+    if one.expected is not None:
+        expected = Figure(amount(one.expected, one.unit), one.expected)
+        ratio = missing("0 is expected")
+        if one.expected != 0:
+            ratio = Figure(digits(one.value / one.expected, 3), one.value / one.expected)
+    return figure_words(one.name), one.unit, Figure(amount(one.value, one.unit), one.value), expected, ratio
+
+
+def _pinned_note(fork: ExperimentFork) -> str | None:
+    if not isinstance(fork.result, PinningResult) or fork.result.seen is None:
+        return None
+    pinned = fork.result.seen.pinned
+    if pinned.probe != "on":
+        return f"JDK Flight Recorder could not look: {pinned.reason}."
+    if not pinned.count:
+        return "JDK Flight Recorder looked and saw no event jdk.VirtualThreadPinned."
+    total = "" if pinned.total_s is None else f", together {digits(pinned.total_s, 3)} s"
+    return f"{plural(pinned.count, 'event')} jdk.VirtualThreadPinned{total}."
+
+
+def _facts(fork: ExperimentFork) -> tuple[Fact, ...]:
+    took = facts.duration(fork.started_at, fork.ended_at)
+    pinning = fork.pinning
+    cpus = f"program {facts.ranges(pinning.sut_cpus)}"
+    if pinning.remote_cpus:
+        together = "they share CPUs" if set(pinning.remote_cpus) & set(pinning.sut_cpus) else "no CPU in common"
+        cpus += f", remote system {facts.ranges(pinning.remote_cpus)}: {together}"
+    found = [
+        Fact("Order", f"{fork.position} in block {fork.fork}, {fork.sequence} in the run"),
+        Fact("Started", facts.moment(fork.started_at) + (f", {took}" if took else "")),
+        Fact("CPUs", cpus),
+        Fact("Pinned", pinned_words(pinning.method, pinning.why_not_cgroup)),
+    ]
+    found += [Fact("Given up", compromise) for compromise in pinning.compromises]
+    if fork.limits:
+        found.append(Fact("Box", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits)))
+    found += [Fact("Limit that was hit", outcome.message) for outcome in fork.outcomes]
+    return tuple(found)
+
+
+def _host(host: Pressure) -> tuple[Fact, ...]:
+    found = [
+        Fact("Steal", share(host.steal_share).text, "time that the hypervisor gave to others"),
+        Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of all CPUs: busy, and no part of the experiment"),
+        Fact("CPU pressure", share(host.psi_cpu_some_share).text, "of the time a task waited for a CPU"),
+    ]
+    if host.throttled_share is not None:
+        found.append(Fact("Throttled", share(host.throttled_share).text, "by the CPU quota of a cgroup"))
+    if host.swapped_bytes_per_s is not None:
+        found.append(Fact("Swapped", f"{digits(host.swapped_bytes_per_s, 3)} bytes/s"))
+    if host.clock_step_s:
+        found.append(Fact("Clock stepped", f"{digits(host.clock_step_s, 3)} s"))
+    if host.suspended_s:
+        found.append(Fact("Suspended", f"{digits(host.suspended_s, 3)} s"))
+    return tuple(found)

@@ -1,0 +1,101 @@
+"""Did threads that block keep their carriers? Told from how often they blocked per second. Pure.
+
+D is how long a thread blocks each time. Threads that leave their carrier block all at once: threads / D. Threads that
+keep it can block only as many at a time as there are carriers: min(threads, carriers) / D. Where the JDK adds carriers
+in place of blocked ones, threads keep theirs and are all the same not held up. Both bounds are what the experiment's
+own expectations say (`expected` in its records; JEP 444 and JEP 491).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+TOLERANCE = 0.15  # as far may a throughput be from a bound: the first and the last operation of a window are cut
+
+
+class Holding(StrEnum):
+    """The words of the page."""
+
+    FREE = "free"
+    MORE_CARRIERS = "free, by more carriers"
+    KEEPS = "keeps its carrier"
+    BETWEEN = "between"
+    SLOWER = "slower than its carriers"
+    TOO_FAST = "faster than it can be"
+    CANNOT_TELL = "cannot be told"
+    ALL_AT_ONCE = "all at once"  # of platform threads, which have no carrier
+    NOT_ALL_AT_ONCE = "not all at once"
+
+
+@dataclass(frozen=True)
+class Held:
+    """`share`: of threads / D; `more`: carriers beyond the usual number that account for the throughput, else 0."""
+
+    holding: Holding
+    share: float
+    more: int
+
+    @property
+    def words(self) -> str:
+        carriers = "carrier" if self.more == 1 else "carriers"
+        match self.holding:
+            case Holding.MORE_CARRIERS:
+                return f"free, by {self.more:,} more {carriers}"
+            case Holding.BETWEEN if self.more:
+                return f"between, by {self.more:,} more {carriers}"
+        return self.holding.value
+
+
+@dataclass(frozen=True)
+class CarrierCount:
+    """`usual`: the scheduler's parallelism; `most`: seen at once."""
+
+    usual: int
+    most: int
+
+
+def held(throughput_per_s: float, *, threads: int, block_s: float, carriers: CarrierCount | None) -> Held:
+    """`carriers`: None for platform threads. All figures but the throughput are above 0.
+
+    "free" from 85 % of threads / D on; by more carriers where there were so many that every blocked thread can have
+    kept its own. "keeps its carrier" within 15 % of carriers / D. Where there are about as many carriers as threads,
+    both hold and nothing can be told.
+    """
+    share = throughput_per_s / (threads / block_s)
+    free = share >= 1 - TOLERANCE
+    if share > 1 + TOLERANCE:
+        return Held(Holding.TOO_FAST, share, 0)
+    if carriers is None:
+        return Held(Holding.ALL_AT_ONCE if free else Holding.NOT_ALL_AT_ONCE, share, 0)
+    kept = throughput_per_s / (min(threads, carriers.usual) / block_s)
+    if kept <= 1 + TOLERANCE:
+        if kept < 1 - TOLERANCE:
+            return Held(Holding.SLOWER, share, 0)
+        return Held(Holding.CANNOT_TELL if free else Holding.KEEPS, share, 0)
+    enough = carriers.most / block_s >= (1 - TOLERANCE) * throughput_per_s
+    more = max(carriers.most - carriers.usual, 0) if enough else 0
+    freed = Holding.MORE_CARRIERS if more else Holding.FREE
+    return Held(freed if free else Holding.BETWEEN, share, more)
+
+
+RULE = (
+    "D is how long a thread blocks each time. “free”: at least 85 % of threads / D, so that all of them blocked at "
+    "once; “by N more carriers”: so many that every blocked thread can have kept one. “keeps its carrier”: within 15 % "
+    "of carriers / D, so that only as many threads as carriers blocked at once. “between” is neither; with about as many "
+    "carriers as threads it cannot be told. Each cell: how often a thread blocked per second (median of forks), what "
+    "that says, and its share of threads / D, which is also the colour."
+)
+
+# From a share of threads / D on, a class of the heat map; the text says the same as the colour.
+_STEPS = ((0.85, "d5", "85 % and more"), (0.5, "d2", "50–85 %"), (0.25, "n1", "25–50 %"), (0.1, "n3", "10–25 %"))
+_LOWEST = ("n5", "below 10 %")
+
+
+def tone(share: float) -> str:
+    return next((css for edge, css, _ in _STEPS if share >= edge), _LOWEST[0])
+
+
+def legend() -> tuple[tuple[str, str], ...]:
+    """Class and text of each colour, the smallest share first."""
+    return (_LOWEST, *((css, text) for _, css, text in reversed(_STEPS)))
