@@ -69,7 +69,7 @@ LAYOUTS: dict[ExperimentName, Layout] = {
                 "parks",
                 "Parked while tasks were queued",
                 "A worker that is parked while a task waits could have run it. Longest stretch: of one worker "
-                "(infoq-carrier-park is the published result). Share of time: all such stretches, of all workers’ time; "
+                "(infoq-carrier-park is the published result). Share of time: all of them, of all workers’ time; "
                 "only of pools that have a fixed number of them.",
                 (
                     Drawn("longest of them", "Longest stretch", "longest stretch in ms, logarithmic from 0.1 on", 0.1),

@@ -57,7 +57,8 @@ def expected_bars(
     medians: Sequence[Row], forks: Sequence[Row], *, scale: Scale, order: Sequence[str], description: str
 ) -> Spec:
     """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
-    expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is drawn at 0."""
+    expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
+    drawn at 0."""
     rows = [row["row"] for row in medians]
     y = alt.Y(
         "row:N",

@@ -80,12 +80,13 @@ def held(throughput_per_s: float, *, threads: int, block_s: float, carriers: Car
 
 
 RULE = (
-    "D is how long a thread blocks each time. “free”: at least 85 % of threads / D, so that all of them blocked at "
-    "once; “by N more carriers”: so many that every blocked thread can have kept one. “keeps its carrier”: within 15 % "
-    "of carriers / D, so that only as many threads as carriers blocked at once. “between” is neither; with about as many "
-    "carriers as threads it cannot be told. Each cell: how often a thread blocked per second (median of forks), what "
-    "that says, and its share of threads / D, which is also the colour."
-)
+    f"D is how long a thread blocks each time. “free”: at least {1 - TOLERANCE:.0%} of threads / D, so that all of "
+    "them blocked at once; “by N more carriers”: so many that every blocked thread can have kept one. “keeps its "
+    f"carrier”: within {TOLERANCE:.0%} of carriers / D, so that only as many threads as carriers blocked at once. "
+    "“between” is neither; with about as many carriers as threads it cannot be told. Each cell: how often a "
+    "thread blocked per second (median of forks), what that says, and its share of threads / D, which is also the "
+    "colour."
+).replace("%", " %")
 
 # From a share of threads / D on, a class of the heat map; the text says the same as the colour.
 _STEPS = ((0.85, "d5", "85 % and more"), (0.5, "d2", "50–85 %"), (0.25, "n1", "25–50 %"), (0.1, "n3", "10–25 %"))

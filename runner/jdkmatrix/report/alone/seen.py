@@ -170,11 +170,12 @@ def _parks(report: ParkReport) -> Iterator[Fact]:
             yield Fact(
                 f"Of {digits(one.at_least_us / 1000, 3)} ms and more", f"{one.count:,}, {digits(one.total_s, 3)} s"
             )
-        if found.longest:
+        longest = found.longest
+        if longest:
             yield Fact(
                 "The longest",
-                f"{digits(found.longest.duration_us / 1000, 3)} ms, from {digits(found.longest.since_start_s, 3)} s on, "
-                f"with {plural(found.longest.tasks_queued, 'task')} queued; thread {found.longest.thread_id}",
+                f"{digits(longest.duration_us / 1000, 3)} ms, from {digits(longest.since_start_s, 3)} s on, with "
+                f"{plural(longest.tasks_queued, 'task')} queued; thread {longest.thread_id}",
             )
     if report.parks_by_blocker:
         blockers = sorted(report.parks_by_blocker.items(), key=lambda item: -item[1])
