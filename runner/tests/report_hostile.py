@@ -1,20 +1,28 @@
-"""A synthetic run whose every text tries to become markup or a script."""
+"""Synthetic runs whose every text tries to become markup or a script."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from jdkmatrix.records import (
     ClaimRecord,
     ClaimSource,
+    ExperimentRecord,
+    ExperimentResult,
     KnownBug,
+    NotTestable,
+    Outcome,
     PublishedFigure,
     Reason,
     ScenarioRecord,
     Status,
 )
 from jdkmatrix.store.loaded import LoadedRun
+from tests.alone_fixtures import experiments_run
 from tests.report_fixtures import QUICK, synthetic_run
 
 IMAGE = '"><img src=x onerror="window.pwned=1">'
@@ -84,3 +92,81 @@ def _scenario() -> ScenarioRecord:
     return ScenarioRecord(
         name=HOSTILE, scale="small", scale_words=HOSTILE, description=HOSTILE, published=(HOSTILE,), claims=(claim,)
     )
+
+
+def hostile_experiments(folder: Path) -> LoadedRun:
+    """As hostile_run, of experiments without a server: one cell of each kind, and one that failed."""
+    loaded = experiments_run(folder, forks=1)
+    jdk = loaded.run.jdks[0].model_copy(
+        update={"id": HOSTILE, "version_output": HOSTILE, "release": {HOSTILE: HOSTILE}}
+    )
+    wanted = ("burn", "spawn-sleep-boxed", "pinning-synchronized", "fanout-few-files", "spawn-print")
+    found = {record.key.workload: record for record in reversed(loaded.experiments) if "21" in record.key.jdk}
+    records = [_hostile_record(found[name]) for name in wanted]
+    failed = records[-1].forks[0].model_copy(update={"status": Status.FAILED, "result": None})
+    records[-1] = records[-1].model_copy(update={"forks": (failed,)})
+    keys = tuple(record.key for record in records)
+    missing = NotTestable(key=keys[0].model_copy(update={"workload": f"{HOSTILE}2"}), reason=HOSTILE)
+    run = loaded.run.model_copy(
+        update={
+            "run_id": HOSTILE,
+            "profile": HOSTILE,
+            "command": ("matrix", HOSTILE),
+            "notes": (HOSTILE,),
+            "jdks": (jdk,),
+            "cells": keys,
+            "not_testable": (missing,),
+            "order": tuple(key.cell_id for key in keys),
+        }
+    )
+    for log in folder.rglob("*.err"):
+        log.write_text(f"{HOSTILE}\n")
+    return LoadedRun(run=run, cells=(), problems=(HOSTILE,), directory=folder, experiments=tuple(records))
+
+
+def _hostile_record(record: ExperimentRecord) -> ExperimentRecord:
+    key = record.key.model_copy(
+        update={"workload": record.key.workload + HOSTILE, "jdk": HOSTILE, "executor": HOSTILE, "load": HOSTILE}
+    )
+    fork = record.forks[0]
+    assert fork.result is not None
+    document = _with_hostile_text(fork.result.model_dump(mode="json"))
+    reason = Reason(code=HOSTILE, message=HOSTILE, figures={HOSTILE: 1})
+    hit = Outcome(code="threads-limit", message=HOSTILE)
+    fork = fork.model_copy(
+        update={
+            "result": TypeAdapter(ExperimentResult).validate_python(document),
+            "reasons": (reason,),
+            "outcomes": (hit,),
+            "command": ("java", HOSTILE),
+            "remote_command": ("java", HOSTILE),
+            "started_at": HOSTILE,
+            "pinning": fork.pinning.model_copy(
+                update={"method": "sched_setaffinity", "why_not_cgroup": HOSTILE, "compromises": (HOSTILE,)}
+            ),
+            "logs": {HOSTILE: fork.logs["standalone.err"], "outside": f"../../{HOSTILE}"},
+        }
+    )
+    return record.model_copy(
+        update={
+            "key": key,
+            "identity": record.identity.model_copy(update={"inputs": {HOSTILE: HOSTILE}, "digest": HOSTILE}),
+            "parameters": {**record.parameters, "inside": HOSTILE, HOSTILE: HOSTILE},
+            "jvm_flags": {HOSTILE: HOSTILE},
+            "forks": (fork,),
+        }
+    )
+
+
+# Words of the format, of which others are refused; and what is no text to a reader.
+_FIXED = {"experiment", "outcome", "probe", "histogram_ns", "quantity"}
+
+
+def _with_hostile_text(value: Any, name: str = "") -> Any:
+    """Every text hostile, and every key of what is counted by a name."""
+    if isinstance(value, dict):
+        named_by_others = name in ("errors", "parks_by_blocker", "asked")
+        return {(HOSTILE if named_by_others else key): _with_hostile_text(one, key) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_with_hostile_text(one, name) for one in value]
+    return HOSTILE if isinstance(value, str) and name not in _FIXED else value

@@ -15,8 +15,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from jdkmatrix.report.site import build_site
+from tests.alone_fixtures import experiments_run
 from tests.report_fixtures import QUICK, Shape, synthetic_run, with_scenario
-from tests.report_hostile import hostile_run
+from tests.report_hostile import hostile_experiments, hostile_run
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
 MATRIX = Shape(
@@ -420,5 +421,67 @@ def test_hostile_text_in_results_stays_text(browser: Browser, tmp_path: Path) ->
         assert "onerror" in page.locator("body").inner_text()
         assert opened.complaints == []
         assert all(url.startswith("file://") for url in opened.requests)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def experiments(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of every kind of experiment without a server, on real results."""
+    folder = tmp_path_factory.mktemp("experiments")
+    return build_site([experiments_run(folder / "run", accidents=True)], folder / "site", templates=TEMPLATES).parent
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_the_page_of_experiments_draws_everything_and_fits(
+    browser: Browser, experiments: Path, width: int, scheme: str
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    opened = open_page(context, experiments / "index.html")
+    page = opened.page
+    open_all_details(page)
+    drawn = page.eval_on_selector_all(
+        ".plot", "plots => plots.map(p => p.querySelectorAll('svg .mark-rect.role-mark path').length)"
+    )
+    assert len(drawn) > 20 and min(drawn) > 0
+    # Both lines of a row's label, and what is expected.
+    assert page.locator("#alone-spawn .plot").first.locator(".role-axis-label tspan").count() >= 2
+    assert page.locator("#alone-pinning .plot").first.locator(".mark-rect.role-mark").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(WIDER_THAN_THE_PAGE) == []
+    ratios: dict[str, float] = page.evaluate(CONTRAST, ["p", "dt", "dd", "td", "th", "a", "b", "span", "small", "code"])
+    assert {name: round(ratio, 2) for name, ratio in ratios.items() if ratio < 4.5} == {}
+    levels: list[int] = page.eval_on_selector_all("h1, h2, h3, h4, h5", "all => all.map(h => Number(h.tagName[1]))")
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert page.locator("th:not([scope])").count() == 0
+    assert page.eval_on_selector_all("figure.chart", "all => all.filter(f => !f.querySelector('p')).length") == 0
+    # From the heat map to a cell by keyboard, and back.
+    page.locator(".pins td a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/cells/*.html")
+    open_all_details(page)
+    assert page.locator("h1").inner_text().startswith("pinning-")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(WIDER_THAN_THE_PAGE) == []
+    page.locator("nav a").first.click()
+    page.wait_for_url("**/index.html#alone")
+    assert opened.complaints == []
+    assert all(url.startswith("file://") for url in opened.requests)
+    context.close()
+
+
+def test_hostile_text_in_experiments_stays_text(browser: Browser, tmp_path: Path) -> None:
+    site = build_site([hostile_experiments(tmp_path / "run")], tmp_path / "site", templates=TEMPLATES).parent
+    context = browser.new_context(viewport={"width": 390, "height": 900})
+    for file in [site / "index.html", *(site / "cells").glob("*.html")]:
+        opened = open_page(context, file)
+        page = opened.page
+        open_all_details(page)
+        for plot in page.locator(".plot").all():
+            plot.locator(".role-mark path").first.hover(force=True)
+        assert page.evaluate("window.pwned ?? null") is None
+        assert page.locator("img, iframe, object, embed, a[href^='javascript:']").count() == 0
+        assert "onerror" in page.locator("body").inner_text()
+        assert opened.complaints == []
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()

@@ -30,6 +30,8 @@ def digits(value: float, significant: int) -> str:
     """`value` rounded to so many significant digits, thousands separated: 32624 -> "32,620" with 4."""
     if value == 0:
         return "0"
+    if math.isnan(value):
+        return MISSING
     if math.isinf(value):  # the end of an interval beyond what a float can say
         return "∞"
     magnitude = math.floor(math.log10(abs(value)))

@@ -193,6 +193,8 @@ def _chart(
         if spread is None:
             continue
         row = row_label(part, layout, cell, peers)
+        if any(other["row"] == row for other in medians):
+            row += f", {cell.key.load}"  # another load of the same size
         label = measure(spread.median, spread.unit)
         expected = None if spread.expected is None else measure(spread.expected, spread.unit)
         ended = [outcome_words(result.outcome) for result in cell.results if result.outcome != "complete"]
@@ -250,7 +252,7 @@ def _axis_words(part: Part, axis: str, key: CellKey) -> str:
 def _forks(cell: ExperimentCell, name: str, row: str) -> Iterator[Row]:
     for fork in cell.usable:
         for figure in figures(fork.result) if fork.result else ():
-            if figure.name == name:
+            if figure.name == name and math.isfinite(figure.value):
                 label = measure(figure.value, figure.unit)
                 place = {"row": row, "executor": cell.key.executor}
                 yield {**place, "fork": fork.fork, "value": figure.value, "label": label}
@@ -259,4 +261,5 @@ def _forks(cell: ExperimentCell, name: str, row: str) -> Iterator[Row]:
 def _highest(cells: Sequence[ExperimentCell], names: Sequence[str]) -> float:
     spreads: list[Spread] = [spread for cell in cells for name in names if (spread := cell.spread(name))]
     ends = [end for spread in spreads for end in (spread.most, spread.expected) if end is not None]
-    return max((end for end in ends if math.isfinite(end)), default=1.0) or 1.0
+    highest = max(ends, default=0.0)
+    return highest if highest > 0 else 1.0

@@ -49,7 +49,7 @@ class Scale:
         while tick <= self.highest * 1.001:
             found.append(tick)
             tick *= 10
-        step = 1 + (len(found) - 2) // 5
+        step = max(1, 1 + (len(found) - 2) // 5)
         return [found[0], *found[1::step]]
 
 

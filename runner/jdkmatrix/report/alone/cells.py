@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
@@ -36,8 +36,12 @@ class ExperimentCell:
 
     @cached_property
     def spreads(self) -> tuple[Spread, ...]:
-        """The leading figure first. One that is not finite is no figure."""
-        return tuple(one for one in spreads(self.record) if all(map(math.isfinite, (one.median, one.least, one.most))))
+        """The leading figure first. One that is not finite is no figure, and no expectation."""
+        return tuple(
+            one if one.expected is None or math.isfinite(one.expected) else replace(one, expected=None)
+            for one in spreads(self.record)
+            if all(map(math.isfinite, (one.median, one.least, one.most)))
+        )
 
     def spread(self, name: str) -> Spread | None:
         return next((one for one in self.spreads if one.name == name), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from jdkmatrix.config.experiments import ExperimentName
@@ -52,7 +53,7 @@ STATUS_MEANING: dict[Status | None, str] = {
 
 def amount(value: float, unit: str) -> str:
     """Without its unit; counts as they are."""
-    if unit == "" and value == int(value):
+    if unit == "" and math.isfinite(value) and value == int(value):
         return f"{value:,.0f}"
     if unit == "%" and abs(value) < 10:
         return digits(value, 2)

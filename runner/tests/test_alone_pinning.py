@@ -1,0 +1,183 @@
+"""The rule that tells from a throughput whether blocked threads keep their carriers, its heat map, and the stacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.records import ExperimentRecord, PinningResult
+from jdkmatrix.report.alone.cells import Experiments, Part
+from jdkmatrix.report.alone.pinning_heat import heat_tables, held_words
+from jdkmatrix.report.alone.pinning_rule import (
+    RULE,
+    TOLERANCE,
+    CarrierCount,
+    Held,
+    Holding,
+    held,
+    legend,
+    tone,
+)
+from jdkmatrix.report.alone.stacks import MOST_STACKS, pinned_view, plain_frame
+from jdkmatrix.store.loaded import LoadedRun
+from tests.alone_fixtures import experiments_run
+
+TWO = CarrierCount(usual=2, most=2)
+THREADS, BLOCK_S = 100, 0.05  # threads / D is 2,000 per second, carriers / D 40
+
+
+def said(throughput_per_s: float, carriers: CarrierCount | None = TWO, threads: int = THREADS) -> Held:
+    return held(throughput_per_s, threads=threads, block_s=BLOCK_S, carriers=carriers)
+
+
+@pytest.mark.parametrize(
+    ("throughput", "carriers", "words"),
+    [
+        (1975, TWO, "free"),
+        (1700, TWO, "free"),  # 85 %, still
+        (1699, TWO, "between"),
+        (1982, CarrierCount(2, 101), "free, by 99 more carriers"),
+        (1982, CarrierCount(2, 3), "free"),  # one more carrier holds 60 operations a second, not 1,982
+        (1200, CarrierCount(2, 60), "between, by 58 more carriers"),
+        (58, CarrierCount(2, 3), "between, by 1 more carrier"),
+        (39.5, TWO, "keeps its carrier"),
+        (46, TWO, "keeps its carrier"),
+        (34, TWO, "keeps its carrier"),
+        (33, TWO, "slower than its carriers"),
+        (0, TWO, "slower than its carriers"),
+        (2400, TWO, "faster than it can be"),
+        (1990, None, "all at once"),
+        (40, None, "not all at once"),
+    ],
+)
+def test_a_throughput_says_who_keeps_its_carrier(throughput: float, carriers: CarrierCount | None, words: str) -> None:
+    assert said(throughput, carriers).words == words
+
+
+def test_as_many_carriers_as_threads_tell_nothing() -> None:
+    assert said(38, TWO, threads=2).holding is Holding.CANNOT_TELL
+    assert said(60, CarrierCount(2, 3), threads=3).holding is Holding.FREE
+
+
+COUNTS = st.integers(min_value=1, max_value=10_000)
+SECONDS = st.floats(min_value=1e-3, max_value=60)
+
+
+@given(COUNTS, COUNTS, SECONDS, st.floats(min_value=0.86, max_value=1.14))
+def test_either_bound_of_the_physics_is_recognised(threads: int, carriers: int, block_s: float, off: float) -> None:
+    """Where the bounds are apart, each is told, however long a thread blocks."""
+    here = CarrierCount(carriers, carriers)
+    apart = threads * (1 - TOLERANCE) > carriers * (1 + TOLERANCE)
+    pinned = held(off * min(threads, carriers) / block_s, threads=threads, block_s=block_s, carriers=here)
+    free = held(off * threads / block_s, threads=threads, block_s=block_s, carriers=here)
+    if apart:
+        assert pinned.holding is Holding.KEEPS
+        assert free.holding is Holding.FREE
+    if threads <= carriers:
+        assert pinned.holding is free.holding is Holding.CANNOT_TELL
+
+
+@given(st.floats(min_value=0, max_value=1e6), COUNTS, COUNTS, COUNTS, SECONDS)
+def test_words_never_promise_more_than_there_was(
+    throughput: float, threads: int, usual: int, extra: int, block_s: float
+) -> None:
+    carriers = CarrierCount(usual, usual + extra)
+    found = held(throughput, threads=threads, block_s=block_s, carriers=carriers)
+    assert found.share * threads / block_s == pytest.approx(throughput)
+    assert 0 <= found.more <= extra
+    assert (found.holding is Holding.MORE_CARRIERS) <= (found.more > 0)
+    assert (found.holding in (Holding.FREE, Holding.MORE_CARRIERS)) <= (1 - TOLERANCE <= found.share <= 1 + TOLERANCE)
+    if found.more:
+        assert carriers.most / block_s >= (1 - TOLERANCE) * throughput
+
+
+@given(st.floats(min_value=0, max_value=1.2), st.floats(min_value=0, max_value=1.2))
+def test_colours_follow_the_share(one: float, other: float) -> None:
+    order = [css for css, _ in legend()]
+    low, high = sorted((one, other))
+    assert order.index(tone(low)) <= order.index(tone(high))
+
+
+def test_the_page_states_the_tolerance_that_is_used() -> None:
+    assert f"{TOLERANCE * 100:.0f} %" in RULE and f"{100 - TOLERANCE * 100:.0f} %" in RULE
+
+
+def test_forks_that_differ_are_told_apart() -> None:
+    free, by_99, by_97 = said(1975), said(1982, CarrierCount(2, 101)), said(1982, CarrierCount(2, 99))
+    assert held_words([free, free]) == "free"
+    assert held_words([by_97, by_99]) == "free, by 99 more carriers"
+    assert held_words([free, said(39)]) == "forks differ: free; keeps its carrier"
+
+
+def pinning_part(loaded: LoadedRun) -> Part:
+    return Experiments(loaded.run, loaded.experiments).of_kind("pinning")
+
+
+def test_the_heat_map_of_real_results_has_constructs_down_and_jdks_across(tmp_path: Path) -> None:
+    (table,) = heat_tables(pinning_part(experiments_run(tmp_path, ("pinning",))))
+    assert table.columns == ("temurin-21.0.8", "temurin-25")
+    assert table.title == "virtual: 100 at once, 2 CPUs, 2 carriers"
+    assert {head: tuple(cell.verdict for cell in cells) for head, cells in table.rows} == {
+        "synchronized": ("keeps its carrier", "free"),
+        "ReentrantLock": ("free", "free"),
+        "Object.wait": ("free, by 99 more carriers", "free"),
+        "class initialiser": ("keeps its carrier", "keeps its carrier"),
+        "native frame": ("not on this JDK", "keeps its carrier"),
+    }
+    assert all(cell.key is not None for _, cells in table.rows for cell in cells)
+
+
+def test_a_cell_without_figures_says_why(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("pinning",), accidents=True)
+    (table,) = heat_tables(pinning_part(loaded))
+    rows = dict(table.rows)
+    assert (rows["synchronized"][0].value, rows["synchronized"][0].verdict) == ("–", "failed")
+    assert rows["synchronized"][0].key is not None and rows["synchronized"][0].tone == "none"
+    missing = next(cells for head, cells in table.rows if cells[0].verdict == "not measured")
+    assert missing[0].key is None
+
+
+def test_what_is_asked_for_may_be_nonsense(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("pinning",))
+    for block_ms in (0, -5, "x", None, True, float("nan")):
+        records = [
+            record.model_copy(update={"parameters": {**record.parameters, "block_ms": block_ms, "inside": 7}})
+            for record in loaded.experiments
+        ]
+        (table,) = heat_tables(Experiments(loaded.run, records).of_kind("pinning"))
+        assert {cell.tone for _, cells in table.rows for cell in cells} == {"none"}
+        assert table.rows[0][0] == "pinning-synchronized"
+
+
+@pytest.mark.parametrize(
+    ("frame", "plain"),
+    [
+        ("a.Blocking.sleep:30", "a.Blocking.sleep:30"),
+        ("java.lang.Thread.sleep:-1", "java.lang.Thread.sleep"),
+        ("a.BlockingInitialiser.1324371348.<clinit>:6", "a.BlockingInitialiser.<clinit>:6"),
+        ("a.Foo/0x00007f12ab.<clinit>:6", "a.Foo.<clinit>:6"),
+        ("java.lang.System$2.defineClass:-1", "java.lang.System$2.defineClass"),
+    ],
+)
+def test_a_frame_loses_what_differs_from_run_to_run(frame: str, plain: str) -> None:
+    assert plain_frame(frame) == plain
+
+
+def of_workload(loaded: LoadedRun, workload: str, jdk: str) -> ExperimentRecord:
+    return next(r for r in loaded.experiments if (r.key.workload, r.key.jdk) == (workload, jdk))
+
+
+def test_stacks_of_hidden_classes_are_one_and_every_event_is_counted(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("pinning",))
+    record = of_workload(loaded, "pinning-class-init", "temurin-21.0.8")
+    view = pinned_view("x", record.forks)
+    assert view is not None
+    results = [fork.result for fork in record.forks]
+    assert view.events == sum(r.seen.pinned.count or 0 for r in results if isinstance(r, PinningResult) and r.seen)
+    assert len(view.stacks) <= MOST_STACKS
+    assert sum(stack.count for stack in view.stacks) + view.left_out == view.events
+    assert view.stacks[0].count > 1 and "BlockingInitialiser.<clinit>" in view.stacks[0].frames
+    assert pinned_view("x", of_workload(loaded, "pinning-lock", "temurin-21.0.8").forks) is None

@@ -1,0 +1,326 @@
+"""From experiments without a server to what pages show of them, without a template."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jdkmatrix.config.experiments import ExperimentName
+from jdkmatrix.records import CellKey, ExperimentRecord, Status
+from jdkmatrix.report.alone.bar_groups import LAYOUTS, bar_groups
+from jdkmatrix.report.alone.bars import Scale
+from jdkmatrix.report.alone.cell_view import view_alone_cell
+from jdkmatrix.report.alone.cells import KINDS, Experiments
+from jdkmatrix.report.alone.view import view_alone
+from jdkmatrix.report.alone.views import AloneCellView, AloneView, Block
+from jdkmatrix.report.alone.words import amount, measure
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.views import RunView
+from jdkmatrix.stats.experiments import spreads
+from jdkmatrix.store.loaded import LoadedRun
+from tests.alone_fixtures import experiments_run
+from tests.report_fixtures import QUICK, synthetic_run
+from tests.test_report_view import plain
+
+GOLDEN = Path(__file__).with_name("alone_golden.json")
+PAGES = ("pinning-class-init", "spawn-sleep-boxed", "fanout-few-files", "burn")
+
+
+def order_of(loaded: LoadedRun) -> tuple[str, ...]:
+    return executor_order(key.executor for key in loaded.run.cells)
+
+
+def alone(loaded: LoadedRun) -> AloneView:
+    return view_alone(Experiments(loaded.run, loaded.experiments), order_of(loaded))
+
+
+def run_page(loaded: LoadedRun) -> RunView:
+    return view_run(loaded, Cells(loaded.run, loaded.cells))
+
+
+def cell_page(loaded: LoadedRun, key: CellKey) -> AloneCellView:
+    experiments = Experiments(loaded.run, loaded.experiments)
+    cell = experiments.get(key)
+    assert cell is not None
+    return view_alone_cell(cell, experiments, loaded.run, order_of(loaded), {})
+
+
+def block(view: AloneView, kind: ExperimentName) -> Block:
+    return next(one for one in view.blocks if one.id == f"alone-{kind}")
+
+
+def with_records(loaded: LoadedRun, records: Sequence[ExperimentRecord]) -> LoadedRun:
+    return replace(loaded, experiments=tuple(records))
+
+
+def golden(tmp_path: Path) -> dict[str, Any]:
+    loaded = experiments_run(tmp_path, accidents=True)
+    pages = {}
+    for workload in PAGES:
+        key = next(r.key for r in loaded.experiments if r.key.workload == workload and r.forks[0].result)
+        pages[workload] = plain(cell_page(loaded, key))
+    return {"run": plain(run_page(loaded)), "alone": plain(alone(loaded)), "cells": pages}
+
+
+def test_the_views_are_as_recorded(tmp_path: Path) -> None:
+    """`python -m tests.test_alone_view` records them anew; read the difference before you commit it."""
+    assert golden(tmp_path) == json.loads(GOLDEN.read_text("utf-8"))
+
+
+def test_a_run_of_experiments_only_speaks_of_nothing_else(tmp_path: Path) -> None:
+    page = run_page(experiments_run(tmp_path, ("pinning",)))
+    assert page.title == "Without a server: pinning"
+    assert page.summary.startswith("Without a server (pinning): 1 arm on 2 JDKs, 10 of 10 cells ran to an outcome")
+    assert not page.rows and not page.sections and not page.statuses and page.precision is None
+    assert page.family is None and "Driver" not in [fact.name for fact in page.facts]
+    assert page.not_testable[0][0].startswith("pinning-synchronized · semeru-25 · virtual · 2 CPUs · ")
+    assert not page.troubles  # that a JDK has not what an experiment is about is a finding
+
+
+def test_a_run_without_experiments_has_no_block(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, QUICK)
+    assert alone(loaded).blocks == () and alone(loaded).charts == {}
+    assert "server:" not in run_page(loaded).title
+
+
+def mixed(folder: Path) -> LoadedRun:
+    served = synthetic_run(folder, replace(QUICK, blocks=1))
+    other = experiments_run(folder, ("pinning",))
+    run = served.run.model_copy(
+        update={"cells": (*other.run.cells, *served.run.cells), "matrix": {**served.run.matrix, **other.run.matrix}}
+    )
+    return replace(served, run=run, experiments=other.experiments)
+
+
+def test_a_run_of_both_keeps_them_apart(tmp_path: Path) -> None:
+    loaded = mixed(tmp_path)
+    before = run_page(synthetic_run(tmp_path / "served", replace(QUICK, blocks=1)))
+    page = run_page(loaded)
+    assert page.title == "Thread pool or virtual threads: mp-ping, without a server: pinning"
+    assert (page.rows, page.statuses, page.varying, page.family) == (
+        before.rows,
+        before.statuses,
+        before.varying,
+        before.family,
+    )
+    assert [section.served for section in page.sections] == ["mp-ping"]
+    assert page.summary.startswith(before.summary) and "Without a server (pinning)" in page.summary
+    assert [one.id for one in alone(loaded).blocks] == ["alone-pinning"]
+
+
+def test_blocks_stand_in_their_order_and_have_all_that_was_measured(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path)
+    turned = loaded.run.model_copy(update={"cells": tuple(reversed(loaded.run.cells))})
+    view = alone(replace(loaded, run=turned))
+    assert [one.title for one in view.blocks] == ["Burn", "Spawn", "Pinning", "Fan-out"]
+    assert sum(len(one.table.rows) for one in view.blocks) == len(loaded.experiments)
+    assert all(one.answers and one.expectations for one in view.blocks)
+
+
+def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("pinning",), accidents=True)
+    page, rows = run_page(loaded), block(alone(loaded), "pinning").table.rows
+    by_status = {trouble.status: trouble for trouble in page.troubles}
+    assert set(by_status) == {"failed", "some forks", "not measured"}
+    assert by_status["failed"].reasons == ("forks 1-2: the program had not ended after 90 s",)
+    assert by_status["some forks"].reasons == ("fork 1: the hypervisor took 7 % of the CPU time",)
+    assert by_status["not measured"].href is None
+    failed, one_left, missing = rows[:3]
+    assert (failed.status, failed.forks, {figure.text for figure in failed.figures}) == ("failed", "0/2", {"–"})
+    assert failed.reasons == ("failed: the program had not ended after 90 s",)
+    assert (one_left.status, one_left.forks) == ("ok", "1/2") and one_left.figures[0].under is None
+    assert (missing.status, missing.forks, missing.href) == ("not measured", "0/0", None)
+
+
+def test_an_interrupted_run_has_a_page_before_its_first_cell(tmp_path: Path) -> None:
+    loaded = with_records(experiments_run(tmp_path), ())
+    view = alone(loaded)
+    assert [one.title for one in view.blocks] == ["Burn", "Spawn", "Pinning", "Fan-out"]
+    assert not view.charts and all(not one.groups for one in view.blocks)
+    assert {row.status for one in view.blocks for row in one.table.rows} == {"not measured"}
+    assert "No cell of this JDK" in block(view, "burn").answers[0].sentences[0][1]
+
+
+def test_a_record_that_names_no_experiment_is_still_a_cell(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("spawn",))
+    run = loaded.run.model_copy(update={"matrix": {"experiments": "nonsense"}})
+    records = [record.model_copy(update={"parameters": {"experiment": ["spawn"]}}) for record in loaded.experiments]
+    loaded = replace(with_records(loaded, records), run=run)
+    assert alone(loaded).blocks == ()
+    assert run_page(loaded).title == "Without a server: experiments"
+    assert cell_page(loaded, records[0].key).kind_words == ""
+
+
+def test_an_outcome_says_how_far_it_came_and_what_helps(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("spawn", "fanout", "pinning"))
+    by_workload = {row.href: row for one in alone(loaded).blocks for row in one.table.rows}
+    outcomes = {href: row.outcomes[0] for href, row in by_workload.items() if href}
+    boxed = next(outcome for href, outcome in outcomes.items() if "spawn-sleep-boxed" in href)
+    assert boxed.word == "threads refused" and boxed.where.startswith("at 4") and "pids.max" in boxed.advice
+    files = next(outcome for href, outcome in outcomes.items() if "few-files" in href)
+    assert files.word == "files refused" and "ulimit -n" in files.advice
+    native = next(outcome for href, outcome in outcomes.items() if "native.temurin-21" in href)
+    assert (native.word, native.css, native.where) == ("not on this JDK", "none", "")
+    spawned = block(alone(loaded), "spawn").answers[0].sentences
+    assert any(term == "threads refused" and "spawn-sleep-boxed" in text for term, text in spawned)
+
+
+def test_a_fork_that_ended_early_stands_in_no_sentence_about_figures(tmp_path: Path) -> None:
+    """200 requests of which most were refused are done soon: that is no time of a fan-out."""
+    for answer in block(alone(experiments_run(tmp_path, ("fanout",))), "fanout").answers:
+        figures = [term for term, text in answer.sentences if "answered after" in text]
+        assert figures and not any("few-files" in term for term in figures)
+
+
+def test_virtual_and_resident_memory_stand_side_by_side_in_one_unit(tmp_path: Path) -> None:
+    group = block(alone(experiments_run(tmp_path, ("spawn",))), "spawn").groups[0]
+    assert group.columns == 2 and [chart.title.split(":")[0] for chart in group.charts[:2]] == ["VIRT", "RSS"]
+    ends = [chart.spec["layer"][0]["encoding"]["x"]["scale"]["domain"] for chart in group.charts]
+    assert all(end == ends[0] for end in ends)
+    assert {chart.spec["layer"][0]["encoding"]["x"]["scale"]["type"] for chart in group.charts} == {"symlog"}
+    assert "KiB" in group.charts[0].note and "0 KiB" in group.charts[0].note
+
+
+def test_what_looking_costs_is_a_ratio_inside_blocks(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("burn",))
+    rows = block(alone(loaded), "burn").overhead
+    assert [row.what.split(",")[0] for row in rows] == ["temurin-21.0.8", "temurin-25"]
+    assert all(row.throughput.text == "1.00" for row in rows)
+    assert all(row.cpu.sort is not None and row.cpu.sort > 1 for row in rows)
+    without = [record for record in loaded.experiments if record.key.workload != "burn-unwatched"]
+    assert block(alone(with_records(loaded, without)), "burn").overhead == ()
+    other = [
+        record.model_copy(update={"parameters": {**record.parameters, "drain_s": 99.0}})
+        if record.key.workload == "burn-unwatched"
+        else record
+        for record in loaded.experiments
+    ]
+    assert block(alone(with_records(loaded, other)), "burn").overhead == ()
+
+
+def test_every_arm_of_a_small_run_has_a_colour_of_its_own(tmp_path: Path) -> None:
+    for kind in KINDS:
+        loaded = experiments_run(tmp_path, (kind,))
+        legend = block(alone(loaded), kind).legend
+        assert len({one.slot % 8 for one in legend}) == len(legend)
+
+
+def test_a_cell_page_has_every_figure_of_every_fork(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path)
+    for record in loaded.experiments:
+        page = cell_page(loaded, record.key)
+        assert [fork.number for fork in page.forks] == [1, 2]
+        assert len(page.tiles) == len(spreads(record))
+        for fork, view in zip(record.forks, page.forks, strict=True):
+            assert fork.result is not None
+            assert bool(view.figures) == (fork.result.seen is not None) == bool(view.counts)
+            assert bool(view.remote) == (fork.result.experiment == "fanout")
+            assert bool(view.parks) == (fork.result.experiment == "burn")
+            assert view.vm and view.host and view.facts and view.commands
+
+
+def test_the_figures_that_charts_name_are_there() -> None:
+    """Names of stats.experiments are text: one that nobody makes would be an empty chart."""
+    for kind, layout in LAYOUTS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            loaded = experiments_run(Path(folder), (kind,))
+        made = {spread.name for record in loaded.experiments for spread in spreads(record)}
+        assert {figure.name for group in layout.groups for figure in group.figures} <= made
+
+
+@functools.cache
+def everything() -> LoadedRun:
+    with tempfile.TemporaryDirectory() as folder:
+        return experiments_run(Path(folder), forks=1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_whatever_was_measured_every_figure_is_drawn_once(data: st.DataObject) -> None:
+    loaded = everything()
+    kind = data.draw(st.sampled_from(KINDS))
+    all_of_kind = [r for r in loaded.experiments if r.parameters["experiment"] == kind]
+    records = data.draw(st.lists(st.sampled_from(all_of_kind), unique_by=lambda r: r.key, min_size=1))
+    run = loaded.run.model_copy(update={"cells": tuple(record.key for record in records)})
+    part = Experiments(run, records).of_kind(kind)
+    assert {cell.key for cell in part.cells} == {record.key for record in records}
+    groups = bar_groups(part, order_of(loaded))
+    for group in LAYOUTS[kind].groups:
+        expected = sum(cell.spread(figure.name) is not None for cell in part.cells for figure in group.figures)
+        shown = [one for one in groups if one.title == group.title]
+        rows = [row for one in shown for chart in one.charts for row in _medians(chart.spec)]
+        assert len(rows) == expected
+    ids = [chart.id for one in groups for chart in one.charts]
+    assert len(set(ids)) == len(ids)
+    for one in groups:
+        for chart in one.charts:
+            names = [row["row"] for row in _medians(chart.spec)]
+            assert len(set(names)) == len(names), "two cells on one row"
+
+
+def _medians(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    data = spec["layer"][0]["data"]
+    values: list[dict[str, Any]] = data["values"] if "values" in data else spec["datasets"][data["name"]]
+    return values
+
+
+@given(st.floats(min_value=1e-3, max_value=1e9), st.sampled_from([None, 0.01, 0.1, 1.0]), st.sampled_from([1, 2]))
+def test_a_scale_has_room_for_its_figures_and_few_ticks(highest: float, linear_to: float | None, lines: int) -> None:
+    scale = Scale("x", highest, linear_to, lines)
+    assert scale.end > highest
+    if linear_to is not None:
+        ticks = scale.ticks()
+        assert ticks[0] == 0 and ticks == sorted(ticks) and len(ticks) <= 7
+        assert all(tick <= highest * 1.001 for tick in ticks)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (39.5, "1/s", "39.5/s"),
+        (1975.4, "1/s", "1,975/s"),
+        (1024.0, "KiB", "1,024 KiB"),
+        (0.0, "KiB", "0 KiB"),
+        (0.102, "%", "0.10 %"),
+        (98.25, "%", "98.2 %"),
+        (12.0, "", "12"),
+        (0.9981, "", "0.998"),
+        (-3.2, "KiB", "\u22123.20 KiB"),
+    ],
+)
+def test_a_figure_has_few_digits_and_its_unit(value: float, unit: str, text: str) -> None:
+    assert measure(value, unit) == text
+    assert text.startswith(amount(value, unit))
+
+
+def test_a_figure_that_is_no_number_is_no_figure(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("burn",), forks=1)
+    records = []
+    for record in loaded.experiments:
+        result = record.forks[0].result
+        assert result is not None and result.seen is not None
+        seen = result.seen.model_copy(update={"cpu_share": float("nan"), "throughput_per_s": float("inf")})
+        fork = record.forks[0].model_copy(update={"result": result.model_copy(update={"seen": seen})})
+        records.append(record.model_copy(update={"forks": (fork,)}))
+    view = alone(with_records(loaded, records))
+    names = [name for name, _ in block(view, "burn").table.figures]
+    assert "p99" in names and "CPU used" not in names and "throughput" not in names
+    assert json.dumps(view.charts, allow_nan=False)
+    assert cell_page(with_records(loaded, records), records[0].key).forks[0].status == Status.OK.value
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        text = json.dumps(golden(Path(made)), indent=1, ensure_ascii=False, sort_keys=True)
+    GOLDEN.write_text(text + "\n", "utf-8")
