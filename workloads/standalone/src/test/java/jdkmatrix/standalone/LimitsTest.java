@@ -54,7 +54,7 @@ class LimitsTest {
     }
 
     @Test
-    void threadsThatFillTheHeapAreAnOutcomeAndEndAll() throws IOException, InterruptedException {
+    void threadsThatFillTheHeapAreAnOutcome() throws IOException, InterruptedException {
         Run run = Run.inProcess(
                 "",
                 List.of("-Xmx32m", "-XX:+UseSerialGC"),

@@ -92,6 +92,11 @@ final class Crowd {
         letGo.countDown();
     }
 
+    /** Threads that did not run yet do nothing from now on, and need no memory for it. */
+    void startNoMore() {
+        ending = true;
+    }
+
     /**
      * Ends every task that can be interrupted and lets all threads go; those that did not run yet do nothing.
      *

@@ -49,14 +49,20 @@ final class SpawnExperiment {
             Throwable refused = crowd.start(plan.threads());
             Observed observed = null;
             try {
+                if (heapFull(refused)) {
+                    crowd.startNoMore();
+                }
                 if (refused != null) {
                     reserve = null;
                 }
-                if (refused == null || Outcome.isOfThreads(refused)) {
+                if (!heapFull(refused)) {
                     observed = observe(crowd, outcome(refused, crowd.started()));
                 }
             } finally {
-                end(crowd);
+                // To be woken takes memory: in a full heap it takes for ever. The threads end with the process.
+                if (!heapFull(refused)) {
+                    end(crowd);
+                }
             }
             if (observed == null) {
                 // The heap was full: whatever had been looked at before the end would have failed, too.
@@ -104,6 +110,10 @@ final class SpawnExperiment {
     }
 
     private record Observed(Outcome outcome, Double runningS, MemoryUse live, Double doneS, MemoryUse.Peak peak) {}
+
+    private static boolean heapFull(Throwable refused) {
+        return refused != null && !Outcome.isOfThreads(refused);
+    }
 
     /** @param refused what stopped the start; null: nothing */
     private static Outcome outcome(Throwable refused, long started) {
