@@ -59,7 +59,8 @@ def test_a_throughput_says_who_keeps_its_carrier(throughput: float, carriers: Ca
 
 def test_as_many_carriers_as_threads_tell_nothing() -> None:
     assert said(38, TWO, threads=2).holding is Holding.CANNOT_TELL
-    assert said(60, CarrierCount(2, 3), threads=3).holding is Holding.FREE
+    assert said(60, TWO, threads=3).words == "free"
+    assert said(60, CarrierCount(2, 3), threads=3).words == "free, by 1 more carrier"
 
 
 COUNTS = st.integers(min_value=1, max_value=10_000)

@@ -215,7 +215,7 @@ def _chart(
     if not medians:
         return None
     names = [one.name for one in group.figures] if group.same_scale else [figure.name]
-    lines = max(row["row"].count("\n") + 1 for row in medians)
+    lines = 2 if any("\n" in row["row"] for row in medians) else 1
     scale = Scale(figure.title, _highest(peers, names), figure.linear_to, lines)
     told = [cells[0].key.jdk, *(_axis_words(part, axis, cells[0].key) for axis in layout.apart if part.varies(axis))]
     title = ", ".join(told)
