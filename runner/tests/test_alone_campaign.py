@@ -188,5 +188,7 @@ def test_a_cell_without_a_sound_fork_is_a_failure() -> None:
 def test_a_fork_in_a_line() -> None:
     assert fork_words(fork(1, result(40.0))) == "throughput 40 1/s (expected 2,000)"
     assert fork_words(fork(1, REFUSED)) == "not-on-this-jdk: no <b>API</b>"
+    hit = result(40.0, outcome="threads-refused", problem={"message": "no more", "at_count": 4981, "advice": None})
+    assert fork_words(fork(1, hit)).endswith("threads-refused at 4,981: no more")
     assert fork_words(fork(1, None, Status.FAILED, "x")) == "failed: it was x"
     assert fork_words(fork(1, result(40.0), Status.INVALID, "steal")).endswith("(invalid: steal)")

@@ -17,7 +17,9 @@ def fork_words(fork: ExperimentFork) -> str:
         return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
     parts = [_words(figure) for figure in figures(result)[:1]]
     if result.problem is not None:
-        parts.append(f"{result.outcome}: {result.problem.message}")
+        count = result.problem.at_count
+        at = "" if count is None else f" at {count:,}"
+        parts.append(f"{result.outcome}{at}: {result.problem.message}")
     if fork.status is not Status.OK:
         parts.append(f"({fork.status.value}: {', '.join(reason.code for reason in fork.reasons)})")
     return " ".join(parts)

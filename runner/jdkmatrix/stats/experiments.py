@@ -123,8 +123,12 @@ def _spawn(result: SpawnResult) -> Iterable[_Row]:
         yield "PSS per thread", "KiB", None if each.pss_bytes is None else each.pss_bytes / _KIB, None
         yield "committed heap per thread", "KiB", each.heap_committed_bytes / _KIB, None
         yield "kernel threads per thread", "", each.native_threads, _expected(result, "per_thread.native_threads")
-    yield "until all were started", "s", seen.started_s, _expected(result, "started_s")
-    yield "until all were done", "s", seen.done_s, _expected(result, "done_s")
+    times = [
+        ("until all were started", "s", seen.started_s, _expected(result, "started_s")),
+        ("until all were done", "s", seen.done_s, _expected(result, "done_s")),
+    ]
+    # What it is about comes first: work that must be done, or threads that must be there.
+    yield from reversed(times) if times[1][3] is not None else times
     if seen.while_live is not None:
         yield "VIRT", "MiB", seen.while_live.virt_bytes / _KIB**2, None
         yield "RSS", "MiB", seen.while_live.rss_bytes / _KIB**2, None
