@@ -69,8 +69,8 @@ LAYOUTS: dict[ExperimentName, Layout] = {
                 "parks",
                 "Parked while tasks were queued",
                 "A worker that is parked while a task waits could have run it, if there is a CPU for it: a park lasts "
-                "until its thread runs again, so that with more workers than CPUs (fixed-50, cached, platform) those that "
-                "were woken and wait for a CPU count too, and nothing is lost. Longest stretch: of one worker "
+                "until its thread runs again, so that with more workers than CPUs (fixed-50, cached) those that were "
+                "woken and wait for a CPU count too, and nothing is lost. Longest stretch: of one worker "
                 "(infoq-carrier-park is the published result). Share of time: all of them, of all workers’ time; "
                 "only of pools that have a fixed number of them.",
                 (
