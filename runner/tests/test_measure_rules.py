@@ -20,6 +20,7 @@ from jdkmatrix.measure.warmup import (
     time_to_steady,
     why_not_steady,
 )
+from jdkmatrix.measure.windows import rate_words
 from jdkmatrix.records import Errors, RateLoad, Reason, Status, StepsLoad, Warmup, WarmupWindow, Window
 from tests.builders import load_result, pressure, remote_stats, sut_usage, warmup_window
 
@@ -265,3 +266,8 @@ def test_a_fork_that_never_became_steady_says_so_only_when_it_can_be_used() -> N
 def test_an_invalid_fork_says_how_many_and_why() -> None:
     assert too_few_valid(windows(1, 2)).message == "only 1 of 3 windows are valid: steal"
     assert too_few_valid(windows(0, 2)).message == "every window is invalid: steal"
+
+
+@pytest.mark.parametrize(("per_s", "expected"), [(36_292.4, "36,292"), (100.4, "100"), (57.0, "57"), (3.8, "3.8")])
+def test_a_small_rate_is_not_rounded_to_another_one(per_s: float, expected: str) -> None:
+    assert rate_words(per_s) == expected

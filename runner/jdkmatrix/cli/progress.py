@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from jdkmatrix.cli import alone
 from jdkmatrix.measure.campaign import CampaignListener
+from jdkmatrix.measure.windows import rate_words
 from jdkmatrix.plan import PlannedFork
 from jdkmatrix.records import AnyCell, ExperimentFork, Fork, Status
 from jdkmatrix.stats import fork_cpu_us_per_request, fork_throughput
@@ -32,7 +33,7 @@ def figures(fork: Fork | ExperimentFork) -> str:
     if isinstance(fork, ExperimentFork) or not fork.usable:
         return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
     cost = fork_cpu_us_per_request(fork)
-    text = f"{fork_throughput(fork):,.0f} req/s, {cost:.1f} µs CPU/request"
+    text = f"{rate_words(fork_throughput(fork))} req/s, {cost:.1f} µs CPU/request"
     return text if fork.status is Status.OK else f"{text} ({fork.status.value})"
 
 

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from jdkmatrix.cli import alone, markdown
 from jdkmatrix.config.executors import BASELINE, reference
+from jdkmatrix.measure.windows import rate_words
 from jdkmatrix.records import (
     AnyCell,
     CapacityLoad,
@@ -246,7 +247,7 @@ def _figures(cell: CellRecord) -> tuple[str, ...]:
     return (
         name,
         forks,
-        _geomean(figures.throughput_rps, ",.0f"),
+        rate_words(summarise(list(figures.throughput_rps.values())).geomean) if figures.throughput_rps else "–",
         _geomean(figures.cpu_us_per_request, ".1f"),
     )
 

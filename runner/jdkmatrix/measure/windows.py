@@ -55,10 +55,15 @@ class Windows:
         )
 
 
+def rate_words(per_s: float) -> str:
+    """A rate in a line of text: whole, and below 100 with three digits."""
+    return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.3g}"
+
+
 def _figures(result: LoadResult, cpu_us: float) -> str:
     latency = result.corrected or result.uncorrected
     p99 = f", p99 {latency.percentiles_us['99'] / 1000:.2f} ms" if latency else ""
-    return f"{result.throughput_rps:,.0f} req/s, {cpu_us:.1f} µs CPU/request{p99}"
+    return f"{rate_words(result.throughput_rps)} req/s, {cpu_us:.1f} µs CPU/request{p99}"
 
 
 def _with_log_path(load: LoadResult, log_prefix: str) -> LoadResult:
