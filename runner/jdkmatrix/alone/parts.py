@@ -10,12 +10,12 @@ from jdkmatrix.alone.command import vm_options
 from jdkmatrix.config.experiments import Experiment, Fanout
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.assemble import Parts, java_of, tuning_for
+from jdkmatrix.measure.assemble import Flags, Parts, java_of, tuning_for
 from jdkmatrix.measure.draft import RemoteParts
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.provision.jdks.resolve import Unavailable
 from jdkmatrix.records import Calibration, CellKey
-from jdkmatrix.sut.jvm import options_of, read_flags
+from jdkmatrix.sut.jvm import options_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def assemble_alone(
     Raises:
         MatrixError: a JVM does not start with its options.
     """
-    flags: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
+    flags = Flags(pinner)
     for cell, cpus in cpu_sets.items():
         if cell.has_server:
             continue
@@ -60,10 +60,6 @@ def assemble_alone(
             *(f"-D{name}={value}" for name, value in tuning.properties.items()),
         )
         java = java_of(parts.jdks, cell.jdk)
-        asked = (cell.jdk, cpus.sut, options)
-        if asked not in flags:
-            cgroup = pinner.group("sut", cpus.sut)
-            flags[asked] = read_flags(java, jdk.entry.vm, options, cpus=cpus.sut, cgroup=cgroup)
         rounds_per_us = calibrations[cell.jdk].rounds_per_us if cell.burn_us else 0.0
         yield (
             cell,
@@ -73,7 +69,7 @@ def assemble_alone(
                 cpu_sets=cpus,
                 burn_rounds=round(cell.burn_us * rounds_per_us),
                 rounds_per_us=rounds_per_us,
-                jvm_flags=flags[asked],
+                jvm_flags=flags.of(jdk, cpus, options),
                 kernel=tuning.kernel,
                 remote=_remote(matrix, parts, experiment),
                 inputs={

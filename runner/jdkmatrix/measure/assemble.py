@@ -35,6 +35,23 @@ class Parts:
     drivers: Mapping[str, Driver | str]  # by name of load; a text says why there is none
 
 
+class Flags:
+    """Asks each JVM for its flags once per set of options and CPUs."""
+
+    def __init__(self, pinner: Pinner) -> None:
+        self._pinner = pinner
+        self._known: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
+
+    def of(self, jdk: Available, cpus: CpuSets, options: tuple[str, ...]) -> dict[str, str]:
+        """Raises: MatrixError: it does not start with these options."""
+        asked = (jdk.entry.id, cpus.sut, options)
+        if asked not in self._known:
+            cgroup = self._pinner.group("sut", cpus.sut)
+            java = jdk.home / "bin" / "java"
+            self._known[asked] = read_flags(java, jdk.entry.vm, options, cpus=cpus.sut, cgroup=cgroup)
+        return self._known[asked]
+
+
 def assemble(
     matrix: Matrix,
     parts: Parts,
@@ -42,13 +59,12 @@ def assemble(
     calibrations: Mapping[str, Calibration],
     pinner: Pinner,
 ) -> Iterator[tuple[CellKey, CellParts]]:
-    """For every cell of `cpu_sets` that has a server, all of which can be measured. Asks each JVM for its flags, once
-    per set of options and CPUs.
+    """For every cell of `cpu_sets` that has a server, all of which can be measured.
 
     Raises:
         MatrixError: a JVM does not start with its options.
     """
-    flags: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
+    flags = Flags(pinner)
     for cell, cpus in cpu_sets.items():
         if not cell.has_server:
             continue
@@ -63,10 +79,6 @@ def assemble(
             *_options(matrix, workload, jdk),
             *(f"-D{name}={value}" for name, value in tuning.properties.items()),
         )
-        asked = (cell.jdk, cpus.sut, options)
-        if asked not in flags:
-            cgroup = pinner.group("sut", cpus.sut)
-            flags[asked] = read_flags(java, jdk.entry.vm, options, cpus=cpus.sut, cgroup=cgroup)
         rounds_per_us = calibrations[cell.jdk].rounds_per_us if cell.burn_us else 0.0
         yield (
             cell,
@@ -74,7 +86,7 @@ def assemble(
                 driver=driver,
                 cpu_sets=cpus,
                 burn_rounds=round(cell.burn_us * rounds_per_us),
-                jvm_flags=flags[asked],
+                jvm_flags=flags.of(jdk, cpus, options),
                 instance=Instance(
                     liberty=parts.servers[cell.server],
                     workloads=parts.workloads,
