@@ -153,13 +153,20 @@ def test_a_native_frame_pins_where_it_can_be_tried(matrix: Matrix, parts: Parts,
     assert found.seen.throughput_per_s == pytest.approx(PINNED_PER_S, rel=0.15)
 
 
+BURNS = ("virtual", "platform", "cached", "fixed-5", "fjp-fifo", "fjp-lifo", "work-stealing")
+
+
 @pytest.mark.parametrize(
-    ("executor", "load"),
-    [(arm, "tasks-4") for arm in ("virtual", "platform", "cached", "fixed-5", "fjp-fifo", "fjp-lifo", "work-stealing")]
-    + [("virtual", "tasks-50-per-s"), ("fjp-fifo", "tasks-50-per-s")],
+    ("jdk", "executor", "load"),
+    [
+        *((FREE, arm, "tasks-4") for arm in BURNS),
+        (PINS, "virtual", "tasks-4"),
+        (PINS, "virtual", "tasks-50-per-s"),
+        (FREE, "fjp-fifo", "tasks-50-per-s"),
+    ],
 )
-def test_every_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, executor: str, load: str) -> None:
-    found = told(run(matrix, parts, cell("burn-small", FREE, executor, load, burn_us=500), tmp_path))
+def test_every_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str, executor: str, load: str) -> None:
+    found = told(run(matrix, parts, cell("burn-small", jdk, executor, load, burn_us=500), tmp_path))
     assert isinstance(found, BurnResult)
     assert found.outcome == "complete"
     assert found.seen is not None
