@@ -19,7 +19,6 @@ from pydantic import TypeAdapter, ValidationError
 from jdkmatrix import launch
 from jdkmatrix.alone.command import arguments, longest_s
 from jdkmatrix.alone.parts import AloneParts
-from jdkmatrix.config.experiments import Fanout
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.config.parts import Limits
 from jdkmatrix.doctor.base import Host
@@ -187,8 +186,8 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
     draft.result = parse_result((setup.log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
     thresholds = setup.matrix.thresholds
     draft.reasons += host_reasons(draft.host, thresholds)
-    if draft.remote and isinstance(parts.experiment, Fanout):
-        means = Means(service_s=parts.experiment.remote.delay_us / 1e6, remote_cpus=len(sets.remote))
+    if draft.remote and parts.remote:
+        means = Means(service_s=parts.remote.answers.delay_us / 1e6, remote_cpus=len(sets.remote))
         draft.reasons += remote_reasons(draft.remote, means, thresholds)
     listener.step(_words(draft.result))
 

@@ -28,9 +28,9 @@ class Display(CampaignListener, Protocol):
 
 def figures(fork: Fork | ExperimentFork) -> str:
     """The result of one fork in a line."""
-    if isinstance(fork, ExperimentFork) and fork.result is not None:
+    if isinstance(fork, ExperimentFork):
         return alone.fork_words(fork)
-    if isinstance(fork, ExperimentFork) or not fork.usable:
+    if not fork.usable:
         return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
     cost = fork_cpu_us_per_request(fork)
     text = f"{rate_words(fork_throughput(fork))} req/s, {cost:.1f} µs CPU/request"

@@ -15,7 +15,8 @@ Construct = Literal["synchronized", "lock", "object-wait", "class-init", "native
 
 
 class Alone(Table):
-    """What every experiment has. `jvm` replaces the options of [jvm]; `limits` is the box that it runs in."""
+    """What every experiment has. `jvm`: options, without which the JVM has its own defaults, not those of [jvm].
+    `limits`: the box that it runs in."""
 
     jvm: Jvm | None = None
     limits: Limits | None = None
