@@ -138,7 +138,8 @@ class Window(Record):
     sut: SutUsage
     host: Pressure
     remote: RemoteStats | None = None  # of the remote system that the server calls; None: it calls none
-    reasons: tuple[Reason, ...] = ()  # not empty: invalid
+    reasons: tuple[Reason, ...] = ()  # faults of the host or of the measurement; not empty: invalid
+    shortfalls: tuple[Reason, ...] = ()  # what the server did not do; a result, and no reason to drop the window
 
     @property
     def valid(self) -> bool:
@@ -220,6 +221,8 @@ class Fork(Record):
     fork: int  # 1.., equals the block it belongs to
     position: int  # 1.. among the forks of its block
     sequence: int  # 1.. in the order of the whole run
+    attempt: int = 1  # 1..; later ones repeat an attempt that a fault of the host spoilt
+    session: int = 1  # 1.., which of the run's sessions measured it
     status: Status
     reasons: tuple[Reason, ...]
     started_at: str
@@ -266,3 +269,4 @@ class CellRecord(Record):
     burn_rounds: int  # the fixed work of one request; 0 for burn_us = 0
     jvm_flags: dict[str, str] = {}  # flags of the JVM on this cell's CPUs that are not at their default (HotSpot)
     forks: tuple[Fork, ...]
+    attempts: tuple[Fork, ...] = ()  # measured and replaced by a later attempt, whole, in the order of measurement

@@ -289,6 +289,8 @@ class ExperimentFork(Record):
     fork: int  # 1.., equals the block it belongs to
     position: int
     sequence: int
+    attempt: int = 1
+    session: int = 1
     status: Status
     reasons: tuple[Reason, ...]
     started_at: str
@@ -320,6 +322,7 @@ class ExperimentRecord(Record):
     burn_rounds: int
     jvm_flags: dict[str, str] = {}
     forks: tuple[ExperimentFork, ...]
+    attempts: tuple[ExperimentFork, ...] = ()  # as CellRecord.attempts
 
 
 AnyCell = CellRecord | ExperimentRecord  # what a run has a file of for each cell
