@@ -88,7 +88,7 @@ def campaign(store: RunStore, *, block_ms: int = 50, **protocol: Any) -> Campaig
         )
         for key in CELLS
     }  # fmt: skip
-    host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k")
+    host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k", irq_time_accounting=None)
     return Campaign(
         matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
         parts=parts, host=cast(Any, host), pinner=PINNER, store=store,
@@ -153,7 +153,7 @@ def record(key: CellKey, *found: ExperimentFork) -> ExperimentRecord:
 def loaded(*cells: ExperimentRecord) -> LoadedRun:
     run = SimpleNamespace(
         run_id="r", status="complete", cells=tuple(cell.key for cell in cells), not_testable=(), notes=(),
-        stopping=None, host=SimpleNamespace(cpu=SimpleNamespace(model="c"), kernel="k"),
+        stopping=None, host=SimpleNamespace(cpu=SimpleNamespace(model="c"), kernel="k", irq_time_accounting=None),
     )  # fmt: skip
     return LoadedRun(run=cast(Any, run), cells=(), problems=(), directory=Path("/nowhere"), experiments=cells)
 

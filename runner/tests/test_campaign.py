@@ -74,7 +74,7 @@ def campaign(store: RunStore, **protocol: Any) -> Campaign:
         burn_rounds=0, jvm_flags={}, instance=cast(Any, None), kernel={}, inputs={},
         workload=MATRIX.workloads["mp-ping"], remote=None, mix=None,
     )  # fmt: skip
-    host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k")
+    host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k", irq_time_accounting=None)
     return Campaign(
         matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
         parts=dict.fromkeys(CELLS, parts), host=cast(Any, host), pinner=AffinityPinner("made up"), store=store,

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 from jdkmatrix.alone.fork import AloneSetup, measure_alone
 from jdkmatrix.alone.parts import AloneParts
 from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.measure.beside import runner_beside
 from jdkmatrix.measure.blocks import decide, words
 from jdkmatrix.measure.draft import CellParts, ForkSetup
 from jdkmatrix.measure.fork import measure_fork
@@ -84,10 +85,11 @@ class Campaign:
         """`cell` with this fork, on disk."""
         listener.fork_started(planned)
         parts = self.parts[planned.key]
-        if isinstance(cell, CellRecord) and isinstance(parts, CellParts):
-            cell = with_fork(cell, measure_fork(self._setup(planned, cell.load, parts), listener))
-        elif isinstance(cell, ExperimentRecord) and isinstance(parts, AloneParts):
-            cell = with_fork(cell, measure_alone(self._alone_setup(planned, cell.load, parts), listener))
+        with runner_beside(parts.cpu_sets):
+            if isinstance(cell, CellRecord) and isinstance(parts, CellParts):
+                cell = with_fork(cell, measure_fork(self._setup(planned, cell.load, parts), listener))
+            elif isinstance(cell, ExperimentRecord) and isinstance(parts, AloneParts):
+                cell = with_fork(cell, measure_alone(self._alone_setup(planned, cell.load, parts), listener))
         self.store.save_cell(cell)
         listener.fork_finished(next(fork for fork in cell.forks if fork.fork == planned.fork), cell)
         return cell
@@ -189,6 +191,8 @@ class Campaign:
             load=load,
             matrix=self.matrix,
             duration_s=self.profile.windows * self.profile.window_s,
+            precision=self.profile.promised_precision,
+            irq_time_accounting=self.host.irq_time_accounting,
             parts=parts,
             pinner=self.pinner,
             log_dir=log_dir,
@@ -206,6 +210,8 @@ class Campaign:
             matrix=self.matrix,
             windows=self.profile.windows,
             window_s=self.profile.window_s,
+            precision=self.profile.promised_precision,
+            irq_time_accounting=self.host.irq_time_accounting,
             burn_rounds=parts.burn_rounds,
             cpu_sets=parts.cpu_sets,
             pinner=self.pinner,

@@ -19,6 +19,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.handed import Handed, handed_over
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
+from jdkmatrix.host.irq_time import irq_time_accounting
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.assemble import Parts, assemble, java_of, tuning_for
 from jdkmatrix.measure.calibrate import calibrate
@@ -122,7 +123,7 @@ def prepare(
     """
     cells = select_cells(matrix, profile, only)
     topology = read_topology()
-    host = read_facts(topology)
+    host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
     impossible = too_few_cpus(matrix, cells, topology)
     measurable = [cell for cell in cells if cell not in impossible]
     parts = set_up_parts(project, matrix, measurable, say=say)

@@ -37,6 +37,7 @@ class HostFacts(Record):
     virtualisation: str | None  # None: none seen
     clocksource: str | None
     load_1min: float
+    irq_time_accounting: bool | None = None  # does the clock of a process leave interrupts out? None: not known
     limits: dict[str, str]
 
 
