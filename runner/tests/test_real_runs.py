@@ -88,6 +88,7 @@ def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
     after = loaded(run)
     assert after.run.status == "complete"
     assert after.run.run_id == before.run.run_id == run.name
+    assert after.run.seed == before.run.seed
     assert after.run.order == before.run.order
     assert len(after.cells) == 2
     assert first in after.cells, "what was finished must not be measured again"

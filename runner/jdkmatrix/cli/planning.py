@@ -26,7 +26,8 @@ def show(options: Options, *, as_json: bool) -> None:
     matrix, options = chosen.matrix, chosen.options
     profile = matrix.profiles[options.profile]
     cells = select_cells(matrix, options.profile, options.only)
-    plan = make_plan(cells, profile, seed=matrix.seed, impossible=too_few_cpus(matrix, cells, read_topology()))
+    seed = options.order_seed()
+    plan = make_plan(cells, profile, seed=seed, impossible=too_few_cpus(matrix, cells, read_topology()))
     catalogue = load_catalogue(project.jdks)
     to_fetch = [
         jdk
@@ -40,7 +41,8 @@ def show(options: Options, *, as_json: bool) -> None:
                 {
                     "profile": options.profile,
                     "scenario": chosen.scenario.model_dump() if chosen.scenario else None,
-                    "seed": matrix.seed,
+                    "seed": seed,
+                    "seed_asked_for": options.seed is not None,
                     "blocks": profile.blocks,
                     "max_blocks": profile.blocks_at_most,
                     "precision": profile.stopping.precision if profile.stopping else None,
@@ -69,8 +71,12 @@ def show(options: Options, *, as_json: bool) -> None:
     }
     console.print(
         f"{len(plan.cells)} cells, {len(plan.sure)} forks in {profile.blocks} blocks, "
-        f"{' or '.join(sorted(lengths))} each, seed {matrix.seed}: about {clock(least_s)}."
+        f"{' or '.join(sorted(lengths))} each: about {clock(least_s)}."
     )
+    if options.seed is None:
+        console.print("Every run draws the order of its forks anew, and records its seed; --seed N repeats an order.")
+    else:
+        console.print(f"In the order of seed {options.seed}.")
     if profile.stopping:
         console.print(
             f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "

@@ -65,16 +65,18 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         _say(f"pinned {pinned_words(pinner.method, pinner.why_not_cgroup)}")
         store, chosen, earlier = _resumed(project, directory) if resume else _fresh(project, options, directory)
         matrix, options = chosen.matrix, chosen.options
+        seed = earlier.seed if earlier else options.order_seed()
         prepared = prepare(
             project,
             matrix,
             options.profile,
             options.only,
+            seed=seed,
             known_calibrations=earlier.calibrations if earlier else (),
             pinner=pinner,
             say=_say,
         )
-        record = _record(store.directory.name, chosen, prepared, earlier)
+        record = _record(store.directory.name, chosen, prepared, earlier, seed=seed)
         store.save_run(record)
         campaign = Campaign(
             matrix=matrix,
@@ -134,7 +136,7 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     return store, Chosen(matrix, Options(record.profile, only, aa=aa), record.scenario, None), record
 
 
-def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord | None) -> RunRecord:
+def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord | None, *, seed: int) -> RunRecord:
     matrix, options = chosen.matrix, chosen.options
     commit, dirty = source_revision(find_project().root, handed_over())
     return RunRecord(
@@ -146,7 +148,7 @@ def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord 
         scenario=chosen.scenario,
         selection={axis: tuple(values) for axis, values in options.only.items()}
         | ({"aa": (options.aa,)} if options.aa else {}),
-        seed=matrix.seed,
+        seed=seed,
         started_at=earlier.started_at if earlier else now_utc(),
         ended_at=None,
         status="running",

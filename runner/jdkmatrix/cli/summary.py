@@ -25,6 +25,7 @@ from jdkmatrix.records import (
     Fork,
     RampedLoad,
     RateLoad,
+    RunRecord,
     Status,
     StepsLoad,
     Window,
@@ -89,6 +90,7 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
         console.print(f"[yellow]{escape(problem)}", soft_wrap=True)
     for note in loaded.run.notes:
         console.print(f"note: {escape(note)}", soft_wrap=True)
+    console.print(_seed_words(loaded.run), soft_wrap=True)
 
 
 def _alone_tables(cells: Sequence[ExperimentRecord]) -> Iterator[tuple[str, Table]]:
@@ -114,7 +116,7 @@ def summary_markdown(loaded: LoadedRun) -> str:
         rows += [tuple(map(markdown.escaped, row.columns)) for row in group.rows]
     parts = [
         f"### {markdown.escaped(f'{run.run_id}: {run.status}, {_outcome(loaded)}')}",
-        markdown.escaped(f"{run.host.cpu.model}, Linux {run.host.kernel}"),
+        markdown.escaped(f"{run.host.cpu.model}, Linux {run.host.kernel}; {_seed_words(run)}"),
     ]
     if cells or not loaded.experiments:
         parts += [
@@ -139,6 +141,10 @@ def _alone_markdown(cells: Sequence[ExperimentRecord]) -> str:
         rows.append((f"**{markdown.escaped(title)}**", *[""] * (len(alone.HEADINGS) - 1)))
         rows += [tuple(map(markdown.escaped, row)) for row in found]
     return markdown.table(tuple(map(markdown.escaped, alone.HEADINGS)), rows)
+
+
+def _seed_words(run: RunRecord) -> str:
+    return f"order of forks: seed {run.seed}"
 
 
 def has_failures(loaded: LoadedRun) -> bool:

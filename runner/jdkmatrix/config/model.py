@@ -236,7 +236,6 @@ class Matrix(Table):
     """matrix.toml as a whole."""
 
     schema_: Literal[1] = Field(alias="schema")
-    seed: Annotated[int, Field(ge=0)]
     axes: Axes
     workloads: dict[Name, Workload]
     experiments: dict[Name, Experiment] = {}

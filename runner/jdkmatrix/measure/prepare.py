@@ -112,11 +112,12 @@ def prepare(
     profile: str,
     only: Mapping[str, Sequence[str | int]],
     *,
+    seed: int,
     known_calibrations: Sequence[Calibration],
     pinner: Pinner,
     say: Say,
 ) -> Prepared:
-    """Select, plan and get everything ready.
+    """Select, plan and get everything ready. `seed`: of the order of forks.
 
     Raises:
         MatrixError: no cell is selected, none can be measured here, or a part cannot be had.
@@ -128,7 +129,7 @@ def prepare(
     measurable = [cell for cell in cells if cell not in impossible]
     parts = set_up_parts(project, matrix, measurable, say=say)
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
-    plan = make_plan(cells, matrix.profiles[profile], seed=matrix.seed, impossible=impossible)
+    plan = make_plan(cells, matrix.profiles[profile], seed=seed, impossible=impossible)
     if not plan.forks:
         reasons = "\n  ".join(dict.fromkeys(impossible.values()))
         raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
