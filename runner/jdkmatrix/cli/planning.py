@@ -29,10 +29,11 @@ def show(options: Options, *, as_json: bool) -> None:
     seed = options.order_seed()
     plan = make_plan(cells, profile, seed=seed, impossible=too_few_cpus(matrix, cells, read_topology()))
     catalogue = load_catalogue(project.jdks)
+    planned = {fork.key.jdk for fork in plan.forks}
     to_fetch = [
         jdk
-        for jdk in dict.fromkeys(fork.key.jdk for fork in plan.forks)
-        if not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
+        for jdk in dict.fromkeys(cell.jdk for cell in plan.cells)
+        if jdk in planned and not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
     ]
     least_s, most_s = (estimate_s(matrix, profile, forks) for forks in (plan.sure, plan.forks))
     if as_json:

@@ -30,7 +30,8 @@ from jdkmatrix.records import (
     StepsLoad,
     Window,
 )
-from jdkmatrix.report.cellstats import CellStats
+from jdkmatrix.report.cellstats import Cells, CellStats
+from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.stats import Ratio, paired_ratio, summarise
 from jdkmatrix.stats.forks import fork_capacity_rps, leading_by_block
 from jdkmatrix.store.loaded import LoadedRun
@@ -88,6 +89,8 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
         console.print(f"[yellow]not testable here: {escape(text)}", soft_wrap=True)
     for problem in _problems(loaded):
         console.print(f"[yellow]{escape(problem)}", soft_wrap=True)
+    for warning in _warnings(loaded):
+        console.print(f"[yellow]{escape(warning)}", soft_wrap=True)
     for note in loaded.run.notes:
         console.print(f"note: {escape(note)}", soft_wrap=True)
     console.print(_seed_words(loaded.run), soft_wrap=True)
@@ -128,7 +131,7 @@ def summary_markdown(loaded: LoadedRun) -> str:
     lists = {
         "Not testable here": tuple(_not_testable(loaded)),
         "Failed or invalid": tuple(_problems(loaded)),
-        "Notes": run.notes,
+        "Notes": (*_warnings(loaded), *run.notes),
     }
     for title, items in lists.items():
         parts += [f"**{title}**", markdown.listing(items, at_most=_LISTED_AT_MOST)] if items else []
@@ -141,6 +144,12 @@ def _alone_markdown(cells: Sequence[ExperimentRecord]) -> str:
         rows.append((f"**{markdown.escaped(title)}**", *[""] * (len(alone.HEADINGS) - 1)))
         rows += [tuple(map(markdown.escaped, row)) for row in found]
     return markdown.table(tuple(map(markdown.escaped, alone.HEADINGS)), rows)
+
+
+def _warnings(loaded: LoadedRun) -> tuple[str, ...]:
+    """What changes how the ratios must be read."""
+    finding = check_blocks(Cells(loaded.run, loaded.cells)).finding
+    return (f"blocks are not independent, as intervals take them to be, {finding}",) if finding else ()
 
 
 def _seed_words(run: RunRecord) -> str:

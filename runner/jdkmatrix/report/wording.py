@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from jdkmatrix.records import CapacityLoad, CellLoad, PinningMethod, RampLoad, SaturateLoad, Status, StepsLoad
+from jdkmatrix.records import CapacityLoad, CellKey, CellLoad, PinningMethod, RampLoad, SaturateLoad, Status, StepsLoad
 from jdkmatrix.report.cellstats import Metric
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Judged, Ratio, Verdict
@@ -133,6 +133,13 @@ def work_words(burn_us: int) -> str:
 def condition(cpus: int, burn_us: int) -> str:
     work = f"{work_words(burn_us)} of work" if burn_us else "no added work"
     return f"{plural(cpus, 'CPU')}, {work} per request"
+
+
+def ratio_name(key: CellKey, base_executor: str) -> str:
+    """ "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
+    return (
+        f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.burn_us)}, {key.load}"
+    )
 
 
 def pinned_words(method: PinningMethod, why_not_cgroup: str | None) -> str:
