@@ -13,7 +13,7 @@ from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.wrk2_figures import Histogram, SpectrumRow, ThreadCalibration
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
 from jdkmatrix.records import Errors
-from tests.wrk2_printer import Run, rank_values, runs
+from tests.wrk2_printer import Run, rank_values
 
 SAMPLES = Path(__file__).parent / "samples" / "wrk2"
 RUNS = ("stall", "20s-calibration", "errors", "over-capacity")
@@ -166,6 +166,36 @@ def test_what_cannot_be_true_is_refused_by_line(text: str, message: str) -> None
 # ---------------------------------------------------------------- made-up outputs, printed as wrk2 prints
 
 
+@st.composite
+def runs(draw: st.DrawFn) -> Run:
+    threads = draw(st.integers(1, 4))
+    connections = draw(st.integers(threads, 40))
+    calibrated = draw(st.booleans())
+    latencies = st.lists(st.integers(1, 200_000_000) | st.integers(1, 5_000), max_size=60)
+    values = draw(st.none() | latencies)
+    raw = (
+        None
+        if values is None
+        else draw(st.none() | st.lists(st.integers(1, 9_000_000), min_size=len(values), max_size=len(values)))
+    )
+    recorded = len(values or ())
+    count = st.integers(0, 3) | st.integers(0, 10_000)
+    return Run(
+        asked_s=draw(st.integers(1, 600)),
+        url=draw(st.sampled_from(("http://127.0.0.1:9080/ping", "http://127.0.0.1:1/a?burn_us=20&x=%20"))),
+        threads=threads,
+        connections=connections,
+        calibration_means_us=tuple(draw(st.integers(1, 10**9)) for _ in range(threads if calibrated else 0)),
+        values_us=None if values is None else tuple(sorted(values)),
+        raw_values_us=None if raw is None else tuple(sorted(raw)),
+        requests=recorded + draw(st.integers(0, 10**7 if calibrated or values is None else connections)),
+        runtime_us=draw(st.integers(900_000, 602_000_000)),
+        bytes_read=draw(st.integers(0, 10**13)),
+        socket_errors=(draw(count), draw(count), draw(count), draw(count)),
+        non_2xx=draw(count),
+    )
+
+
 def check_histogram(histogram: Histogram | None, values_us: tuple[int, ...] | None) -> None:
     assert (histogram is None) == (values_us is None)
     if histogram is None or values_us is None:
@@ -195,7 +225,9 @@ def test_made_up_output_is_read_back(run: Run) -> None:
     assert output.asked_duration_s.low <= run.asked_s <= output.asked_duration_s.high
     assert [c.mean_us for c in output.calibrations] == list(run.calibration_means_us)
     assert (output.latency_from_s > 10) == bool(run.calibration_means_us)
-    assert (output.requests, output.errors, output.non_2xx) == (run.requests, run.errors, run.non_2xx)
+    errors = output.errors
+    assert (errors.connect, errors.read, errors.write, errors.timeout) == run.socket_errors
+    assert (output.requests, output.non_2xx) == (run.requests, run.non_2xx)
     assert output.bytes_read.low <= run.bytes_read <= output.bytes_read.high
     runtime_s = Decimal(run.runtime_us) / 1_000_000
     assert output.runtime_s.low <= runtime_s <= output.runtime_s.high
