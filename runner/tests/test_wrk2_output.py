@@ -16,7 +16,7 @@ from jdkmatrix.records import Errors
 from tests.wrk2_printer import Run, rank_values
 
 SAMPLES = Path(__file__).parent / "samples" / "wrk2"
-RUNS = ("stall", "20s-calibration", "errors", "over-capacity")
+RUNS = ("stall", "20s-calibration", "errors", "over-capacity", "reset", "minutes")
 
 
 def sample(name: str) -> str:
@@ -67,6 +67,30 @@ def test_errors() -> None:
     assert output.bytes_read.value == Decimal("240.78") * 1024
     assert output.corrected is not None
     assert output.corrected.percentile_us("99") == 1260
+
+
+def test_a_reset_is_an_error_and_a_mere_close_is_none() -> None:
+    """Every 97th request of either run ended its connection: after a close, wrk2 never uses it again."""
+    assert parse(sample("reset")).errors == Errors(read=30)
+    assert parse(sample("reset")).requests == 2957  # of 2960
+    assert parse(sample("errors")).requests == 1872  # of 5960
+
+
+def test_minutes() -> None:
+    output = parse(sample("minutes"))
+    assert (output.asked_duration_s.value, output.runtime_s.value) == (60, 60)
+    assert output.duration_s == pytest.approx(60.0, abs=1e-3)  # the runtime alone says 59.7 to 60.3
+    assert output.corrected is not None
+    assert output.corrected.total_count == pytest.approx(500 * (60 - output.latency_from_s), abs=50)
+
+
+def test_silence() -> None:
+    """The mean of nothing, which wrk2 prints when it calibrates, is 2^63 microseconds as a C program converts it."""
+    output = parse(sample("silent"))
+    assert output.calibrations == (ThreadCalibration(mean_us=9223372036854776000, sampling_interval_ms=10),)
+    assert (output.requests, output.errors) == (0, Errors(timeout=140))
+    assert output.corrected is not None and output.corrected.latency() is None
+    assert output.duration_s == pytest.approx(22.11, abs=0.005)
 
 
 def test_over_capacity_mixes_units() -> None:
