@@ -86,6 +86,7 @@ from jdkmatrix.records.run import (
     RunRecord,
     ScenarioRecord,
     ServerFacts,
+    Session,
     Stopping,
 )
 
@@ -153,6 +154,7 @@ __all__ = [
     "ScenarioRecord",
     "SeriesSteadiness",
     "ServerFacts",
+    "Session",
     "SpawnResult",
     "SpectrumPoint",
     "Status",
