@@ -1,8 +1,9 @@
 """From a matrix and a profile to an ordered list of forks. Pure and seeded.
 
 A block holds one fork of every executor that is compared under the same conditions, next to each other in time and
-in random order; ratios are paired inside it. All groups get their first block before any gets its second, so that
-slow drift of the host meets every group alike, and a run that is cut off has data for all.
+in counterbalanced order (counterbalance.py); ratios are paired inside it. All groups get their first block before any
+gets its second, in random order, so that slow drift of the host meets every group alike, and a run that is cut off has
+data for all.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from jdkmatrix.config.checks import AXES
 from jdkmatrix.config.experiments import Burn, Experiment, Fanout, Pinning, Spawn
 from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.counterbalance import block_orders
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import NO_SERVER, CapacityLoad, CellKey, CellLoad, NotTestable, RampedLoad, StepsLoad
 
@@ -130,20 +132,32 @@ def blocks_of(profile: Profile, cell: CellKey) -> int:
 
 
 def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFork, ...]:
-    """So many forks of every cell, in blocks; the same arguments give the same order, and more blocks go on with it."""
+    """So many forks of every cell, in blocks; the same arguments give the same order, and more blocks go on with it.
+
+    Where cells of a group have no more blocks, the others start a counterbalanced order of their own.
+    """
     groups: dict[CellKey, list[CellKey]] = {}
     for cell in blocks:
         groups.setdefault(cell.group, []).append(cell)
+    orders = {group: _orders(members, blocks, f"{seed} {group.group_id}") for group, members in groups.items()}
     rng = random.Random(seed)
     forks: list[PlannedFork] = []
     for block in range(1, max(blocks.values(), default=0) + 1):
-        here = {group: [cell for cell in members if blocks[cell] >= block] for group, members in groups.items()}
-        groups = {group: members for group, members in here.items() if members}
+        groups = {group: members for group, members in groups.items() if any(blocks[c] >= block for c in members)}
         for group in rng.sample(list(groups), len(groups)):
-            members = groups[group]
-            for position, cell in enumerate(rng.sample(members, len(members)), start=1):
+            for position, cell in enumerate(next(orders[group]), start=1):
                 forks.append(PlannedFork(cell, fork=block, position=position, sequence=len(forks) + 1))
     return tuple(forks)
+
+
+def _orders(members: Sequence[CellKey], blocks: Mapping[CellKey, int], seed: str) -> Iterator[tuple[CellKey, ...]]:
+    """Block after block, of those cells of a group that have one."""
+    rng = random.Random(seed)
+    done = 0
+    for last in sorted({blocks[cell] for cell in members}):
+        left = [cell for cell in members if blocks[cell] >= last]
+        yield from itertools.islice(block_orders(left, rng), last - done)
+        done = last
 
 
 def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossible: Mapping[CellKey, str]) -> Plan:

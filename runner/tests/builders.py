@@ -7,6 +7,8 @@ from typing import Any
 from jdkmatrix.records import (
     CellKey,
     CellRecord,
+    CpuRole,
+    CpuUse,
     Errors,
     Fork,
     Identity,
@@ -51,8 +53,17 @@ def load_result(load: Load = SATURATE, **changes: Any) -> LoadResult:
     return result.model_copy(update=changes)
 
 
+def cpu_use(*roles: CpuRole, steal: float = 0.0, foreign: float = 0.0, busy: float = 0.5) -> CpuUse:
+    return CpuUse(
+        roles=roles, cpus=(0,), busy_share=busy, own_share=busy - foreign, interrupt_share=0.0,
+        foreign_share=foreign, steal_share=steal,
+    )  # fmt: skip
+
+
 def pressure(steal: float = 0.0, foreign: float = 0.0) -> Pressure:
-    return Pressure(steal_share=steal, foreign_cpu_share=foreign, psi_cpu_some_share=None)
+    """On the CPUs of the server; those of the driver are calm."""
+    uses = (cpu_use("sut", steal=steal, foreign=foreign), cpu_use("driver"))
+    return Pressure(steal_share=steal, foreign_cpu_share=foreign, cpu_use=uses, psi_cpu_some_share=None)
 
 
 def remote_stats(*, late_us: float, cpu_share: float) -> RemoteStats:

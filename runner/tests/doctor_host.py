@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from jdkmatrix.doctor.base import Host
@@ -89,7 +90,12 @@ def make_host(root: Path, changes: Mapping[str, str | None] | None = None) -> Ho
     for file, text in {**CALM, **(changes or {})}.items():
         if text is not None:
             write(root, file, text)
-    return Host(root=root, results=root / "results", server_cpus=(2, 3), interval_s=0.02, spin_s=0, processes=dict)
+    host = Host(root=root, results=root / "results", server_cpus=(2, 3), interval_s=0.02, spin_s=0, processes=dict)
+    seen = host.activity
+    if seen is not None:
+        # A CPU whose counters stand still does not idle.
+        host.__dict__["activity"] = replace(seen, foreign_cpus=0.0)
+    return host
 
 
 def write(root: Path, file: str, text: str) -> None:

@@ -34,12 +34,17 @@ SHORTENED = {
     "moderate_s = 2": "moderate_s = 0.5",
     "max_s = 90": "max_s = 3",
     # A test shares this host with other work; what it proves does not depend on that.
-    "steal_share_max = 0.02": "steal_share_max = 1.0",
+    "steal_share_max = 0.05": "steal_share_max = 1.0",
+    "steal_per_precision_max = 0.5": "steal_per_precision_max = 100.0",
+    "foreign_sut_share_max = 0.02": "foreign_sut_share_max = 1.0",
     "foreign_cpu_share_max = 0.10": "foreign_cpu_share_max = 1.0",
-    "jit_share_max = 0.10": "jit_share_max = 10.0",
+    "jit_per_precision_max = 1.0": "jit_per_precision_max = 100.0",
+    "saturated_share_drop_max = 0.05": "saturated_share_drop_max = 1.0",
+    "driver_late_share_max = 0.25": "driver_late_share_max = 1.0",
+    "runner_cpu_share_max = 0.05": "runner_cpu_share_max = 1.0",
     "driver_cpu_share_max = 0.90": "driver_cpu_share_max = 1.0",
     "remote_cpu_share_max = 0.90": "remote_cpu_share_max = 1.0",
-    "remote_late_p99_us_max = 3000": "remote_late_p99_us_max = 1e9",
+    "remote_late_p99_us_min = 500": "remote_late_p99_us_min = 1e9",
     "achieved_rate_min = 0.99": "achieved_rate_min = 0.0",
 }
 

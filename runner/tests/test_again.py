@@ -21,7 +21,6 @@ from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.views import Notice
 from jdkmatrix.stats import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import leaves_one_out
 from tests.report_fixtures import QUICK, synthetic_run
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
@@ -80,7 +79,7 @@ def test_detectable_share_worked_by_hand() -> None:
     assert detectable_share(Ratio(1.0, None, None, 1)) is None
 
 
-@given(st.lists(st.floats(0.5, 2), min_size=2, max_size=7), st.floats(1.01, 3))
+@given(st.lists(st.floats(0.5, 2), min_size=2, max_size=12), st.floats(1.01, 3))
 def test_a_ratio_that_is_farther_from_one_than_detectable_leaves_one_out(ratios: list[float], beyond: float) -> None:
     """The same scatter around a larger effect: moved by more than the half-width, the interval leaves 1 out."""
     plain = paired_ratio(dict(enumerate(ratios)), dict.fromkeys(range(len(ratios)), 1.0))
@@ -89,8 +88,8 @@ def test_a_ratio_that_is_farther_from_one_than_detectable_leaves_one_out(ratios:
     assert share is not None
     factor = (1 + share) * beyond / plain.value
     moved = paired_ratio({i: ratio * factor for i, ratio in enumerate(ratios)}, dict.fromkeys(range(len(ratios)), 1.0))
-    assert moved is not None
-    assert leaves_one_out(moved)
+    assert moved is not None and moved.ci_low is not None
+    assert moved.ci_low > 1
 
 
 def page_of(tmp_path: Path, factor: float) -> dict[str, Notice]:

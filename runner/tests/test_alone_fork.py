@@ -23,7 +23,7 @@ MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 CALM = MATRIX.model_copy(
     update={
         "thresholds": MATRIX.thresholds.model_copy(
-            update={"steal_share_max": 1.0, "foreign_cpu_share_max": 1.0, "throttled_share_max": 1.0,
+            update={"steal_per_precision_max": 100.0, "foreign_sut_share_max": 1.0, "throttled_share_max": 1.0,
                     "swapped_bytes_per_s_max": 1e12, "clock_step_s_max": 1e6}
         )
     }
@@ -127,7 +127,7 @@ def test_a_limit_that_it_hits_is_an_outcome(tmp_path: Path) -> None:
 
 
 def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    strict = CALM.thresholds.model_copy(update={"steal_share_max": -1.0})
+    strict = CALM.thresholds.model_copy(update={"steal_per_precision_max": -1.0})
     monkeypatch.setattr(f"{__name__}.CALM", CALM.model_copy(update={"thresholds": strict}))
     fork = run(tmp_path, f"cat {tmp_path}/result.json")
     assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.INVALID, ["steal"])

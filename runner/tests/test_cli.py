@@ -54,6 +54,16 @@ def test_plan_shows_cells_and_estimate(home: Path) -> None:
     assert plan["estimated_s"] > 0
 
 
+def test_every_plan_draws_its_order_unless_a_seed_is_asked_for(home: Path) -> None:
+    arguments = ("plan", "--profile", "quick", "--blocks", "5")
+    assert "Every run draws the order of its forks anew" in matrix(home, *arguments).stdout
+    assert "In the order of seed 12." in matrix(home, *arguments, "--seed", "12").stdout
+    one, other = (json.loads(matrix(home, *arguments, "--json").stdout) for _ in range(2))
+    assert one["seed"] != other["seed"] and not one["seed_asked_for"]
+    again = json.loads(matrix(home, *arguments, "--seed", str(one["seed"]), "--json").stdout)
+    assert again == {**one, "seed_asked_for": True}
+
+
 def test_plan_says_how_many_blocks_may_be_added(home: Path) -> None:
     adaptive = ("plan", "--blocks", "5", "--max-blocks", "8", "--precision", "0.1")
     assert "until every ratio is known to ± 10.0%" in " ".join(matrix(home, *adaptive).stdout.split())

@@ -71,7 +71,8 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("driver/choice", "wrk"), ["driver.choice", 'did you mean "wrk2"']),
         (change("driver/jdk", "temurin-99"), ["driver.jdk", "temurin-99"]),
         (change("driver", None), ["driver: missing"]),
-        (change("seed", "a"), ["seed", "'a'"]),
+        (change("warmup/tail_windows", "a"), ["warmup.tail_windows", "'a'"]),
+        (change("seed", 1), ['"seed" is not known']),
         (
             change("workloads/mp-ping/features", "full"),
             ["workloads.mp-ping.features", "restfulWS-3.1, restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1"],
@@ -106,7 +107,7 @@ def test_a_mistake_is_told_once_with_its_key(mistake: Callable[[dict[str, Any]],
 
 def test_toml_syntax_errors_name_the_line(tmp_path: Path) -> None:
     path = tmp_path / "matrix.toml"
-    path.write_text("schema = 1\nseed = = 2\n")
+    path.write_text("schema = 1\naxes = = 2\n")
     with pytest.raises(ConfigError, match=r"matrix\.toml: not valid TOML.*line 2"):
         load_matrix(path)
     with pytest.raises(ConfigError, match="cannot be read"):

@@ -15,6 +15,7 @@ from jdkmatrix.doctor.cpu_sharing import CpuQuota, InterruptRouting, Interrupts,
 from jdkmatrix.doctor.memory import Disk, DiskLeft
 from jdkmatrix.doctor.noise import FOREIGN_CPUS_MAX, STEAL_SHARE_MAX, ForeignLoad, Hiccups, Steal
 from jdkmatrix.doctor.stalls import Stalls
+from jdkmatrix.stats.stopping import StoppingRules
 from tests.doctor_host import CALM, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
 from tests.project import ROOT
 
@@ -219,7 +220,7 @@ def test_foreign_load_names_who_it_is() -> None:
     finding = ForeignLoad().judge(busy)
     assert finding.verdict == "noisy"
     assert finding.found == "0.63 CPUs over 1.0 s: java (12) 0.50, make (9) 0.13"
-    assert ForeignLoad().judge(Activity(1.0, 0.05, (), {})).verdict == "ready"
+    assert ForeignLoad().judge(Activity(1.0, 0.015, (), {})).verdict == "ready"
 
 
 def stalls(*, away_s: float = 0.0, longest_s: float = 0.0, stolen_s: float | None = 0.0) -> tuple[Stalls, ...]:
@@ -254,9 +255,8 @@ def test_every_fix_ends_what_it_is_for(tmp_path: Path) -> None:
     fixable = {known.name for known in PROPERTIES if type(known).fix is not Property.fix}
     noisy = {check.name for check in examine(host) if check.verdict in ("noisy", "unfit")}
     assert noisy == fixable - {"IRQ affinity"}
-    for change in proposed(host):
-        (tmp_path / change.file.lstrip("/")).write_text(change.new)
-    assert overall(examine(Host(tmp_path, tmp_path, interval_s=0, spin_s=0, processes=dict))) == "ready"
+    fixed = {change.file.lstrip("/"): change.new for change in proposed(host)}
+    assert overall(examine(make_host(tmp_path, {**FIXABLE, **fixed}))) == "ready"
 
 
 def test_a_governor_or_clock_that_is_not_offered_is_not_written(tmp_path: Path) -> None:
@@ -279,8 +279,8 @@ def test_a_mask_is_spelt_as_the_kernel_does(cpus: tuple[int, ...], like: str, ma
 
 def test_the_limits_are_those_that_make_windows_invalid() -> None:
     thresholds = tomllib.loads((ROOT / "matrix.toml").read_text())["thresholds"]
-    assert thresholds["steal_share_max"] == STEAL_SHARE_MAX
-    assert thresholds["foreign_cpu_share_max"] == FOREIGN_CPUS_MAX
+    assert thresholds["steal_per_precision_max"] * StoppingRules.precision == STEAL_SHARE_MAX
+    assert thresholds["foreign_sut_share_max"] == FOREIGN_CPUS_MAX
 
 
 def test_the_chosen_word_of_several() -> None:

@@ -16,11 +16,12 @@ from jdkmatrix.doctor import spin as spin_module
 from jdkmatrix.doctor.activity import Process, Snapshot, between, observe, other_processes, parse_interrupts
 from jdkmatrix.doctor.spin import spin
 from jdkmatrix.doctor.stalls import probe, summed
-from jdkmatrix.probes.host import CpuTicks
+from jdkmatrix.probes.cpu_balance import CpuTicks
 
 
 def snapshot(second: int, busy: int, processes: dict[int, Process], interrupts: int) -> Snapshot:
-    ticks = {0: CpuTicks(busy=busy, steal=0), 1: CpuTicks(busy=0, steal=0)}
+    """Of a host with two CPUs and 100 ticks a second, of which the second one rests."""
+    ticks = {cpu: CpuTicks(idle=100 * second - used, interrupts=0, steal=0) for cpu, used in ((0, busy), (1, 0))}
     return Snapshot(second * 10**9, second * 10**7, ticks, processes, {0: interrupts})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from jdkmatrix.config.executors import needs_no_server
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.plan import blocks_of, make_plan, order_forks, select_cells
+from jdkmatrix.plan import PlannedFork, blocks_of, make_plan, order_forks, select_cells
 from jdkmatrix.records import CellKey
 from tests.builders import key
 
@@ -100,6 +101,49 @@ def test_every_cell_gets_each_fork_once_and_blocks_stay_together(cells: list[Cel
 @given(cells=cells_of_groups, seed=st.integers(0, 2**32))
 def test_the_seed_decides_the_order(cells: list[CellKey], seed: int) -> None:
     assert order_forks(dict.fromkeys(cells, 2), seed=seed) == order_forks(dict.fromkeys(cells, 2), seed=seed)
+
+
+@given(
+    cells=cells_of_groups, seed=st.integers(0, 2**32), blocks=st.integers(1, 6), more=st.integers(1, 6), data=st.data()
+)
+def test_more_blocks_go_on_with_the_same_order(
+    cells: list[CellKey], seed: int, blocks: int, more: int, data: st.DataObject
+) -> None:
+    """Of the cells that have the most; some of an addition have fewer in both."""
+    few = {cell: data.draw(st.integers(1, blocks)) for cell in cells if data.draw(st.booleans())}
+    short = order_forks(dict.fromkeys(cells, blocks) | few, seed=seed)
+    ends = {cell: number for cell, number in few.items() if number < blocks}
+    long = order_forks(dict.fromkeys(cells, blocks + more) | ends, seed=seed)
+    assert long[: len(short)] == short
+
+
+def orders_by_group(forks: Iterable[PlannedFork]) -> dict[CellKey, list[tuple[str, ...]]]:
+    """Of every group, the executors block by block."""
+    found: dict[CellKey, dict[int, list[str]]] = {}
+    for fork in forks:
+        found.setdefault(fork.key.group, {}).setdefault(fork.fork, []).append(fork.key.executor)
+    return {group: [tuple(order) for order in blocks.values()] for group, blocks in found.items()}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 20241115])
+def test_no_group_of_the_article_has_one_order_in_all_blocks(seed: int) -> None:
+    """With an order drawn anew for every block, 10 of these 108 groups had (seed 20241115)."""
+    cells = select_cells(MATRIX, "article")
+    orders = orders_by_group(order_forks(dict.fromkeys(cells, MATRIX.profiles["article"].blocks), seed=seed))
+    assert len(orders) == 108
+    assert sum(len(set(blocks)) == 1 for blocks in orders.values()) == 0
+    first = Counter(blocks[0][0] for blocks in orders.values())
+    assert min(first["liberty"], first["virtual"]) > 30, "each group starts at random"
+
+
+def test_cells_without_further_blocks_drop_out_and_the_rest_stays_balanced() -> None:
+    left = ("liberty", "virtual", "cached")
+    cells = dict.fromkeys(map(key, left), 8) | dict.fromkeys(map(key, ("platform", "fixed-50")), 2)
+    for seed in range(20):
+        (blocks,) = orders_by_group(order_forks(cells, seed=seed)).values()
+        assert all(set(order) == {cell.executor for cell in cells} for order in blocks[:2])
+        for position in range(3):
+            assert Counter(order[position] for order in blocks[2:]) == dict.fromkeys(left, 2)
 
 
 def test_orders_differ_between_blocks_and_seeds() -> None:

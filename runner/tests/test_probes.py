@@ -12,35 +12,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.probes.cpu_balance import CpuTicks, Used
 from jdkmatrix.probes.host import (
     Clocks,
-    CpuTicks,
     HostReading,
     cgroup_stat_paths,
     parse_psi,
-    parse_stat,
     parse_swapped_pages,
     parse_throttled_us,
     pressure,
     read_host,
 )
 from jdkmatrix.probes.process import (
+    Glance,
     Reading,
     SutGoneError,
     ThreadCounters,
     cpu_time_ns,
     difference,
+    glance,
     jit_cpu_ns,
     parse_thread,
-    read_process,
-    total,
+    read_threads,
 )
 
 STATUS = "Name:\tC2 CompilerThre\nThreads:\t4\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"
 
 
-def reading(threads: dict[int, ThreadCounters], monotonic_ns: int = 0) -> Reading:
-    return Reading(monotonic_ns=monotonic_ns, cpu_ns=0, rss_bytes=1, virt_bytes=1, threads=threads)
+def reading(threads: dict[int, ThreadCounters]) -> Reading:
+    at = Glance(monotonic_ns=0, cpu_ns=0, rss_bytes=1, virt_bytes=1, thread_count=len(threads))
+    return Reading(at=at, threads=threads)
 
 
 def at(
@@ -105,51 +106,58 @@ def test_a_real_process_uses_cpu_and_can_end() -> None:
     try:
         assert process.stdout is not None
         process.stdout.readline()
-        first = read_process(process.pid)
+        first = glance(process.pid)
         deadline = time.monotonic() + 20
         while cpu_time_ns(process.pid) < first.cpu_ns + 50_000_000:
             assert time.monotonic() < deadline, "a busy loop got no CPU time"
             time.sleep(0.01)
-        second = read_process(process.pid)
+        second = glance(process.pid)
         assert second.cpu_ns - first.cpu_ns >= 50_000_000
         assert second.rss_bytes > 1_000_000
         assert second.virt_bytes >= second.rss_bytes
-        assert list(second.threads) == [process.pid]
-        assert total(second).involuntary_switches >= 0
+        threads = read_threads(process.pid)
+        assert list(threads) == [process.pid] and second.thread_count == 1
+        assert threads[process.pid].involuntary_switches >= 0
     finally:
         process.kill()
         process.wait()
+    assert read_threads(process.pid) == {}
     with pytest.raises(SutGoneError):
-        read_process(process.pid)
+        glance(process.pid)
     with pytest.raises(SutGoneError):
         cpu_time_ns(process.pid)
 
 
-def test_stat_and_pressure_files() -> None:
-    text = "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 10 1 5 100 2 3 4 6 0 0\ncpu1 1 0 0 9 0 0 0 0 0 0\nintr 5\n"
-    assert parse_stat(text) == {0: CpuTicks(busy=16, steal=6), 1: CpuTicks(busy=1, steal=0)}
+def test_a_glance_opens_no_file_of_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read every second must not grow with the number of threads: the arm with thousands would pay for it."""
+    opened: list[str] = []
+    read_text = Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda path, *args: opened.append(str(path)) or read_text(path, *args))
+    glance(os.getpid())
+    assert opened == [f"/proc/{os.getpid()}/{name}" for name in ("statm", "stat")]
+
+
+def test_pressure_files() -> None:
     assert parse_psi("some avg10=0.00 avg60=0.20 avg300=0.61 total=6499465\nfull total=0\n") == 6499465
     assert parse_psi("") is None
 
 
-def test_foreign_time_is_what_is_left_of_busy_time() -> None:
-    hertz = os.sysconf("SC_CLK_TCK")
-    before = at(0, ticks={0: CpuTicks(0, 0), 1: CpuTicks(0, 0)}, psi_some_us=0)
-    after = at(2.0, ticks={0: CpuTicks(2 * hertz, 0), 1: CpuTicks(hertz, hertz // 10)}, psi_some_us=500_000)
-    seen = pressure(before, after, cpus=[0, 1], own_cpu_s=2.0)
-    assert seen.foreign_cpu_share == pytest.approx(1.0 / 4)
-    assert seen.steal_share == pytest.approx(0.1 / 4)
+def test_stalls_are_a_share_of_the_window() -> None:
+    seen = pressure(at(0, psi_some_us=0), at(2.0, psi_some_us=500_000), used=[], irq_time_accounting=False)
     assert seen.psi_cpu_some_share == pytest.approx(0.25)
-    assert pressure(before, after, cpus=[0, 1], own_cpu_s=9.0).foreign_cpu_share == 0.0
+    assert (seen.steal_share, seen.foreign_cpu_share, seen.cpu_use) == (0, 0, ())
 
 
 def test_throttling_and_swapping_are_rates_over_the_window() -> None:
     seen = pressure(
-        at(0, throttled_us=5, swapped_pages=10), at(2.0, throttled_us=20_005, swapped_pages=30), cpus=[], own_cpu_s=0
+        at(0, throttled_us=5, swapped_pages=10),
+        at(2.0, throttled_us=20_005, swapped_pages=30),
+        used=[],
+        irq_time_accounting=None,
     )
     assert seen.throttled_share == pytest.approx(0.01)
     assert seen.swapped_bytes_per_s == pytest.approx(10 * os.sysconf("SC_PAGE_SIZE"))
-    unknown = pressure(at(0), at(2.0), cpus=[], own_cpu_s=0)
+    unknown = pressure(at(0), at(2.0), used=[], irq_time_accounting=None)
     assert (unknown.throttled_share, unknown.swapped_bytes_per_s, unknown.psi_cpu_some_share) == (None, None, None)
 
 
@@ -163,7 +171,7 @@ def test_a_step_of_the_clock_is_told_from_time_that_passes_and_from_a_suspended_
         boottime_ns=11 + window_ns + suspended_ns,
         realtime_ns=10**18 + window_ns + suspended_ns + step_ns,
     )
-    seen = pressure(at(0, clocks=before), at(0, clocks=after), cpus=[], own_cpu_s=0)
+    seen = pressure(at(0, clocks=before), at(0, clocks=after), used=[], irq_time_accounting=None)
     assert seen.clock_step_s == pytest.approx(step_ns / 1e9)
     assert seen.suspended_s == pytest.approx(suspended_ns / 1e9)
 
@@ -185,6 +193,6 @@ def test_cgroup_files_of_both_versions() -> None:
 def test_this_host_can_be_read() -> None:
     before, after = read_host(), read_host()
     assert set(os.sched_getaffinity(0)) <= set(before.ticks)
-    seen = pressure(before, after, cpus=tuple(before.ticks), own_cpu_s=0)
+    seen = pressure(before, after, used=[Used("sut", tuple(before.ticks), 0.0)], irq_time_accounting=None)
     assert seen.clock_step_s is not None and abs(seen.clock_step_s) < 3600
     assert seen.suspended_s is not None and seen.suspended_s >= 0

@@ -100,7 +100,8 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> ExperimentF
     log_dir.mkdir(exist_ok=True)
     setup = AloneSetup(
         planned=PlannedFork(key, fork=1, position=1, sequence=1), load=matrix.task_loads[key.load], matrix=matrix,
-        duration_s=DURATION_S, parts=made, pinner=pinner, log_dir=log_dir, log_prefix="../logs",
+        duration_s=DURATION_S, precision=0.05, irq_time_accounting=None, parts=made,
+        pinner=pinner, log_dir=log_dir, log_prefix="../logs",
     )  # fmt: skip
     return measure_alone(setup, Silent())
 

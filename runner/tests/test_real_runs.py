@@ -89,6 +89,7 @@ def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
     after = loaded(run)
     assert after.run.status == "complete"
     assert after.run.run_id == before.run.run_id == run.name
+    assert after.run.seed == before.run.seed
     assert len(after.cells) == 2
     assert [fork.session for cell in after.cells for fork in cell.forks] == [2, 2], "no block is split"
     assert all(fork.status is not Status.FAILED for cell in after.cells for fork in cell.forks)

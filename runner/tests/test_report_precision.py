@@ -9,10 +9,12 @@ import pytest
 
 from jdkmatrix.records import Stopping
 from jdkmatrix.report.cellstats import THROUGHPUT, Cells
+from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.facts import run_facts
 from jdkmatrix.report.numbers import span
 from jdkmatrix.report.precision import precision_view
 from jdkmatrix.report.site import build_site
+from jdkmatrix.report.views import PrecisionView
 from jdkmatrix.store.loaded import LoadedRun
 from tests.report_fixtures import Shape, synthetic_run
 
@@ -24,6 +26,11 @@ def with_stopping(loaded: LoadedRun, precision: float, max_blocks: int = 20) -> 
     return replace(loaded, run=loaded.run.model_copy(update={"stopping": rules}))
 
 
+def precision_of(loaded: LoadedRun) -> PrecisionView | None:
+    cells = Cells(loaded.run, loaded.cells)
+    return precision_view(loaded.run, cells, check_blocks(cells))
+
+
 @pytest.mark.parametrize(
     ("precision", "max_blocks", "decision"),
     [(0.5, 20, "precise enough"), (0.0001, 5, "the most blocks"), (0.0001, 20, "not precise enough")],
@@ -31,7 +38,7 @@ def with_stopping(loaded: LoadedRun, precision: float, max_blocks: int = 20) -> 
 def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_blocks: int, decision: str) -> None:
     loaded = with_stopping(synthetic_run(tmp_path, FIVE), precision, max_blocks)
     cells = Cells(loaded.run, loaded.cells)
-    view = precision_view(loaded.run, cells)
+    view = precision_view(loaded.run, cells, check_blocks(cells))
     assert view is not None
     assert [row.what.split(" on ")[0] for row in view.rows] == ["virtual / liberty", "platform / liberty"]
     assert {row.decision for row in view.rows} == {decision}
@@ -57,9 +64,7 @@ def test_intervals_of_such_a_run_are_wider(tmp_path: Path) -> None:
 def test_more_precision_costs_more_by_either_protocol(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, FIVE)
     rough, fine = (
-        view.rows[0]
-        for precision in (0.02, 0.001)
-        if (view := precision_view((run := with_stopping(loaded, precision)).run, Cells(run.run, run.cells)))
+        view.rows[0] for precision in (0.02, 0.001) if (view := precision_of(with_stopping(loaded, precision)))
     )
     for cheap, dear in ((rough.adaptive, fine.adaptive), (rough.fixed, fine.fixed)):
         assert isinstance(cheap.sort, float) and isinstance(dear.sort, float)
@@ -69,7 +74,7 @@ def test_more_precision_costs_more_by_either_protocol(tmp_path: Path) -> None:
 
 def test_a_constant_rate_has_a_precision_and_no_cost(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(FIVE, loads=("rate-2000",)))
-    view = precision_view(loaded.run, Cells(loaded.run, loaded.cells))
+    view = precision_of(loaded)
     assert view is not None
     assert view.rows[0].figure == "CPU per request"
     assert view.rows[0].fixed.sort is None and view.rows[0].fixed.title == "worked out for throughput only"
@@ -77,12 +82,12 @@ def test_a_constant_rate_has_a_precision_and_no_cost(tmp_path: Path) -> None:
 
 def test_one_block_has_no_precision(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(FIVE, blocks=1))
-    assert precision_view(loaded.run, Cells(loaded.run, loaded.cells)) is None
+    assert precision_of(loaded) is None
 
 
 def test_one_window_per_fork_says_why_there_is_no_cost(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(FIVE, windows=1))
-    view = precision_view(loaded.run, Cells(loaded.run, loaded.cells))
+    view = precision_of(loaded)
     assert view is not None
     assert view.rows[0].adaptive.sort is None
     assert "two windows" in (view.rows[0].adaptive.title or "")

@@ -68,10 +68,10 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
     project = Project(home, home)
     parts = made_up_campaign(RunStore.create(tmp_path / "unused"), blocks=1).parts
 
-    def prepared(project: Project, matrix: Any, profile: str, only: Any, **_: Any) -> Prepared:
+    def prepared(project: Project, matrix: Any, profile: str, only: Any, *, seed: int, **_: Any) -> Prepared:
         cells = select_cells(matrix, profile, only)
         return Prepared(
-            plan=make_plan(cells, matrix.profiles[profile], seed=matrix.seed, impossible={}),
+            plan=make_plan(cells, matrix.profiles[profile], seed=seed, impossible={}),
             parts=dict.fromkeys(cells, next(iter(parts.values()))),
             host=host.facts,
             servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import ttest_rel
+from scipy.stats import sem, t, ttest_rel
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import Fork, Reason, Window
@@ -121,15 +121,25 @@ def test_p_value_is_that_of_the_paired_t_test() -> None:
     assert result.p_value == pytest.approx(float(expected))
 
 
-@given(st.dictionaries(st.integers(1, 50), st.tuples(FIGURES, FIGURES), min_size=2, max_size=7))
-def test_below_eight_blocks_p_value_and_interval_agree(pairs: dict[int, tuple[float, float]]) -> None:
-    for sequential in (False, True):
-        result = paired_ratio(
-            {b: p[0] for b, p in pairs.items()}, {b: p[1] for b, p in pairs.items()}, sequential=sequential
-        )
-        assert result and result.ci_low is not None and result.ci_high is not None and result.p_value is not None
-        if not math.isclose(result.p_value, 0.05, rel_tol=1e-6):
-            assert (result.p_value < 0.05) == (not result.ci_low <= 1 <= result.ci_high)
+@given(PAIRS, st.booleans())
+def test_p_value_and_interval_agree_at_any_number_of_blocks(
+    pairs: dict[int, tuple[float, float]], sequential: bool
+) -> None:
+    result = paired_ratio(
+        {b: p[0] for b, p in pairs.items()}, {b: p[1] for b, p in pairs.items()}, sequential=sequential
+    )
+    assert result and result.ci_low is not None and result.ci_high is not None and result.p_value is not None
+    if not math.isclose(result.p_value, 0.05, rel_tol=1e-6) and not math.isclose(result.value, 1, rel_tol=1e-9):
+        assert (result.p_value < 0.05) == (not result.ci_low <= 1 <= result.ci_high)
+
+
+@given(st.lists(st.floats(0.5, 2), min_size=2, max_size=20))
+def test_the_interval_is_students_at_any_number_of_blocks(ratios: list[float]) -> None:
+    logs = np.log(ratios)
+    found = ratio_of({block: (ratio, 1.0) for block, ratio in enumerate(ratios)})
+    assert found.half_width_log == pytest.approx(float(t.ppf(0.975, len(logs) - 1) * sem(logs)), abs=1e-9)
+    assert found.ci_low is not None and found.ci_high is not None
+    assert found.ci_high / found.value == pytest.approx(found.value / found.ci_low), "it does not follow the skew"
 
 
 def test_without_any_scatter_equal_arms_are_equal_and_others_are_not() -> None:
@@ -140,16 +150,6 @@ def test_without_any_scatter_equal_arms_are_equal_and_others_are_not() -> None:
     assert twice.ci_low == pytest.approx(2.0)
     assert twice.ci_high == pytest.approx(2.0)
     assert twice.p_value == pytest.approx(0.0)
-
-
-def test_the_same_figures_give_the_same_interval() -> None:
-    """From eight blocks on it is a bootstrap, which draws lots."""
-    figures = {block: 1.0 + block**2 / 100 for block in range(1, 11)}
-    ones = dict.fromkeys(figures, 1.0)
-    found = paired_ratio(figures, ones)
-    assert found is not None and found == paired_ratio(dict(reversed(figures.items())), ones)
-    assert found.ci_low is not None and found.ci_high is not None
-    assert found.ci_high / found.value != pytest.approx(found.value / found.ci_low), "it follows the skew"
 
 
 def test_looking_after_every_block_makes_the_interval_wider() -> None:
@@ -253,7 +253,7 @@ def test_a_fork_without_figures_is_an_error() -> None:
 
 
 def test_scipy_is_not_imported_with_the_modules() -> None:
-    names = "ratios forks verdicts percentiles stopping protocols capacity steady"
+    names = "ratios forks verdicts dependence percentiles stopping protocols capacity steady"
     code = (
         "import importlib, sys\n"
         f"for name in '{names}'.split(): importlib.import_module('jdkmatrix.stats.' + name)\n"

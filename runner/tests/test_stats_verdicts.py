@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats import Judged, Ratio, Verdict, holm, judge, paired_ratio
-from jdkmatrix.stats.verdicts import leaves_one_out
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 
@@ -64,12 +63,22 @@ def test_single_blocks_are_shown_and_not_counted() -> None:
     assert judged["hint"] == Judged(Ratio(1.5, None, None, 1), None, 1, Verdict.ONE_BLOCK)
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.5, 2), st.floats(1, 2)), min_size=1, max_size=20))
-def test_no_verdict_contradicts_the_interval_beside_it(found: list[tuple[float, float, float]]) -> None:
-    """Whatever the p-values: from eight blocks on interval and p-value come from different methods."""
-    ratios = {i: Ratio(value, value / width, value * width, 9, p) for i, (p, value, width) in enumerate(found)}
-    for judged in judge(ratios).values():
-        assert judged.p_adjusted is not None
-        different = judged.p_adjusted < 0.05 and leaves_one_out(judged.ratio)
-        assert (judged.verdict is Verdict.DIFFERENT) == different
-        assert (judged.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not leaves_one_out(judged.ratio))
+SCATTERED = st.lists(st.lists(st.floats(0.5, 2), min_size=2, max_size=12), min_size=1, max_size=8)
+
+
+@given(SCATTERED, st.booleans())
+def test_no_verdict_contradicts_the_interval_beside_it(pages: list[list[float]], sequential: bool) -> None:
+    """From 0.5 to 2 per block: without a family "different" stands exactly where the interval leaves 1 out."""
+    ratios = {}
+    for index, figures in enumerate(pages):
+        ratio = paired_ratio(dict(enumerate(figures)), dict.fromkeys(range(len(figures)), 1.0), sequential=sequential)
+        assert ratio is not None and ratio.p_value is not None
+        if abs(ratio.p_value - 0.05) > 1e-9 and abs(math.log(ratio.value)) > 1e-9:
+            ratios[index] = ratio
+    for index, judged in judge(ratios).items():
+        ratio = judged.ratio
+        assert ratio.ci_low is not None and ratio.ci_high is not None and judged.p_adjusted is not None
+        outside = not ratio.ci_low <= 1 <= ratio.ci_high
+        assert (judged.verdict is Verdict.DIFFERENT) == (judged.p_adjusted < 0.05)
+        assert (judged.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not outside)
+        assert (judge({"alone": ratios[index]})["alone"].verdict is Verdict.DIFFERENT) == outside

@@ -5,13 +5,14 @@ Whatever happens is recorded: a fork that fails keeps its reason and its logs.
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -34,6 +35,7 @@ from jdkmatrix.measure.limit_watch import LimitWatch
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import PlannedFork
+from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.records import (
     Enforcement,
@@ -66,6 +68,8 @@ class AloneSetup:
     load: TaskLoad
     matrix: Matrix
     duration_s: float
+    precision: float  # that the profile promises, as a share
+    irq_time_accounting: bool | None  # as host/irq_time.py found it
     parts: AloneParts
     pinner: Pinner
     log_dir: Path
@@ -161,7 +165,7 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
     with limit_groups(plan, pinned) as groups:
         if remote:
             remote.stats(reset=True)
-        before, own_before_s = read_host(), _own_cpu_s()
+        before, ours_before_s, own_before_s = read_host(), _children_cpu_s(), time.process_time()
         started_ns = time.monotonic_ns()
         with _process(
             setup, draft.command, [*([pinned] if pinned else []), *groups.folders], plan.open_files_max
@@ -169,7 +173,7 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
             watch = LimitWatch(process.pid, plan, groups.counters, process.kill, started_ns=started_ns)
             with watch:
                 status = _wait(process, longest_s(parts.experiment, setup.duration_s))
-        after, own_after_s = read_host(), _own_cpu_s()
+        after, ours_after_s, own_after_s = read_host(), _children_cpu_s(), time.process_time()
         draft.remote = remote.stats() if remote else None
         if plan.enforced:
             draft.outcomes = outcomes(
@@ -180,16 +184,21 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
                 log_lines=_lines(setup.log_dir / STDERR_LOG),
             )
     sets = parts.cpu_sets
-    ours_s = own_after_s - own_before_s + (draft.remote.cpu_s if draft.remote else 0.0)
-    draft.host = pressure(before, after, cpus=tuple({*sets.sut, *sets.remote}), own_cpu_s=ours_s)
+    used = [
+        Used("sut", sets.sut, ours_after_s - ours_before_s),
+        Used("runner", tuple(sorted(os.sched_getaffinity(0))), own_after_s - own_before_s),
+    ]
+    if draft.remote:
+        used.append(Used("remote", sets.remote, draft.remote.cpu_s))
+    draft.host = pressure(before, after, used=used, irq_time_accounting=setup.irq_time_accounting)
     if status != 0:
         tail = launch.stderr_tail(setup.log_dir / STDERR_LOG)
         raise AloneError(f"the program {launch.how_ended(status)}{tail}")
     draft.result = parse_result((setup.log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
-    thresholds = setup.matrix.thresholds
-    draft.reasons += host_reasons(draft.host, thresholds)
+    thresholds, means = setup.matrix.thresholds, Means(precision=setup.precision, sut_cpus=len(sets.sut))
+    draft.reasons += host_reasons(draft.host, thresholds, means)
     if draft.remote and parts.remote:
-        means = Means(service_s=parts.remote.answers.delay_us / 1e6, remote_cpus=len(sets.remote))
+        means = replace(means, service_s=parts.remote.answers.delay_us / 1e6, remote_cpus=len(sets.remote))
         draft.reasons += remote_reasons(draft.remote, means, thresholds)
     listener.step(_words(draft.result))
 
@@ -221,10 +230,10 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
         raise AloneError(f"the program had not ended after {timeout_s:.0f} s") from None
 
 
-def _own_cpu_s() -> float:
-    """Of this process, and of its children that have ended: the program is one by then, the remote system is not."""
+def _children_cpu_s() -> float:
+    """Of the children that have ended: the program is one by then, the remote system is not."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    return children.ru_utime + children.ru_stime
 
 
 def _lines(path: Path) -> list[str]:

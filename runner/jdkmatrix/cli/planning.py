@@ -26,12 +26,14 @@ def show(options: Options, *, as_json: bool) -> None:
     matrix, options = chosen.matrix, chosen.options
     profile = matrix.profiles[options.profile]
     cells = select_cells(matrix, options.profile, options.only)
-    plan = make_plan(cells, profile, seed=matrix.seed, impossible=too_few_cpus(matrix, cells, read_topology()))
+    seed = options.order_seed()
+    plan = make_plan(cells, profile, seed=seed, impossible=too_few_cpus(matrix, cells, read_topology()))
     catalogue = load_catalogue(project.jdks)
+    planned = {fork.key.jdk for fork in plan.forks}
     to_fetch = [
         jdk
-        for jdk in dict.fromkeys(fork.key.jdk for fork in plan.forks)
-        if not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
+        for jdk in dict.fromkeys(cell.jdk for cell in plan.cells)
+        if jdk in planned and not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
     ]
     least_s, most_s = (estimate_s(matrix, profile, forks) for forks in (plan.sure, plan.forks))
     repeats_max = matrix.measure.repeats_max
@@ -42,7 +44,8 @@ def show(options: Options, *, as_json: bool) -> None:
                 {
                     "profile": options.profile,
                     "scenario": chosen.scenario.model_dump() if chosen.scenario else None,
-                    "seed": matrix.seed,
+                    "seed": seed,
+                    "seed_asked_for": options.seed is not None,
                     "blocks": profile.blocks,
                     "max_blocks": profile.blocks_at_most,
                     "precision": profile.stopping.precision if profile.stopping else None,
@@ -73,8 +76,12 @@ def show(options: Options, *, as_json: bool) -> None:
     }
     console.print(
         f"{len(plan.cells)} cells, {len(plan.sure)} forks in {profile.blocks} blocks, "
-        f"{' or '.join(sorted(lengths))} each, seed {matrix.seed}: about {clock(least_s)}."
+        f"{' or '.join(sorted(lengths))} each: about {clock(least_s)}."
     )
+    if options.seed is None:
+        console.print("Every run draws the order of its forks anew, and records its seed; --seed N repeats an order.")
+    else:
+        console.print(f"In the order of seed {options.seed}.")
     if profile.stopping:
         console.print(
             f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "

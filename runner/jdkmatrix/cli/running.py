@@ -69,11 +69,13 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         _say(f"pinned {pinned_words(pinner.method, pinner.why_not_cgroup)}")
         store, chosen, earlier = _resumed(project, directory) if resume else _fresh(project, options, directory)
         matrix, options = chosen.matrix, chosen.options
+        seed = earlier.seed if earlier else options.order_seed()
         prepared = prepare(
             project,
             matrix,
             options.profile,
             options.only,
+            seed=seed,
             known_calibrations=earlier.calibrations if earlier else (),
             pinner=pinner,
             say=_say,
@@ -98,7 +100,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         for words in again_words(needed, cells):
             _say(words)
         session = _session(len(sessions) + 1, project, prepared.host, pinner)
-        record = _record(store.directory.name, chosen, prepared, earlier, (*sessions, session))
+        record = _record(store.directory.name, chosen, prepared, earlier, (*sessions, session), seed=seed)
         store.save_run(record)
         status: Literal["complete", "interrupted"] = "interrupted"
         try:
@@ -168,7 +170,13 @@ def _session(number: int, project: Project, host: HostFacts, pinner: Pinner) -> 
 
 
 def _record(
-    run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord | None, sessions: tuple[Session, ...]
+    run_id: str,
+    chosen: Chosen,
+    prepared: Prepared,
+    earlier: RunRecord | None,
+    sessions: tuple[Session, ...],
+    *,
+    seed: int,
 ) -> RunRecord:
     matrix, options = chosen.matrix, chosen.options
     first = sessions[0]
@@ -181,7 +189,7 @@ def _record(
         scenario=chosen.scenario,
         selection={axis: tuple(values) for axis, values in options.only.items()}
         | ({"aa": (options.aa,)} if options.aa else {}),
-        seed=matrix.seed,
+        seed=seed,
         started_at=first.started_at,
         ended_at=None,
         status="running",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +16,7 @@ from jdkmatrix.errors import MatrixError
 @dataclass(frozen=True)
 class Options:
     """`only` narrows axes; `aa` replaces the profile's executors by one, twice; what is None stays as the profile
-    says. `blocks` alone fixes their number."""
+    says. `blocks` alone fixes their number. `seed`: of the order of forks; None: one is to be drawn."""
 
     profile: str
     only: Mapping[str, Sequence[str | int]]
@@ -30,7 +31,7 @@ class Options:
     scale: Literal["auto", "article", "small"] = "auto"
 
     def apply(self, matrix: Matrix) -> Matrix:
-        """The matrix with the profile's protocol and the seed replaced where asked.
+        """The matrix with the profile's protocol replaced where asked.
 
         Raises:
             MatrixError: an unknown profile, or a value that is on no axis.
@@ -50,8 +51,11 @@ class Options:
             select = profile.select.model_copy(update={"executor": arms})
             profile = profile.model_copy(update={"select": select, "include": ()})
         profiles = {**matrix.profiles, self.profile: self._protocol(profile)}
-        seed = matrix.seed if self.seed is None else self.seed
-        return matrix.model_copy(update={"axes": axes, "profiles": profiles, "seed": seed})
+        return matrix.model_copy(update={"axes": axes, "profiles": profiles})
+
+    def order_seed(self) -> int:
+        """The seed that was asked for, or a new one."""
+        return secrets.randbits(32) if self.seed is None else self.seed
 
     def _protocol(self, profile: Profile) -> Profile:
         asked = {name: getattr(self, name) for name in ("blocks", "max_blocks", "precision", "windows", "window_s")}

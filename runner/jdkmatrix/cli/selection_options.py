@@ -53,7 +53,9 @@ PrecisionOption = Annotated[
 WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Instead of the profile's.")]
 WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Instead of the profile's.")]
 AaOption = Annotated[str | None, typer.Option("--aa", help="Measure this executor against itself, and no other.")]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Instead of matrix.toml's.")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Repeat the order of forks of the run that shows this seed.")
+]
 
 
 def with_selection(command: Callable[..., None]) -> Callable[..., None]:

@@ -24,12 +24,14 @@ from jdkmatrix.records import (
     Fork,
     RampedLoad,
     RateLoad,
+    RunRecord,
     Status,
     StepsLoad,
     Window,
 )
 from jdkmatrix.report import sessions
-from jdkmatrix.report.cellstats import CellStats
+from jdkmatrix.report.cellstats import Cells, CellStats
+from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.stats import Ratio, paired_ratio, summarise
 from jdkmatrix.stats.forks import fork_capacity_rps, leading_by_block
 from jdkmatrix.store.loaded import LoadedRun
@@ -89,8 +91,11 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
         console.print(f"[yellow]not testable here: {escape(text)}", soft_wrap=True)
     for problem in _problems(loaded):
         console.print(f"[yellow]{escape(problem)}", soft_wrap=True)
+    for warning in _warnings(loaded):
+        console.print(f"[yellow]{escape(warning)}", soft_wrap=True)
     for note in loaded.run.notes:
         console.print(f"note: {escape(note)}", soft_wrap=True)
+    console.print(_seed_words(loaded.run), soft_wrap=True)
 
 
 def _alone_tables(cells: Sequence[ExperimentRecord]) -> Iterator[tuple[str, Table]]:
@@ -116,7 +121,9 @@ def summary_markdown(loaded: LoadedRun) -> str:
         rows += [tuple(map(markdown.escaped, row.columns)) for row in group.rows]
     parts = [
         f"### {markdown.escaped(f'{run.run_id}: {run.status}, {_outcome(loaded)}')}",
-        markdown.escaped(f"{run.latest_session.host.cpu.model}, Linux {run.latest_session.host.kernel}"),
+        markdown.escaped(
+            f"{run.latest_session.host.cpu.model}, Linux {run.latest_session.host.kernel}; {_seed_words(run)}"
+        ),
         *map(markdown.escaped, _measured_how(loaded)),
     ]
     if cells or not loaded.experiments:
@@ -129,7 +136,7 @@ def summary_markdown(loaded: LoadedRun) -> str:
     lists = {
         "Not testable here": tuple(_not_testable(loaded)),
         "Failed or invalid": tuple(_problems(loaded)),
-        "Notes": run.notes,
+        "Notes": (*_warnings(loaded), *run.notes),
     }
     for title, items in lists.items():
         parts += [f"**{title}**", markdown.listing(items, at_most=_LISTED_AT_MOST)] if items else []
@@ -142,6 +149,16 @@ def _alone_markdown(cells: Sequence[ExperimentRecord]) -> str:
         rows.append((f"**{markdown.escaped(title)}**", *[""] * (len(alone.HEADINGS) - 1)))
         rows += [tuple(map(markdown.escaped, row)) for row in found]
     return markdown.table(tuple(map(markdown.escaped, alone.HEADINGS)), rows)
+
+
+def _warnings(loaded: LoadedRun) -> tuple[str, ...]:
+    """What changes how the ratios must be read."""
+    finding = check_blocks(Cells(loaded.run, loaded.cells)).finding
+    return (f"blocks are not independent, as intervals take them to be, {finding}",) if finding else ()
+
+
+def _seed_words(run: RunRecord) -> str:
+    return f"order of forks: seed {run.seed}"
 
 
 def has_failures(loaded: LoadedRun) -> bool:

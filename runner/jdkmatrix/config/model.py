@@ -113,6 +113,13 @@ class Protocol(Table):
         return self.max_blocks or self.blocks
 
     @property
+    def promised_precision(self) -> float:
+        """For a ratio, as a share; the limits of what may disturb the server follow from it."""
+        if self.precision is not None:
+            return self.precision
+        return 0.05 if self.max_blocks is None else StoppingRules.precision
+
+    @property
     def stopping(self) -> StoppingRules | None:
         """When to add no more blocks; None where their number is fixed."""
         if self.max_blocks is None:
@@ -204,16 +211,25 @@ class MeasureRules(Table):
 
 
 class Thresholds(Table):
+    """By which a window counts. `…_per_precision_max`: of the server's CPUs, in units of what the profile promises for
+    a ratio: 0.5 is 1 % where ± 2 % are promised."""
+
     valid_windows_min: Share
     driver_cpu_share_max: Share
+    driver_late_share_max: Share
+    runner_cpu_share_max: Share
     remote_cpu_share_max: Share
-    remote_late_p99_us_max: Annotated[float, Field(gt=0)]
+    remote_late_p99_us_min: Annotated[float, Field(gt=0)]
     remote_late_share_max: Annotated[float, Field(ge=0)]
     achieved_rate_min: Share
     error_share_max: Share
-    jit_share_max: Annotated[float, Field(gt=0)]
+    saturated_share_min: Share
+    saturated_share_drop_max: Share
+    jit_per_precision_max: Annotated[float, Field(gt=0)]
     heap_growth_max: Annotated[float, Field(ge=0)]
+    steal_per_precision_max: Annotated[float, Field(ge=0)]
     steal_share_max: Share
+    foreign_sut_share_max: Share
     foreign_cpu_share_max: Share
     throttled_share_max: Share
     swapped_bytes_per_s_max: Annotated[float, Field(ge=0)]
@@ -224,7 +240,6 @@ class Matrix(Table):
     """matrix.toml as a whole."""
 
     schema_: Literal[1] = Field(alias="schema")
-    seed: Annotated[int, Field(ge=0)]
     axes: Axes
     workloads: dict[Name, Workload]
     experiments: dict[Name, Experiment] = {}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from jdkmatrix.probes.host import CpuTicks, parse_stat
+from jdkmatrix.probes.cpu_balance import CpuTicks, parse_stat
 
 _NAMED = 3  # processes: enough to know whom to end
 
@@ -58,7 +58,8 @@ def between(before: Snapshot, after: Snapshot, *, ticks_per_s: int) -> Activity:
     """What happened from one snapshot to the other. Pure."""
     elapsed_s = max((after.monotonic_ns - before.monotonic_ns) / 1e9, 1 / ticks_per_s)
     known = before.ticks.keys() & after.ticks.keys()
-    busy_s = sum(after.ticks[cpu].busy - before.ticks[cpu].busy for cpu in known) / ticks_per_s
+    rested = sum(_rested(after.ticks[cpu]) - _rested(before.ticks[cpu]) for cpu in known) / ticks_per_s
+    busy_s = len(known) * elapsed_s - rested
     own_s = (after.own_cpu_ns - before.own_cpu_ns) / 1e9
     used = {
         pid: process.cpu_s - (before.processes[pid].cpu_s if pid in before.processes else 0.0)
@@ -73,6 +74,11 @@ def between(before: Snapshot, after: Snapshot, *, ticks_per_s: int) -> Activity:
             cpu: (count - before.interrupts.get(cpu, 0)) / elapsed_s for cpu, count in after.interrupts.items()
         },
     )
+
+
+def _rested(ticks: CpuTicks) -> int:
+    """The kernel knows when a CPU idles; what it says of user and system time may count timer ticks only."""
+    return ticks.idle + ticks.steal
 
 
 def parse_interrupts(text: str) -> dict[int, int]:

@@ -11,8 +11,8 @@ from jdkmatrix.doctor.stalls import Stalls
 
 LOAD_PER_CPU_MAX = 0.2  # of the CPUs of a small host: a run in which others have every fifth moment is no run
 LOAD_MAX = 1.0  # one process that never rests, however large the host: it shares cache and memory
-FOREIGN_CPUS_MAX = 0.10  # of one CPU: the default of `foreign_cpu_share_max`, above which a window is invalid
-STEAL_SHARE_MAX = 0.02  # the default of `steal_share_max`, above which a window is invalid
+FOREIGN_CPUS_MAX = 0.02  # of one CPU: `foreign_sut_share_max`, above which a window on that CPU is invalid
+STEAL_SHARE_MAX = 0.01  # above it, a window of a profile that promises ± 2 % is invalid
 STEAL_SHARE_UNFIT = 0.10  # hardly a window would be valid
 AWAY_SHARE_MAX = 0.005  # a quarter of the difference that a run with `precision = 2 %` can tell
 AWAY_SHARE_UNFIT = 0.10

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.doctor.spin import GAP_NS
-from jdkmatrix.probes.host import CpuTicks, parse_stat
+from jdkmatrix.probes.cpu_balance import CpuTicks, parse_stat
 
 _START_S = 0.5  # every spinner has imported what it needs by then, and they all begin together
 _ENDED_S = 10.0

@@ -12,6 +12,7 @@ from typing import Protocol
 from jdkmatrix.alone.fork import AloneSetup, measure_alone
 from jdkmatrix.alone.parts import AloneParts
 from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.measure.beside import runner_beside
 from jdkmatrix.measure.blocks import decide, words
 from jdkmatrix.measure.draft import CellParts, ForkSetup
 from jdkmatrix.measure.faults import faults_of
@@ -175,12 +176,13 @@ class Campaign:
         listener.fork_started(planned)
         parts = self.parts[planned.key]
         fork: Fork | ExperimentFork
-        if isinstance(cell, CellRecord) and isinstance(parts, CellParts):
-            fork = measure_fork(self._setup(planned, cell.load, parts), listener)
-        elif isinstance(cell, ExperimentRecord) and isinstance(parts, AloneParts):
-            fork = measure_alone(self._alone_setup(planned, cell.load, parts), listener)
-        else:
-            raise TypeError(f"{planned.key.cell_id} has parts of another kind")
+        with runner_beside(parts.cpu_sets):
+            if isinstance(cell, CellRecord) and isinstance(parts, CellParts):
+                fork = measure_fork(self._setup(planned, cell.load, parts), listener)
+            elif isinstance(cell, ExperimentRecord) and isinstance(parts, AloneParts):
+                fork = measure_alone(self._alone_setup(planned, cell.load, parts), listener)
+            else:
+                raise TypeError(f"{planned.key.cell_id} has parts of another kind")
         return fork.model_copy(update={"attempt": planned.attempt, "session": self.session})
 
     def _alone_setup(self, planned: PlannedFork, load: TaskLoad, parts: AloneParts) -> AloneSetup:
@@ -190,6 +192,8 @@ class Campaign:
             load=load,
             matrix=self.matrix,
             duration_s=self.profile.windows * self.profile.window_s,
+            precision=self.profile.promised_precision,
+            irq_time_accounting=self.host.irq_time_accounting,
             parts=parts,
             pinner=self.pinner,
             log_dir=log_dir,
@@ -207,6 +211,8 @@ class Campaign:
             matrix=self.matrix,
             windows=self.profile.windows,
             window_s=self.profile.window_s,
+            precision=self.profile.promised_precision,
+            irq_time_accounting=self.host.irq_time_accounting,
             burn_rounds=parts.burn_rounds,
             cpu_sets=parts.cpu_sets,
             pinner=self.pinner,

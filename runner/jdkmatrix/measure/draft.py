@@ -77,6 +77,8 @@ class ForkSetup:
     matrix: Matrix
     windows: int
     window_s: float
+    precision: float  # that the profile promises for a ratio, as a share
+    irq_time_accounting: bool | None  # as host/irq_time.py found it
     burn_rounds: int
     cpu_sets: CpuSets
     pinner: Pinner

@@ -35,7 +35,7 @@ from jdkmatrix.measure.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.measure.windows import Listener, Windows
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler, read_gauges
-from jdkmatrix.records import Audit, BurnCheck, Fork, Reason
+from jdkmatrix.records import Audit, BurnCheck, CapacityLoad, Fork, Reason
 from jdkmatrix.sut.affinity import allow_jit
 from jdkmatrix.sut.applications import REMOTE_URL, application_of
 from jdkmatrix.sut.blocking import block_at_most
@@ -164,7 +164,15 @@ def _load(
         draft.proof = prove_executor(connection, base_of(key.executor), requests=rules.measure.proof_requests)
         may_end = setup.workload.limits is not None
         bench = Bench(
-            server, session, sampler, connection, setup.cpu_sets, rules.server.answer_timeout_s, remote, may_end
+            server,
+            session,
+            sampler,
+            connection,
+            setup.cpu_sets,
+            rules.server.answer_timeout_s,
+            setup.irq_time_accounting,
+            remote,
+            may_end,
         )
         limit_path = application_of(setup.workload.application).limit_path
         try:
@@ -218,6 +226,9 @@ def _measure_phases(setup: ForkSetup, bench: Bench, draft: Draft, listener: List
                 service_s=_service_s(setup),
                 heap_growth=setup.workload.memory_every_s is not None,
                 remote_cpus=len(setup.cpu_sets.remote),
+                sut_cpus=len(setup.cpu_sets.sut),
+                precision=setup.precision,
+                p99_max_us=setup.load.p99_max_us if isinstance(setup.load, CapacityLoad) else None,
             ),
         ),
         count=setup.windows,

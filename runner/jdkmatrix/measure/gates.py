@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.records import (
     CellLoad,
+    CpuRole,
+    CpuUse,
     LoadResult,
     Pressure,
     RampedLoad,
@@ -30,13 +32,18 @@ class Means:
     `service_s`: what an answer takes at least; what becomes due in the last of it cannot be answered. `overload`: the
     load looks for what the server cannot do, so that a missed rate and the requests that fail with it are what is
     measured; without a missed rate, failures count as ever. `heap_growth`: where the memory goes is the question.
-    `remote_cpus`: how many the remote system has.
+    `sut_cpus`, `remote_cpus`: how many the server and the remote system have. `precision`: what the profile promises
+    for a ratio, as a share; what takes the server's CPU time away is judged by it. `p99_max_us`: the objective that
+    latency is held against.
     """
 
     service_s: float = 0.0
     overload: bool = False
     heap_growth: bool = False
     remote_cpus: int = 0
+    precision: float = 0.05
+    p99_max_us: float | None = None
+    sut_cpus: int = 1
 
 
 USUAL = Means()
@@ -52,13 +59,13 @@ def window_reasons(
     means: Means = USUAL,
 ) -> tuple[Reason, ...]:
     """Every gate that this window did not pass; empty means valid."""
-    of_load = [*_of_driver(load, limits)]
+    of_load = [*_of_driver(load, limits, means)]
     if load.completed == 0:
         of_load.append(Reason(code="no-answers", message="no request was answered", figures={"completed": 0}))
     if not (means.overload and is_missed(load, limits, service_s=means.service_s)):
         of_load += _of_answers(load, limits, means.service_s)
     of_remote = remote_reasons(remote, means, limits) if remote else ()
-    return (*of_load, *of_remote, *_of_sut(sut, limits, means), *host_reasons(host, limits))
+    return (*of_load, *of_remote, *_of_sut(sut, limits, means), *host_reasons(host, limits, means))
 
 
 def is_missed(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> bool:
@@ -71,6 +78,29 @@ def ended_overloaded(load: CellLoad, windows: Sequence[Window], limits: Threshol
     """Did this load look for what the server cannot do, and end there? Then it answers late, which is not to hang."""
     sought = isinstance(load, RampedLoad | StepsLoad)
     return sought and bool(windows) and is_missed(windows[-1].load, limits, service_s=service_s)
+
+
+def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window, ...]:
+    """The windows of one closed loop. Where it saturates the server, each must have kept it as busy as the best did:
+    one in which the server idled was held up from outside, whatever else was seen."""
+    best = max((window.sut.cpu_share for window in windows), default=0.0)
+    if best < limits.saturated_share_min:
+        return tuple(windows)
+    least = best - limits.saturated_share_drop_max
+    return tuple(
+        window if window.sut.cpu_share >= least else _starved(window, best, limits.saturated_share_drop_max)
+        for window in windows
+    )
+
+
+def _starved(window: Window, best: float, drop_max: float) -> Window:
+    share = window.sut.cpu_share
+    reason = Reason(
+        code="starved",
+        message=f"the server used {share:.1%} of its CPUs, and {best:.1%} in another window of this fork",
+        figures={"cpu_share": share, "best": best, "max_drop": drop_max},
+    )
+    return window.model_copy(update={"reasons": (*window.reasons, reason)})
 
 
 def measured_status(windows: Sequence[Window], warmup: Warmup | None, limits: Thresholds) -> Status:
@@ -113,12 +143,23 @@ def _due(load: LoadResult, service_s: float) -> float | None:
             return None
 
 
-def _of_driver(load: LoadResult, limits: Thresholds) -> Iterator[Reason]:
+def _of_driver(load: LoadResult, limits: Thresholds, means: Means) -> Iterator[Reason]:
     if load.driver_cpu_share > limits.driver_cpu_share_max:
         yield Reason(
             code="driver-saturated",
             message=f"the driver used {load.driver_cpu_share:.0%} of its CPUs: it measured itself",
             figures={"driver_cpu_share": load.driver_cpu_share, "max": limits.driver_cpu_share_max},
+        )
+    late, latency = load.send_lateness, load.corrected
+    if late is None or latency is None or not (late.count and latency.count):
+        return
+    late_us, p99_us = late.percentiles_us["99"], max(latency.percentiles_us["99"], means.p99_max_us or 0.0)
+    if late_us > limits.driver_late_share_max * p99_us:
+        of_what = "the p99 measured" if means.p99_max_us is None else "the p99 that is looked at"
+        yield Reason(
+            code="driver-late",
+            message=f"the driver sent up to {late_us / 1000:.2f} ms late (p99), {late_us / p99_us:.0%} of {of_what}",
+            figures={"late_p99_us": late_us, "p99_us": p99_us, "max_share": limits.driver_late_share_max},
         )
 
 
@@ -148,7 +189,7 @@ def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds) -> Ite
             message=f"the remote system used {share:.0%} of its CPUs: it may have held requests up",
             figures={"remote_cpu_share": share, "max": limits.remote_cpu_share_max},
         )
-    late_us_max = max(limits.remote_late_p99_us_max, limits.remote_late_share_max * means.service_s * 1e6)
+    late_us_max = max(limits.remote_late_p99_us_min, limits.remote_late_share_max * means.service_s * 1e6)
     late_us = {
         name: latency.percentiles_us["99"]
         for name, latency in (("answers", remote.lateness), ("timer", remote.loop_lateness))
@@ -167,11 +208,12 @@ def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds) -> Ite
 
 
 def _of_sut(sut: SutUsage, limits: Thresholds, means: Means) -> Iterator[Reason]:
-    if sut.jit_share > limits.jit_share_max:
+    jit_share, jit_max = sut.jit_share / means.sut_cpus, limits.jit_per_precision_max * means.precision
+    if jit_share > jit_max:
         yield Reason(
             code="compiling",
-            message=f"the JIT compiler used {sut.jit_share:.0%} of a CPU: the code was not its final one",
-            figures={"jit_share": sut.jit_share, "max": limits.jit_share_max},
+            message=f"the JIT compiler used {jit_share:.1%} of the server's CPUs: the code was not its final one",
+            figures={"jit_share": jit_share, "max": jit_max, "precision": means.precision},
         )
     growth, committed = sut.heap_growth_bytes, sut.heap_committed_bytes
     if means.heap_growth:
@@ -190,19 +232,15 @@ def _of_sut(sut: SutUsage, limits: Thresholds, means: Means) -> Iterator[Reason]
         )
 
 
-def host_reasons(host: Pressure, limits: Thresholds) -> Iterator[Reason]:
+def host_reasons(host: Pressure, limits: Thresholds, means: Means = USUAL) -> Iterator[Reason]:
     """What the host did that spoils whatever was measured meanwhile."""
-    if host.steal_share > limits.steal_share_max:
+    for use in host.cpu_use:
+        yield from _of_cpus(use, limits, means)
+    if host.runner_cpu_share is not None and host.runner_cpu_share > limits.runner_cpu_share_max:
         yield Reason(
-            code="steal",
-            message=f"the hypervisor took {host.steal_share:.1%} of the CPU time away",
-            figures={"steal_share": host.steal_share, "max": limits.steal_share_max},
-        )
-    if host.foreign_cpu_share > limits.foreign_cpu_share_max:
-        yield Reason(
-            code="foreign-cpu",
-            message=f"other processes used {host.foreign_cpu_share:.1%} of these CPUs",
-            figures={"foreign_cpu_share": host.foreign_cpu_share, "max": limits.foreign_cpu_share_max},
+            code="runner-busy",
+            message=f"this tool itself used {host.runner_cpu_share:.0%} of a CPU while it watched",
+            figures={"runner_cpu_share": host.runner_cpu_share, "max": limits.runner_cpu_share_max},
         )
     if host.throttled_share is not None and host.throttled_share > limits.throttled_share_max:
         yield Reason(
@@ -227,4 +265,41 @@ def host_reasons(host: Pressure, limits: Thresholds) -> Iterator[Reason]:
             code="suspended",
             message=f"the host was suspended for {host.suspended_s:.1f} s",
             figures={"suspended_s": host.suspended_s, "max": limits.clock_step_s_max},
+        )
+
+
+_ROLE_WORDS: dict[CpuRole, str] = {
+    "sut": "the server",
+    "driver": "the driver",
+    "remote": "the remote system",
+    "runner": "this tool",
+}
+
+
+def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
+    """Of one set of CPUs. What is taken from the server is a bias of its figures of the same size, so its limits follow
+    from the precision that is promised; what loads it needs only to be there in time."""
+    if set(use.roles) == {"runner"}:
+        return
+    whose = " and ".join(_ROLE_WORDS[role] for role in use.roles)
+    of_server = "sut" in use.roles
+    steal_max = limits.steal_per_precision_max * means.precision if of_server else limits.steal_share_max
+    if use.steal_share > steal_max:
+        yield Reason(
+            code="steal",
+            message=f"the hypervisor took {use.steal_share:.1%} of the CPU time of {whose} away",
+            figures={"steal_share": use.steal_share, "max": steal_max},
+        )
+    foreign_max = min(limits.foreign_sut_share_max, means.precision) if of_server else limits.foreign_cpu_share_max
+    if use.foreign_share > foreign_max:
+        yield Reason(
+            code="foreign-cpu",
+            message=f"other processes used {use.foreign_share:.1%} of the CPUs of {whose}",
+            figures={"foreign_share": use.foreign_share, "own_share": use.own_share, "max": foreign_max},
+        )
+    if not of_server and use.busy_share > limits.driver_cpu_share_max:
+        yield Reason(
+            code="cpus-full",
+            message=f"the CPUs of {whose} were busy for {use.busy_share:.0%} of the time: requests waited for them",
+            figures={"busy_share": use.busy_share, "max": limits.driver_cpu_share_max},
         )

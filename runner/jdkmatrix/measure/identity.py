@@ -81,6 +81,7 @@ _NAMES = {
     "measure": "the rules of measuring",
     "measuring_code": "the code that measures",
     "mix": "the mix of requests",
+    "precision": "the precision that is promised",
     "remote": "the rules of the remote system",
     "remote_cpus": "the remote system's CPUs",
     "remote_jdk": "the remote system's JDK",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import pressure, read_host
-from jdkmatrix.probes.process import Reading, SutGoneError, read_process
+from jdkmatrix.probes.process import Glance, Reading, SutGoneError, glance, read_threads
 from jdkmatrix.probes.sampler import Sampler, read_gauges
 from jdkmatrix.probes.usage import usage
 from jdkmatrix.records import Load, LoadResult, Pressure, RemoteStats, SaturateLoad, SutUsage
@@ -35,7 +37,7 @@ class Observed:
 class Bench:
     """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
     something to record, since it runs in a box that it may burst. `answer_timeout_s`: in which a server without load
-    answers."""
+    answers. `irq_time_accounting`: as host/irq_time.py found it."""
 
     server: ServerProcess
     session: DriverSession
@@ -43,6 +45,7 @@ class Bench:
     connection: Connection
     cpu_sets: CpuSets
     answer_timeout_s: float
+    irq_time_accounting: bool | None
     remote: RemoteProcess | None = None
     may_end: bool = False
 
@@ -52,36 +55,45 @@ class Bench:
         Warm-up and measured windows go through this same code, so that the server meets the same requests in both. One
         request of a kind that it has not met since its code was compiled (the first with a query, say) is enough for
         the JVM to throw the compiled code of the whole path away, and the window then measures the interpreter.
+
+        Threads are read one by one, which takes a quarter of a second for six thousand: before the clocks at the start,
+        and after them at the end.
         """
+        pid = self.server.pid
         self.connection.get("/gauges?reset=peak")
         gauges_before = read_gauges(self.connection)
+        threads_before = read_threads(pid)
         if self.remote:
             self.remote.stats(reset=True)
         own_before_s = time.process_time()
-        host_before = read_host()
-        before = read_process(self.server.pid)
+        host_before, before = read_host(), glance(pid)
         result = self.session.run(load, duration_s, label=label)
-        after = self._read_after()
-        host_after = read_host()
+        after, host_after = self._glance_after(), read_host()
         own_cpu_s = time.process_time() - own_before_s
+        threads_after = read_threads(pid)
         remote = self.remote.stats() if self.remote else None
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
         samples = self.sampler.since(t_s)
         self._work_off(backlog_s(result))
         gauges_after = read_gauges(self.connection)
         sut = usage(
-            before,
-            after,
+            Reading(before, threads_before),
+            Reading(after, threads_after),
             gauges_before=gauges_before,
             gauges_after=gauges_after,
             samples=samples,
             completed=result.completed,
             cpus=len(self.cpu_sets.sut),
-            astray_threads=len(astray(self.server.pid, self.cpu_sets.sut)),
+            astray_threads=len(astray(pid, self.cpu_sets.sut)),
         )
-        cpus = tuple({*self.cpu_sets.sut, *self.cpu_sets.driver, *self.cpu_sets.remote})
-        ours_s = own_cpu_s + sut.cpu_s + result.driver_cpu_s + (remote.cpu_s if remote else 0.0)
-        host = pressure(host_before, host_after, cpus=cpus, own_cpu_s=ours_s)
+        used = [
+            Used("sut", self.cpu_sets.sut, sut.cpu_s),
+            Used("driver", self.cpu_sets.driver, result.driver_cpu_s),
+            Used("runner", tuple(sorted(os.sched_getaffinity(0))), own_cpu_s),
+        ]
+        if remote:
+            used.append(Used("remote", self.cpu_sets.remote, remote.cpu_s))
+        host = pressure(host_before, host_after, used=used, irq_time_accounting=self.irq_time_accounting)
         return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote)
 
     def _work_off(self, backlog_s: float | None) -> None:
@@ -104,12 +116,12 @@ class Bench:
         if self.server.is_alive and not self.may_end:
             raise NoAnswerError(f"requests of the load are still in flight {within_s:.0f} s after it")
 
-    def _read_after(self) -> Reading:
+    def _glance_after(self) -> Glance:
         """The server at the end of a phase; the last that was seen of it where it may have ended in between."""
         try:
-            return read_process(self.server.pid)
+            return glance(self.server.pid)
         except SutGoneError:
-            last = self.sampler.last_reading
+            last = self.sampler.last_glance
             if not self.may_end or last is None:
                 raise
             return last

@@ -31,6 +31,7 @@ class Conditions:
                 "windows": self.profile.windows,
                 "window_s": self.profile.window_s,
                 "thresholds": self.matrix.thresholds.model_dump(),
+                "precision": self.profile.promised_precision,
                 "burn_rounds": parts.burn_rounds,
                 "sut_cpus": list(parts.cpu_sets.sut),
                 "driver_cpus": list(parts.cpu_sets.driver),

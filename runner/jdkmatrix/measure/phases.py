@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import fmean
 
-from jdkmatrix.measure.gates import is_missed
+from jdkmatrix.measure.gates import beside_peers, is_missed
 from jdkmatrix.measure.search import search_capacity
 from jdkmatrix.measure.windows import Windows
-from jdkmatrix.records import Capacity, CapacityLoad, CellLoad, RampedLoad, RateLoad, StepsLoad, Window
+from jdkmatrix.records import Capacity, CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, Window
 
 
 def measure_phases(
@@ -31,6 +31,8 @@ def measure_phases(
     for index in range(1, count + 1):
         title = f"window {index}/{count}"
         done.append(windows.measure(load.in_windows, window_s, index=index, label=f"window-{index}", title=title))
+    if isinstance(load.in_windows, SaturateLoad):
+        done[:] = beside_peers(done, windows.thresholds)
     valid = [window.load.throughput_rps for window in done if window.valid]
     if isinstance(load, CapacityLoad) and valid:
         return search_capacity(load, windows, ceiling_rps=fmean(valid))

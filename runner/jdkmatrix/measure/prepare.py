@@ -19,6 +19,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.handed import Handed, handed_over
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
+from jdkmatrix.host.irq_time import irq_time_accounting
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.assemble import Parts, assemble, java_of, tuning_for
 from jdkmatrix.measure.calibrate import calibrate
@@ -111,23 +112,24 @@ def prepare(
     profile: str,
     only: Mapping[str, Sequence[str | int]],
     *,
+    seed: int,
     known_calibrations: Sequence[Calibration],
     pinner: Pinner,
     say: Say,
 ) -> Prepared:
-    """Select, plan and get everything ready.
+    """Select, plan and get everything ready. `seed`: of the order of forks.
 
     Raises:
         MatrixError: no cell is selected, none can be measured here, or a part cannot be had.
     """
     cells = select_cells(matrix, profile, only)
     topology = read_topology()
-    host = read_facts(topology)
+    host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
     impossible = too_few_cpus(matrix, cells, topology)
     measurable = [cell for cell in cells if cell not in impossible]
     parts = set_up_parts(project, matrix, measurable, say=say)
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
-    plan = make_plan(cells, matrix.profiles[profile], seed=matrix.seed, impossible=impossible)
+    plan = make_plan(cells, matrix.profiles[profile], seed=seed, impossible=impossible)
     if not plan.forks:
         reasons = "\n  ".join(dict.fromkeys(impossible.values()))
         raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")

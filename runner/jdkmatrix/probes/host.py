@@ -9,19 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.records import Pressure
+from jdkmatrix.probes.cpu_balance import CpuTicks, Used, balance, parse_stat
+from jdkmatrix.records import CpuUse, Pressure
 
 _PROC = Path("/proc")
 _CGROUP = Path("/sys/fs/cgroup")
-
-
-@dataclass(frozen=True)
-class CpuTicks:
-    """One line of /proc/stat (proc_stat(5)), in clock ticks. `busy` leaves interrupts out: the kernel may account
-    the work of our own loopback traffic there, and it belongs to nobody."""
-
-    busy: int
-    steal: int
 
 
 @dataclass(frozen=True)
@@ -43,15 +35,6 @@ class HostReading:
     psi_some_us: int | None  # total stall time, /proc/pressure/cpu
     throttled_us: int | None  # of the runner's own cgroup, which server and driver are in
     swapped_pages: int | None  # in and out, whole host
-
-
-def parse_stat(text: str) -> dict[int, CpuTicks]:
-    """The per-CPU lines of /proc/stat."""
-    ticks: dict[int, CpuTicks] = {}
-    for match in re.finditer(r"^cpu(\d+) (.+)$", text, re.MULTILINE):
-        user, nice, system, _idle, _iowait, _irq, _softirq, steal = map(int, match.group(2).split()[:8])
-        ticks[int(match.group(1))] = CpuTicks(busy=user + nice + system, steal=steal)
-    return ticks
 
 
 def parse_psi(text: str) -> int | None:
@@ -106,26 +89,30 @@ def read_host() -> HostReading:
     )
 
 
-def pressure(before: HostReading, after: HostReading, *, cpus: Sequence[int], own_cpu_s: float) -> Pressure:
-    """What happened between two readings on the CPUs of the SUT and the driver.
-
-    `own_cpu_s` is what SUT, driver and runner used; the rest of the busy time was somebody else's. Ticks are coarse
-    (10 ms) and so is the result: about 1 % over 1 s.
-    """
+def pressure(
+    before: HostReading, after: HostReading, *, used: Sequence[Used], irq_time_accounting: bool | None
+) -> Pressure:
+    """What happened between two readings. `used`: what our processes used meanwhile, and on which CPUs they were."""
     elapsed_s = (after.clocks.monotonic_ns - before.clocks.monotonic_ns) / 1e9
-    hertz = os.sysconf("SC_CLK_TCK")
-    known = [cpu for cpu in set(cpus) if cpu in before.ticks and cpu in after.ticks]
-    busy_s = sum(after.ticks[cpu].busy - before.ticks[cpu].busy for cpu in known) / hertz
-    steal_s = sum(after.ticks[cpu].steal - before.ticks[cpu].steal for cpu in known) / hertz
-    capacity_s = elapsed_s * max(len(known), 1)
     stalled_us = _rise(before.psi_some_us, after.psi_some_us)
     throttled_us = _rise(before.throttled_us, after.throttled_us)
     swapped_pages = _rise(before.swapped_pages, after.swapped_pages)
     # The clocks are read one after another, microseconds apart.
     suspended_ns = max(0, _ahead(before.clocks, after.clocks, "boottime_ns"))
+    by_cpus = balance(
+        before.ticks,
+        after.ticks,
+        used,
+        elapsed_s=elapsed_s,
+        ticks_per_s=os.sysconf("SC_CLK_TCK"),
+        irq_time_accounting=irq_time_accounting,
+    )
     return Pressure(
-        steal_share=steal_s / capacity_s,
-        foreign_cpu_share=max(0.0, (busy_s - own_cpu_s) / capacity_s),
+        steal_share=_mean(by_cpus, "steal_share"),
+        foreign_cpu_share=max(0.0, _mean(by_cpus, "foreign_share")),
+        cpu_use=by_cpus,
+        irq_time_accounting=irq_time_accounting,
+        runner_cpu_share=sum(one.cpu_s for one in used if one.role == "runner") / elapsed_s,
         psi_cpu_some_share=None if stalled_us is None else min(1.0, stalled_us / 1e6 / elapsed_s),
         throttled_share=None if throttled_us is None else throttled_us / 1e6 / elapsed_s,
         swapped_bytes_per_s=(None if swapped_pages is None else swapped_pages * os.sysconf("SC_PAGE_SIZE") / elapsed_s),
@@ -133,6 +120,12 @@ def pressure(before: HostReading, after: HostReading, *, cpus: Sequence[int], ow
         clock_step_s=(_ahead(before.clocks, after.clocks, "realtime_ns") - suspended_ns) / 1e9,
         suspended_s=suspended_ns / 1e9,
     )
+
+
+def _mean(by_cpus: Sequence[CpuUse], share: str) -> float:
+    """Over all CPUs; 0 where none is known."""
+    cpus = sum(len(use.cpus) for use in by_cpus)
+    return sum(getattr(use, share) * len(use.cpus) for use in by_cpus) / cpus if cpus else 0.0
 
 
 def _ahead(before: Clocks, after: Clocks, clock: str) -> int:

@@ -8,7 +8,7 @@ from types import TracebackType
 from pydantic import ValidationError
 
 from jdkmatrix.probes.pace import Pace
-from jdkmatrix.probes.process import Reading, read_process, total
+from jdkmatrix.probes.process import Glance, glance
 from jdkmatrix.records import Gauges, Sample
 from jdkmatrix.sut.http import Connection, HttpError
 
@@ -60,14 +60,14 @@ class Sampler(GaugedPace):
         self._pid = pid
         self._started_ns = started_ns
         self._samples: list[Sample] = []
-        self._last: Reading | None = None
+        self._last: Glance | None = None
 
     @property
     def samples(self) -> tuple[Sample, ...]:
         return tuple(self._samples)
 
     @property
-    def last_reading(self) -> Reading | None:
+    def last_glance(self) -> Glance | None:
         return self._last
 
     def since(self, t_s: float) -> tuple[Sample, ...]:
@@ -75,20 +75,16 @@ class Sampler(GaugedPace):
 
     def _sample(self) -> None:
         gauges = self.gauges()
-        self._last = read_process(self._pid)
+        self._last = glance(self._pid)
         self._samples.append(to_sample(self._last, gauges, self._started_ns))
 
 
-def to_sample(reading: Reading, gauges: Gauges | None, started_ns: int) -> Sample:
-    scheduling = total(reading)
+def to_sample(seen: Glance, gauges: Gauges | None, started_ns: int) -> Sample:
     return Sample(
-        t_s=(reading.monotonic_ns - started_ns) / 1e9,
-        cpu_s=reading.cpu_ns / 1e9,
-        rss_bytes=reading.rss_bytes,
-        virt_bytes=reading.virt_bytes,
-        threads=len(reading.threads),
-        voluntary_switches=scheduling.voluntary_switches,
-        involuntary_switches=scheduling.involuntary_switches,
-        run_queue_wait_s=scheduling.run_queue_wait_s,
+        t_s=(seen.monotonic_ns - started_ns) / 1e9,
+        cpu_s=seen.cpu_ns / 1e9,
+        rss_bytes=seen.rss_bytes,
+        virt_bytes=seen.virt_bytes,
+        threads=seen.thread_count,
         gauges=gauges,
     )

@@ -23,8 +23,9 @@ def usage(
 
     CPU per request is 0 where nothing was completed; such a window is invalid by its gates.
     """
-    cpu_s = (after.cpu_ns - before.cpu_ns) / 1e9
-    elapsed_s = (after.monotonic_ns - before.monotonic_ns) / 1e9
+    begun, ended = before.at, after.at
+    cpu_s = (ended.cpu_ns - begun.cpu_ns) / 1e9
+    elapsed_s = (ended.monotonic_ns - begun.monotonic_ns) / 1e9
     inside = tuple(samples)
     scheduling = difference(before, after)
     return SutUsage(
@@ -32,11 +33,11 @@ def usage(
         cpu_us_per_request=cpu_s * 1e6 / completed if completed else 0.0,
         cpu_share=cpu_s / (elapsed_s * cpus),
         jit_share=jit_cpu_ns(before, after) / 1e9 / elapsed_s,
-        rss_bytes=after.rss_bytes,
-        rss_peak_bytes=max([after.rss_bytes, *(sample.rss_bytes for sample in inside)]),
-        virt_bytes=after.virt_bytes,
-        threads=len(after.threads),
-        threads_peak=max([len(after.threads), *(sample.threads for sample in inside)]),
+        rss_bytes=ended.rss_bytes,
+        rss_peak_bytes=max([ended.rss_bytes, *(sample.rss_bytes for sample in inside)]),
+        virt_bytes=ended.virt_bytes,
+        threads=ended.thread_count,
+        threads_peak=max([ended.thread_count, *(sample.threads for sample in inside)]),
         voluntary_switches=scheduling.voluntary_switches if scheduling else None,
         involuntary_switches=scheduling.involuntary_switches if scheduling else None,
         run_queue_wait_s=scheduling.run_queue_wait_s if scheduling else None,

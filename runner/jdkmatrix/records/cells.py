@@ -38,16 +38,17 @@ class Sample(Record):
     rss_bytes: int
     virt_bytes: int
     threads: int
-    voluntary_switches: int
-    involuntary_switches: int
-    run_queue_wait_s: float  # of the threads alive now
+    # Of the threads alive then. None: no longer looked at every second, since a thousand threads take 45 ms to read.
+    voluntary_switches: int | None = None
+    involuntary_switches: int | None = None
+    run_queue_wait_s: float | None = None
     gauges: Gauges | None  # None: /gauges gave no answer in time
 
 
 class SutUsage(Record):
     """The SUT over one window."""
 
-    cpu_s: float
+    cpu_s: float  # with the soft interrupts that its threads were interrupted by, unless Pressure.irq_time_accounting
     cpu_us_per_request: float
     cpu_share: float  # of its CPUs, 0..1
     jit_share: float  # CPU time of the JIT's threads, as a share of one CPU
@@ -71,16 +72,42 @@ class SutUsage(Record):
     astray_threads: int | None = None  # which may run on other CPUs than those of the SUT, at the end of the window
 
 
+CpuRole = Literal["sut", "driver", "remote", "runner"]
+
+
+class CpuUse(Record):
+    """A set of CPUs over one window, and who had them; all shares are of these CPUs together.
+
+    `busy_share`: neither idle nor stolen; `own_share`: by the processes of these roles; `interrupt_share`: hard and
+    soft interrupts as the kernel tells them; `foreign_share`: what is left (probes/cpu_balance.py), below 0 by
+    rounding."""
+
+    roles: tuple[CpuRole, ...]
+    cpus: tuple[int, ...]
+    busy_share: float
+    own_share: float
+    interrupt_share: float
+    foreign_share: float
+    steal_share: float
+
+
 class Pressure(Record):
     """The host over one window; None where the kernel does not tell."""
 
-    steal_share: float
-    foreign_cpu_share: float  # of all CPUs: busy, and neither SUT nor driver nor runner
+    steal_share: float  # of all CPUs that we use
+    foreign_cpu_share: float  # of the same: busy, and by no process of ours
+    cpu_use: tuple[CpuUse, ...] = ()  # by set of CPUs; empty in older records
+    irq_time_accounting: bool | None = None  # does the clock of a process leave interrupts out? None: not known
+    runner_cpu_share: float | None = None  # of one CPU, by this tool
     psi_cpu_some_share: float | None
     throttled_share: float | None = None  # of the window, by the CPU quota of a cgroup
     swapped_bytes_per_s: float | None = None  # in and out, whole host
     clock_step_s: float | None = None  # how far the time of day moved beyond the monotonic clock
     suspended_s: float | None = None
+
+    def use_of(self, role: CpuRole) -> CpuUse | None:
+        """Of the CPUs that `role` has, with whoever shares them."""
+        return next((use for use in self.cpu_use if role in use.roles), None)
 
 
 class Status(StrEnum):

@@ -38,6 +38,7 @@ class HostFacts(Record):
     virtualisation: str | None  # None: none seen
     clocksource: str | None
     load_1min: float
+    irq_time_accounting: bool | None = None  # does the clock of a process leave interrupts out? None: not known
     limits: dict[str, str]
     # None: the kernel does not tell, or the record is from before this was recorded.
     transparent_huge_pages: str | None = None  # "always", "madvise", "never"

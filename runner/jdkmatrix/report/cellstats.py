@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from jdkmatrix import stats
+from jdkmatrix.config.executors import reference
 from jdkmatrix.records import (
     CapacityLoad,
     CellKey,
@@ -26,6 +27,7 @@ from jdkmatrix.stats import Ratio, Summary
 from jdkmatrix.stats.forks import fork_capacity_rps, fork_first_cpu_us, fork_peak_rps
 from jdkmatrix.stats.percentiles import tail_checked
 from jdkmatrix.stats.ramps import Steady, fork_knee_rps, fork_time_to_peak_s, steady_part
+from jdkmatrix.stats.ratios import log_ratios
 
 
 @dataclass(frozen=True)
@@ -186,14 +188,20 @@ def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
     return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU, P99)
 
 
+def _paired(metric: Metric, cell: CellStats, base: CellStats) -> tuple[dict[int, float], dict[int, float]]:
+    """Figures of both by block, less those of 0: they have no ratio."""
+    arms = [{block: figure for block, figure in metric.by_block(one).items() if figure > 0} for one in (cell, base)]
+    return arms[0], arms[1]
+
+
 def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: bool = False) -> Ratio | None:
-    """`cell` over `base`, paired by block; figures of 0 have no ratio and are left out. `sequential`: as in
-    paired_ratio."""
+    """`cell` over `base`, paired by block; `sequential`: as in paired_ratio."""
+    return stats.paired_ratio(*_paired(metric, cell, base), sequential=sequential)
 
-    def positive(by_block: Mapping[int, float]) -> dict[int, float]:
-        return {block: figure for block, figure in by_block.items() if figure > 0}
 
-    return stats.paired_ratio(positive(metric.by_block(cell)), positive(metric.by_block(base)), sequential=sequential)
+def block_logs(metric: Metric, cell: CellStats, base: CellStats) -> list[float]:
+    """The logarithms of the ratios that `compare` summarises, in the order of their blocks."""
+    return log_ratios(*_paired(metric, cell, base))
 
 
 class Cells:
@@ -211,6 +219,13 @@ class Cells:
 
     def __iter__(self) -> Iterator[CellStats]:
         return iter(cell for key in self.keys if (cell := self._by_key.get(key)))
+
+    def compared(self) -> Iterator[tuple[CellStats, CellStats]]:
+        """Every cell beside the one that its executor is compared with."""
+        for cell in self:
+            base = self.get(cell.key.model_copy(update={"executor": reference(cell.key.executor)}))
+            if base is not None and base is not cell:
+                yield cell, base
 
     def leading(self, key: CellKey) -> Metric:
         """What this cell is compared by first."""

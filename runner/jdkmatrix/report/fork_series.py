@@ -177,6 +177,5 @@ _SERIES = (
     _Series(
         "pool", "Pool size", "threads", lambda f: _gauge(f.samples, lambda s: s.gauges.pool_size if s.gauges else None)
     ),
-    _Series("run-queue", "Run-queue wait", "ms per s", lambda f: _rate(f.samples, lambda s: s.run_queue_wait_s * 1000)),
     _Series("jit", "JIT", "ms per s", lambda f: _rate(f.samples, lambda s: s.gauges.jit_ms if s.gauges else None)),
 )

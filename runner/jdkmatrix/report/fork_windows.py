@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from jdkmatrix.records import Window
+from jdkmatrix.records import CpuRole, CpuUse, Window
 from jdkmatrix.report.latency import chosen
 from jdkmatrix.report.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
 from jdkmatrix.report.views import WindowTable
@@ -40,6 +40,16 @@ def _lateness(window: Window) -> Figure:
     lateness = window.load.send_lateness
     why = _NO_SCHEDULE if window.load.load.kind == "saturate" else _SILENT
     return milliseconds(lateness.percentiles_us.get("99") if lateness else None, why=why)
+
+
+def _use(role: CpuRole, figure: Callable[[CpuUse], float]) -> Getter:
+    """Of the CPUs that a role has, with whoever shares them."""
+
+    def getter(window: Window) -> Figure:
+        use = window.host.use_of(role)
+        return missing("not recorded") if use is None else share(figure(use))
+
+    return getter
 
 
 def _errors(window: Window) -> Figure:
@@ -109,8 +119,12 @@ _GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
         (
             ("Driver's share of its CPUs", "", lambda w: share(w.load.driver_cpu_share)),
             ("Send lateness, p99", "ms", _lateness),
-            ("Steal", "", lambda w: share(w.host.steal_share)),
-            ("Foreign CPU", "", lambda w: share(w.host.foreign_cpu_share)),
+            ("Foreign CPU, on the server’s CPUs", "", _use("sut", lambda use: use.foreign_share)),
+            ("Foreign CPU, on the driver’s CPUs", "", _use("driver", lambda use: use.foreign_share)),
+            ("Steal, from the server’s CPUs", "", _use("sut", lambda use: use.steal_share)),
+            ("Steal, from the driver’s CPUs", "", _use("driver", lambda use: use.steal_share)),
+            ("Busy, the driver’s CPUs", "", _use("driver", lambda use: use.busy_share)),
+            ("This tool, of one CPU", "", lambda w: share(w.host.runner_cpu_share)),
             ("CPU pressure", "", lambda w: share(w.host.psi_cpu_some_share, why="the kernel does not tell")),
         ),
     ),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from jdkmatrix.config.executors import reference
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import RunRecord
 from jdkmatrix.report.cellstats import THROUGHPUT, Cells, CellStats
+from jdkmatrix.report.dependence import BlockChecks, lag1_figure, trend_figure
 from jdkmatrix.report.numbers import Figure, missing, plural, span
 from jdkmatrix.report.views import PrecisionRow, PrecisionView
-from jdkmatrix.report.wording import condition
+from jdkmatrix.report.wording import ratio_name
 from jdkmatrix.stats import Ratio
 from jdkmatrix.stats.protocols import Cost, FixedLength, Protocols, compare_protocols, measured_fork
 from jdkmatrix.stats.stopping import StoppingRules
@@ -20,15 +20,15 @@ _FIXED = FixedLength()
 _OTHER_FIGURE = "worked out for throughput only"
 
 
-def precision_view(run: RunRecord, cells: Cells) -> PrecisionView | None:
+def precision_view(run: RunRecord, cells: Cells, checks: BlockChecks) -> PrecisionView | None:
     """None where no ratio has an interval."""
     rules = _rules(run)
-    rows = tuple(_rows(cells, rules, adaptive=run.stopping is not None))
+    rows = tuple(_rows(cells, checks, rules, adaptive=run.stopping is not None))
     if not rows:
         return None
     asked = f"± {rules.precision:.1%}".replace("%", " %")
     fixed = f"{_FIXED.measure_s:.0f} s after a ramp of {_FIXED.ramp_s:.0f} s"
-    return PrecisionView(asked=asked, fixed=fixed, rows=rows)
+    return PrecisionView(asked=asked, fixed=fixed, blocks=checks.words, rows=rows)
 
 
 def _rules(run: RunRecord) -> StoppingRules:
@@ -36,23 +36,22 @@ def _rules(run: RunRecord) -> StoppingRules:
     return StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
 
 
-def _rows(cells: Cells, rules: StoppingRules, *, adaptive: bool) -> Iterator[PrecisionRow]:
-    for cell in cells:
+def _rows(cells: Cells, checks: BlockChecks, rules: StoppingRules, *, adaptive: bool) -> Iterator[PrecisionRow]:
+    for cell, base in cells.compared():
         key = cell.key
-        base = cells.get(key.model_copy(update={"executor": reference(key.executor)}))
         metric = cells.leading(key)
-        if base is None or base is cell:
-            continue
         ratio = cells.ratio(metric, key, base.key.executor)
         if ratio is None or ratio.half_width_log is None:
             continue
+        found = checks.of(key)
         protocols = _protocols(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
         yield PrecisionRow(
-            what=f"{key.executor} / {base.key.executor} on {key.jdk}, {key.served}, "
-            f"{condition(key.cpus, key.burn_us)}, {key.load}",
+            what=ratio_name(key, base.key.executor),
             figure=metric.title,
             blocks=ratio.blocks,
             known=_share(math.expm1(ratio.half_width_log)),
+            lag1=lag1_figure(found, ratio.blocks),
+            trend=trend_figure(found, ratio.blocks),
             decision=_decision(ratio, rules) if adaptive else "fixed number",
             adaptive=_cost(protocols.adaptive) if isinstance(protocols, Protocols) else missing(protocols),
             fixed=_cost(protocols.fixed) if isinstance(protocols, Protocols) else missing(protocols),

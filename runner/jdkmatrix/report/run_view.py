@@ -12,6 +12,7 @@ from jdkmatrix.report.alone import words as alone_words
 from jdkmatrix.report.alone.cells import Experiments
 from jdkmatrix.report.cellstats import Cells, CellStats, summary_of
 from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.dependence import check_blocks, dependence_notices
 from jdkmatrix.report.judgements import DENOMINATOR, Judgements, judge_run
 from jdkmatrix.report.latency import percentile_figure
 from jdkmatrix.report.names import cell_page
@@ -54,8 +55,10 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
     judgements = judge_run(cells)
     rows = tuple(_row(key, cells, judgements, order) for key in cells.keys)
     troubles = [t for key in cells.keys if (t := _trouble(key, cells.get(key), run))]
+    checks = check_blocks(cells)
     notices = [
         *facts.notices(loaded, cells, judgements),
+        *dependence_notices(checks),
         *alone.notices(experiments),
         *sessions.notices(loaded),
         *attempts.notices(loaded),
@@ -75,7 +78,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         rows=rows,
         searched=any(cell.capacity_rps for cell in cells),
         statuses=_statuses(rows),
-        precision=precision_view(run, cells),
+        precision=precision_view(run, cells, checks),
         troubles=(*troubles, *alone.troubles(experiments, _why_not_measured(run))),
         problems=loaded.problems,
         not_testable=tuple((label(n.key), n.reason) for n in run.not_testable),

@@ -124,12 +124,15 @@ class CellRow:
 
 @dataclass(frozen=True)
 class PrecisionRow:
-    """`adaptive`, `fixed`: blocks and time that one ratio takes by the stopping rule, and by forks of fixed length."""
+    """`lag1`, `trend`: whether its blocks hang together, or drift. `adaptive`, `fixed`: blocks and time that one ratio
+    takes by the stopping rule, and by forks of fixed length."""
 
     what: str
     figure: str
     blocks: int
     known: Figure
+    lag1: Figure
+    trend: Figure
     decision: str
     adaptive: Figure
     fixed: Figure
@@ -138,10 +141,11 @@ class PrecisionRow:
 
 @dataclass(frozen=True)
 class PrecisionView:
-    """How precisely ratios are known. `asked`: what for, in words."""
+    """How precisely ratios are known. `asked`: what for, `blocks`: what is tested about these, both in words."""
 
     asked: str
     fixed: str
+    blocks: str
     rows: tuple[PrecisionRow, ...]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from jdkmatrix.records import CapacityLoad, CellLoad, PinningMethod, RampLoad, SaturateLoad, Status, StepsLoad
+from jdkmatrix.records import CapacityLoad, CellKey, CellLoad, PinningMethod, RampLoad, SaturateLoad, Status, StepsLoad
 from jdkmatrix.report.cellstats import Metric
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Judged, Ratio, Verdict
@@ -47,9 +47,7 @@ def because(judged: Judged, compared: str = "comparison") -> str:
 
 
 def _although(judged: Judged, compared: str) -> str:
-    """With nothing else on the page the p-value alone is the reason: from eight blocks on it is another method's."""
-    among = f": the page makes {plural(judged.family, compared)}" if judged.family > 1 else ""
-    return f"although its own interval leaves 1 out{among}"
+    return f"although its own interval leaves 1 out: the page makes {plural(judged.family, compared)}"
 
 
 def marked_interval(judged: Judged) -> str | None:
@@ -64,8 +62,8 @@ def family_words(comparisons: int, checks: int) -> str | None:
     if comparisons:
         found.append(
             f"{plural(comparisons, 'comparison')} on this page: “better”, “worse”, “ahead”, “more”, “less” and a "
-            "colour stand where the p-value adjusted for all of them (Holm) is below 0.05 and the interval leaves 1 "
-            "out. A star (*) marks an interval that leaves 1 out where that p-value says too little: no evidence yet."
+            "colour stand where the p-value adjusted for all of them (Holm) is below 0.05. A star (*) marks an "
+            "interval that leaves 1 out where that p-value says too little: no evidence yet."
         )
     if checks:
         found.append(f"{plural(checks, 'A/A check')}, adjusted apart from these in the same way.")
@@ -135,6 +133,13 @@ def work_words(burn_us: int) -> str:
 def condition(cpus: int, burn_us: int) -> str:
     work = f"{work_words(burn_us)} of work" if burn_us else "no added work"
     return f"{plural(cpus, 'CPU')}, {work} per request"
+
+
+def ratio_name(key: CellKey, base_executor: str) -> str:
+    """ "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
+    return (
+        f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.burn_us)}, {key.load}"
+    )
 
 
 def pinned_words(method: PinningMethod, why_not_cgroup: str | None) -> str:

@@ -5,10 +5,10 @@ comparison of A. Georges, L. Eeckhout, D. Buytaert, "Java Performance Evaluation
 OOPSLA 2008, pp. 367-384. The ratios of the blocks are summarised by their geometric mean, and the interval is that of
 the mean of their logarithms, so that swapping the arms inverts ratio and interval (P. J. Fleming, J. J. Wallace, "How
 Not to Lie with Statistics: The Correct Way to Summarize Benchmark Results", CACM 29(3), 1986, pp. 218-221, for the
-mean of ratios). Both assume independent blocks.
+mean of ratios). Both assume independent blocks (dependence.py looks whether they are).
 
-The p-value is Student's at any number of blocks, the interval a bootstrap from eight on: close to 0.05 they may
-disagree. A page says "different" by the p-value (verdicts.py), which it can adjust for all that it compares.
+Interval and p-value are Student's, and agree: p is below 0.05 exactly where the interval leaves 1 out. A page says
+"different" by the p-value (verdicts.py), which it can adjust for all that it compares.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval, p_of_zero
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ def paired_ratio(
     interval = mean_interval(logs, SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE)
     if interval is None:
         return Ratio(math.exp(mean), None, None, len(logs))
-    p_value = _p_value(logs)
+    p_value = p_of_zero(logs)
     if sequential:
-        # The p-value then is below 0.05 exactly where Student's t at the sequential level leaves 1 out.
+        # Below 0.05 exactly where the interval at the sequential level leaves 1 out.
         p_value = min(1.0, p_value * (1 - CONFIDENCE) / (1 - SEQUENTIAL_CONFIDENCE))
     return Ratio(math.exp(mean), _exp(interval[0]), _exp(interval[1]), len(logs), p_value)
 
@@ -81,18 +81,6 @@ def log_ratios(numerators: Mapping[int, float], denominators: Mapping[int, float
                 raise MatrixError(f"block {block}: a ratio needs finite figures above 0, found {figure}")
         logs.append(math.log(numerators[block]) - math.log(denominators[block]))
     return logs
-
-
-def _p_value(logs: list[float]) -> float:
-    """Two-sided, of Student's paired t test on the log ratios: blocks are independent and their log ratios roughly
-    normal. Without any scatter it is 1 for equal arms and 0 for others."""
-    mean = statistics.fmean(logs)
-    error = statistics.stdev(logs) / math.sqrt(len(logs))
-    if error == 0:
-        return 1.0 if mean == 0 else 0.0
-    from scipy.special import stdtr  # noqa: PLC0415
-
-    return 2 * float(stdtr(len(logs) - 1, -abs(mean) / error))
 
 
 def _exp(log: float) -> float:

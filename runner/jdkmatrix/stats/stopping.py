@@ -8,9 +8,9 @@ the Asymptotic Theory of Fixed-Width Sequential Confidence Intervals for the Mea
 Looking after every block has a price: the rule stops on samples that happen to scatter less than the truth does (N.
 Starr, "The Performance of a Sequential Procedure for the Fixed-Width Interval Estimation of the Mean", Annals of
 Mathematical Statistics 37(1), 1966, pp. 36-50). At a nominal 95 % from three blocks on, the interval covers the truth
-in as few as 89 % of all runs; from five on in 91.5 %, and extra blocks after the stop hardly help. So the first look
+in as few as 90 % of all runs; from five on in 92 %, and extra blocks after the stop hardly help. So the first look
 comes after `min_blocks` = 5, and intervals are worked out at a nominal 97 % (SEQUENTIAL_CONFIDENCE), for the rule and
-for the page alike: `paired_ratio(..., sequential=True)`. They then cover in 93.5 % to 97.5 %, however large the
+for the page alike: `paired_ratio(..., sequential=True)`. They then cover in 94.5 % to 97 %, however large the
 log-normal noise; the tests measure it.
 """
 

@@ -5,10 +5,9 @@ is said by p-values that are adjusted over everything the page compares: S. Holm
 Multiple Test Procedure", Scandinavian Journal of Statistics 6(2), 1979, pp. 65-70. The chance that a page without any
 true difference says "different" even once is then at most 5 %, however its comparisons hang together.
 
-The interval beside a ratio is its own and knows nothing of the others. Where the two disagree, neither is hidden: an
-interval that leaves 1 out and an adjusted p-value that says no more have a verdict of their own. The other way round,
-which the bootstrap interval of a skewed sample can bring, nothing is said: "different" beside an interval that
-contains 1 would contradict what the reader sees.
+The interval beside a ratio is its own and knows nothing of the others: it leaves 1 out where the ratio's own p-value is
+below 0.05. Where that is so and the adjusted one is not below it, neither is hidden: this has a verdict of its own. The
+other way round cannot be, since adjusting makes no p-value smaller.
 """
 
 from __future__ import annotations
@@ -78,14 +77,9 @@ def judge(family: Mapping[Key, Ratio]) -> dict[Key, Judged]:
     }
 
 
-def leaves_one_out(ratio: Ratio) -> bool:
-    """Of its own interval; a single block has none."""
-    return ratio.ci_low is not None and ratio.ci_high is not None and not ratio.ci_low <= 1 <= ratio.ci_high
-
-
 def _verdict(ratio: Ratio, p_adjusted: float | None) -> Verdict:
-    if p_adjusted is None:
+    if ratio.p_value is None or p_adjusted is None:
         return Verdict.ONE_BLOCK
-    if not leaves_one_out(ratio):
-        return Verdict.NO_DIFFERENCE_SEEN
-    return Verdict.DIFFERENT if p_adjusted < FAMILY_ERROR else Verdict.NO_EVIDENCE_YET
+    if p_adjusted < FAMILY_ERROR:
+        return Verdict.DIFFERENT
+    return Verdict.NO_EVIDENCE_YET if ratio.p_value < FAMILY_ERROR else Verdict.NO_DIFFERENCE_SEEN

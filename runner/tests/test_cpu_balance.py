@@ -1,0 +1,125 @@
+"""Whose CPU time it was: made-up balances, properties, and which kernel has the interrupts where."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.host.irq_time import BURSTS_MIN, decide, irq_time_accounting, undisturbed_bursts
+from jdkmatrix.probes.cpu_balance import CpuTicks, Used, balance, parse_stat
+
+NOTHING = CpuTicks(idle=0, interrupts=0, steal=0)
+HERTZ = 100
+
+
+def shares(
+    used: list[Used], after: dict[int, CpuTicks], *, elapsed_s: float = 1.0, irq: bool | None = False
+) -> dict[str, float]:
+    """Foreign share by role."""
+    before = dict.fromkeys(after, NOTHING)
+    found = balance(before, after, used, elapsed_s=elapsed_s, ticks_per_s=HERTZ, irq_time_accounting=irq)
+    return {role: use.foreign_share for use in found for role in use.roles}
+
+
+def test_the_lines_of_every_cpu_are_read() -> None:
+    text = "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 10 1 5 100 2 3 4 6 0 0\ncpu1 1 0 0 9 0 0 0 0 0 0\nintr 5\n"
+    assert parse_stat(text) == {0: CpuTicks(102, 7, 6), 1: CpuTicks(9, 0, 0)}
+
+
+def test_a_foreign_load_is_judged_on_the_cpus_of_each_role() -> None:
+    """10 % of one CPU are not 5 % of two."""
+    after = {0: CpuTicks(idle=0, interrupts=20, steal=0), 1: CpuTicks(idle=50, interrupts=10, steal=0)}
+    found = shares([Used("sut", (0,), 0.90), Used("driver", (1,), 0.50)], after)
+    assert found == {"sut": pytest.approx(0.10), "driver": pytest.approx(0.0)}
+
+
+def test_interrupts_are_taken_away_once() -> None:
+    """A busy CPU, 20 % of it in soft interrupts, a foreign process with 10 %: whichever clock has the interrupts."""
+    after = {0: CpuTicks(idle=0, interrupts=20, steal=0)}
+    assert shares([Used("sut", (0,), 0.90)], after, irq=False)["sut"] == pytest.approx(0.10)
+    assert shares([Used("sut", (0,), 0.70)], after, irq=True)["sut"] == pytest.approx(0.10)
+    unknown = shares([Used("sut", (0,), 0.90)], after, irq=None)
+    assert unknown["sut"] == pytest.approx(0.10), "not known must not hide a foreign load"
+
+
+def test_roles_that_share_a_cpu_are_judged_together_and_stolen_time_is_nobodys() -> None:
+    after = {1: CpuTicks(idle=0, interrupts=0, steal=10)}
+    used = [Used("driver", (1,), 0.50), Used("remote", (1,), 0.30), Used("runner", (1,), 0.05)]
+    (use,) = balance({1: NOTHING}, after, used, elapsed_s=1.0, ticks_per_s=HERTZ, irq_time_accounting=False)
+    assert set(use.roles) == {"driver", "remote", "runner"}
+    assert (use.busy_share, use.steal_share) == (pytest.approx(0.9), pytest.approx(0.1))
+    assert use.foreign_share == pytest.approx(0.05)
+
+
+def test_a_cpu_that_is_not_shown_and_a_window_without_length_have_no_balance() -> None:
+    assert shares([Used("sut", (7,), 1.0)], {0: NOTHING}) == {}
+    assert shares([Used("sut", (0,), 0.0)], {0: NOTHING}, elapsed_s=0.0) == {}
+
+
+CPUS = st.frozensets(st.integers(0, 7), min_size=1, max_size=4)
+ROLES = ("sut", "driver", "remote", "runner")
+
+
+@given(
+    st.lists(CPUS, min_size=1, max_size=4),
+    st.lists(
+        st.tuples(st.integers(0, 250), st.integers(0, 300), st.integers(0, 200), st.integers(0, 50)),
+        min_size=8,
+        max_size=8,
+    ),
+    st.booleans(),
+)
+def test_what_is_left_is_exactly_what_others_used(
+    sets: list[frozenset[int]], columns: list[tuple[int, int, int, int]], accounted: bool
+) -> None:
+    """Ticks of idle, own, interrupts and steal on eight CPUs; whatever else there is in 10 s is foreign."""
+    elapsed = 1000
+    after = {cpu: CpuTicks(idle, irq, steal) for cpu, (idle, _, irq, steal) in enumerate(columns)}
+    owner: dict[int, int] = {}
+    for number, cpus in enumerate(sets):
+        for cpu in cpus:
+            owner.setdefault(cpu, number)
+    used = [
+        Used(
+            ROLES[number],  # type: ignore[arg-type]
+            tuple(sorted(cpus)),
+            sum(columns[cpu][1] + (0 if accounted else columns[cpu][2]) for cpu in cpus if owner[cpu] == number)
+            / HERTZ,
+        )
+        for number, cpus in enumerate(sets)
+    ]
+    before = dict.fromkeys(after, NOTHING)
+    found = balance(before, after, used, elapsed_s=elapsed / HERTZ, ticks_per_s=HERTZ, irq_time_accounting=accounted)
+    assert sorted(role for use in found for role in use.roles) == sorted(ROLES[: len(sets)])
+    assert sorted(cpu for use in found for cpu in use.cpus) == sorted(owner), "every CPU in one balance"
+    for use in found:
+        foreign = sum(elapsed - sum(columns[cpu]) for cpu in use.cpus) / (elapsed * len(use.cpus))
+        assert use.foreign_share == pytest.approx(foreign, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("missing", "accounted"),
+    [
+        ([0.002] * BURSTS_MIN, False),
+        ([0.002] * 15 + [0.3] * 15, False),  # a hypervisor took time away from half of the bursts
+        ([0.2] * BURSTS_MIN, True),
+        ([0.18] * 25 + [0.9] * 5, True),
+        ([0.2] * (BURSTS_MIN - 1), None),
+        ([], None),
+    ],
+)
+def test_where_interrupts_are_is_told_by_undisturbed_bursts(missing: list[float], accounted: bool | None) -> None:
+    assert decide(missing) is accounted
+
+
+def test_this_kernel_is_tried() -> None:
+    """Nothing is known of it but that the clock of a thread is no faster than time."""
+    cpu = min(os.sched_getaffinity(0))
+    before = os.sched_getaffinity(0)
+    assert irq_time_accounting(cpu) in (True, False, None)
+    assert os.sched_getaffinity(0) == before
+    assert all(-0.1 <= share < 1 for share in undisturbed_bursts())
+    assert irq_time_accounting(100_000) is None, "a CPU that does not exist"
