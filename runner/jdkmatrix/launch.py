@@ -22,6 +22,8 @@ from typing import IO
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _TAIL_LINES = 12
+# They make java print "Picked up …" lines, load agents, or take options that nobody asked for.
+_MEDDLING = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "LD_LIBRARY_PATH")
 
 
 def spawn(
@@ -56,6 +58,11 @@ def spawn(
         stderr=stderr,
         start_new_session=True,
     )
+
+
+def clean_environment() -> dict[str, str]:
+    """Our own, without what would change a JVM."""
+    return {key: value for key, value in os.environ.items() if key not in _MEDDLING}
 
 
 def terminate(process: subprocess.Popen[bytes], *, grace_s: float) -> int:

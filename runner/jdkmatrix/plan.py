@@ -27,10 +27,11 @@ class PlannedFork:
     fork: int  # 1.., the number of its block
     position: int  # 1.. inside its block
     sequence: int  # 1.. in the whole run
+    attempt: int = 1  # 1.., of this fork
 
     @property
     def label(self) -> str:
-        return f"{self.key.cell_id}#{self.fork}"
+        return self.key.fork_label(self.fork, self.attempt)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,10 @@ def hostile_run(folder: Path) -> LoadedRun:
             "scenario": _scenario(),
         }
     )
+    (session,) = run.every_session
+    other = session.host.model_copy(update={"kernel": f"{HOSTILE}2", "kernel_command_line": HOSTILE})
+    later = {"number": 2, "started_at": f"{HOSTILE}2", "host": other, "git_commit": HOSTILE, "boot_id": HOSTILE}
+    run = run.model_copy(update={"sessions": (session, session.model_copy(update=later))})
     cells = []
     for cell in loaded.cells:
         reason = Reason(code=HOSTILE, message=HOSTILE, figures={HOSTILE: 1})
@@ -74,7 +78,8 @@ def hostile_run(folder: Path) -> LoadedRun:
             }
         )
         identity = cell.identity.model_copy(update={"inputs": {HOSTILE: HOSTILE}, "digest": HOSTILE})
-        update = {"forks": (fork,), "identity": identity, "jvm_flags": {HOSTILE: HOSTILE}}
+        aside = fork.model_copy(update={"attempt": 2, "session": 2})
+        update = {"forks": (fork,), "attempts": (aside,), "identity": identity, "jvm_flags": {HOSTILE: HOSTILE}}
         cells.append(cell.model_copy(update=update))
     for log in folder.rglob("*.log"):
         log.write_text(f"{HOSTILE}\n")
@@ -154,6 +159,7 @@ def _hostile_record(record: ExperimentRecord) -> ExperimentRecord:
             "parameters": {**record.parameters, "inside": HOSTILE, HOSTILE: HOSTILE},
             "jvm_flags": {HOSTILE: HOSTILE},
             "forks": (fork,),
+            "attempts": (fork.model_copy(update={"attempt": 2}),),
         }
     )
 

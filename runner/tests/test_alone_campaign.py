@@ -36,6 +36,7 @@ from jdkmatrix.stats.experiments import spreads
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.builders import pressure
+from tests.report_fixture_facts import host_facts
 from tests.test_alone_fork import RESULT
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
@@ -88,11 +89,14 @@ def campaign(store: RunStore, *, block_ms: int = 50, **protocol: Any) -> Campaig
         )
         for key in CELLS
     }  # fmt: skip
-    host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k", irq_time_accounting=None)
     return Campaign(
         matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
-        parts=parts, host=cast(Any, host), pinner=PINNER, store=store,
+        parts=parts, host=host_facts(), pinner=PINNER, store=store,
     )  # fmt: skip
+
+
+def measure(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
+    return campaign.measure(campaign.open(heard.notice), heard)
 
 
 @pytest.fixture
@@ -118,7 +122,7 @@ def read(store: RunStore, key: CellKey) -> ExperimentRecord:
 def test_every_fork_is_on_disk_before_the_next(tmp_path: Path, forks: list[AloneSetup]) -> None:
     store = RunStore.create(tmp_path / "run")
     heard = Heard()
-    order = campaign(store, blocks=2).measure(heard)
+    order = measure(campaign(store, blocks=2), heard)
     assert list(order) == heard.finished == [setup.planned.label for setup in forks]
     assert all(len(read(store, key).forks) == 2 for key in CELLS)
     assert {setup.duration_s for setup in forks} == {6.0}, "its windows in one piece"
@@ -129,16 +133,16 @@ def test_every_fork_is_on_disk_before_the_next(tmp_path: Path, forks: list[Alone
 
 def test_a_run_goes_on_and_what_was_made_otherwise_is_set_aside(tmp_path: Path, forks: list[AloneSetup]) -> None:
     store = RunStore.create(tmp_path / "run")
-    campaign(store, blocks=1).measure(Heard())
-    campaign(store, blocks=2).measure(Heard())
+    measure(campaign(store, blocks=1), Heard())
+    measure(campaign(store, blocks=2), Heard())
     assert [setup.planned.fork for setup in forks] == [1] * 4 + [2] * 4
-    campaign(store, block_ms=99, blocks=1).measure(Heard())
+    measure(campaign(store, block_ms=99, blocks=1), Heard())
     assert len(list((tmp_path / "run" / "cells").glob("*.superseded-1"))) == 4
 
 
 def test_experiments_take_no_more_blocks_than_they_must(tmp_path: Path, forks: list[AloneSetup]) -> None:
     store = RunStore.create(tmp_path / "run")
-    campaign(store, blocks=5, max_blocks=20, precision=0.02).measure(Heard())
+    measure(campaign(store, blocks=5, max_blocks=20, precision=0.02), Heard())
     assert len(forks) == 5 * len(CELLS)
 
 
@@ -151,9 +155,10 @@ def record(key: CellKey, *found: ExperimentFork) -> ExperimentRecord:
 
 
 def loaded(*cells: ExperimentRecord) -> LoadedRun:
+    session = SimpleNamespace(number=1, host=host_facts())
     run = SimpleNamespace(
         run_id="r", status="complete", cells=tuple(cell.key for cell in cells), not_testable=(), notes=(),
-        seed=7, stopping=None, host=SimpleNamespace(cpu=SimpleNamespace(model="c"), kernel="k"),
+        stopping=None, seed=1, every_session=(session,), latest_session=session,
     )  # fmt: skip
     return LoadedRun(run=cast(Any, run), cells=(), problems=(), directory=Path("/nowhere"), experiments=cells)
 

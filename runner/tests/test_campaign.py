@@ -16,7 +16,7 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure import campaign as module
 from jdkmatrix.measure.blocks import comparisons, decide
-from jdkmatrix.measure.campaign import Campaign, CellParts, recorded
+from jdkmatrix.measure.campaign import Campaign, CellParts
 from jdkmatrix.measure.draft import ForkSetup
 from jdkmatrix.measure.pinning import AffinityPinner
 from jdkmatrix.measure.windows import Listener
@@ -25,6 +25,7 @@ from jdkmatrix.records import CellKey, CellRecord, DriverFacts, Fork, RateLoad, 
 from jdkmatrix.stats.stopping import StoppingRules, Why
 from jdkmatrix.store.runs import RunStore
 from tests.builders import cell, fork, key, load_result, pressure, sut_usage
+from tests.report_fixture_facts import host_facts
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
@@ -49,6 +50,7 @@ class Heard:
     def __init__(self) -> None:
         self.decisions: list[str] = []
         self.ahead: list[int] = []
+        self.notices: list[str] = []
 
     def step(self, text: str) -> None: ...
 
@@ -62,10 +64,15 @@ class Heard:
     def decided(self, text: str) -> None:
         self.decisions.append(text)
 
-    def notice(self, text: str) -> None: ...
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
 
 
-def campaign(store: RunStore, **protocol: Any) -> Campaign:
+def run(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
+    return campaign.measure(campaign.open(heard.notice), heard)
+
+
+def campaign(store: RunStore, *, session: int = 1, repeats_max: int = 2, **protocol: Any) -> Campaign:
     profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
     facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
     parts = CellParts(
@@ -74,10 +81,11 @@ def campaign(store: RunStore, **protocol: Any) -> Campaign:
         burn_rounds=0, jvm_flags={}, instance=cast(Any, None), kernel={}, inputs={},
         workload=MATRIX.workloads["mp-ping"], remote=None, mix=None,
     )  # fmt: skip
-    host = SimpleNamespace(hostname_hash="h", cpu=SimpleNamespace(model="c"), kernel="k", irq_time_accounting=None)
+    rules = MATRIX.measure.model_copy(update={"repeats_max": repeats_max})
     return Campaign(
-        matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
-        parts=dict.fromkeys(CELLS, parts), host=cast(Any, host), pinner=AffinityPinner("made up"), store=store,
+        matrix=MATRIX.model_copy(update={"measure": rules}), profile=profile,
+        plan=make_plan(CELLS, profile, seed=1, impossible={}), parts=dict.fromkeys(CELLS, parts), host=host_facts(),
+        pinner=AffinityPinner("made up"), store=store, session=session,
     )  # fmt: skip
 
 
@@ -104,7 +112,7 @@ def blocks_of(store: RunStore, cell_key: CellKey) -> int:
 def test_blocks_are_added_where_figures_scatter_and_only_there(tmp_path: Path, forks: list[str]) -> None:
     store = RunStore.create(tmp_path / "run")
     heard = Heard()
-    order = campaign(store, blocks=5, max_blocks=8, precision=0.02).measure(heard)
+    order = run(campaign(store, blocks=5, max_blocks=8, precision=0.02), heard)
     assert (blocks_of(store, QUIET), blocks_of(store, NOISY)) == (5, 8)
     assert list(order) == forks
     cells = [found for one in CELLS if (found := store.read_cell(one))]
@@ -120,16 +128,16 @@ def test_blocks_are_added_where_figures_scatter_and_only_there(tmp_path: Path, f
 def test_a_fixed_number_is_a_fixed_number(tmp_path: Path, forks: list[str]) -> None:
     store = RunStore.create(tmp_path / "run")
     heard = Heard()
-    campaign(store, blocks=3).measure(heard)
+    run(campaign(store, blocks=3), heard)
     assert len(forks) == 3 * 4
     assert (heard.ahead, heard.decisions) == ([12], [])
 
 
 @pytest.mark.parametrize("cut_after", [1, 7, 20, 21, 23])
-def test_a_run_that_was_cut_off_ends_as_if_it_had_not_been(
+def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
     tmp_path: Path, forks: list[str], monkeypatch: pytest.MonkeyPatch, cut_after: int
 ) -> None:
-    whole = campaign(RunStore.create(tmp_path / "whole"), blocks=5, max_blocks=8).measure(Heard())
+    whole = run(campaign(RunStore.create(tmp_path / "whole"), blocks=5, max_blocks=8), Heard())
     forks.clear()
     store = RunStore.create(tmp_path / "cut")
     made: Callable[[ForkSetup, Listener], Fork] = module.measure_fork
@@ -141,15 +149,35 @@ def test_a_run_that_was_cut_off_ends_as_if_it_had_not_been(
 
     monkeypatch.setattr(module, "measure_fork", cut)
     with pytest.raises(KeyboardInterrupt):
-        campaign(store, blocks=5, max_blocks=8).measure(Heard())
+        run(campaign(store, blocks=5, max_blocks=8), Heard())
     monkeypatch.setattr(module, "measure_fork", made)
-    assert campaign(store, blocks=5, max_blocks=8).measure(Heard()) == whole
-    assert forks == list(whole), "nothing is measured twice"
+    order = run(campaign(store, session=2, blocks=5, max_blocks=8), Heard())
+    # Blocks here are of two forks: of an odd number, the last one's partner is missing.
+    begun = cut_after % 2
+    again = [f"{label}.2" for label in whole[cut_after - begun : cut_after]]
+    assert list(order) == forks == [*whole[:cut_after], *again, *whole[cut_after:]]
+    for found in cells_in(store):
+        assert len(found.attempts) == sum(label.startswith(f"{found.key.cell_id}#") for label in again)
+        assert all(one.reasons[-1].code == "block-measured-again" for one in found.attempts)
+    assert_no_block_is_split(store)
     forks.clear()
     heard = Heard()
-    campaign(store, blocks=5, max_blocks=8).measure(heard)
+    assert run(campaign(store, session=3, blocks=5, max_blocks=8), heard) == order
     assert forks == []
     assert set(heard.ahead) == {0}
+
+
+def cells_in(store: RunStore) -> list[CellRecord]:
+    return [found for one in CELLS if isinstance(found := store.read_cell(one), CellRecord)]
+
+
+def assert_no_block_is_split(store: RunStore) -> None:
+    by_block: dict[tuple[int, int], set[int]] = {}
+    for found in cells_in(store):
+        for one in found.forks:
+            by_block.setdefault((found.key.cpus, one.fork), set()).add(one.session)
+    assert by_block
+    assert all(len(sessions) == 1 for sessions in by_block.values()), by_block
 
 
 def cells_of(*executors: str, blocks: int = 6) -> list[CellRecord]:
@@ -183,4 +211,3 @@ def test_a_constant_rate_is_compared_by_cpu_time() -> None:
     forks = (measured(1, 1000.0), measured(2, 1000.0, Status.FAILED))
     cells = [cell(key(e), forks).model_copy(update={"load": load}) for e in ("liberty", "virtual")]
     assert comparisons(cells, 2) == {"virtual": ({1: 1000.0}, {1: 1000.0})}
-    assert recorded(cells[0]) == {1, 2}

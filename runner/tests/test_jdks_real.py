@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.launch import clean_environment
 from jdkmatrix.provision.jdks import debian
 from jdkmatrix.provision.jdks.catalogue import Catalogue, JdkEntry, PypiSource, load_catalogue, this_system
-from jdkmatrix.provision.jdks.launch_java import clean_environment
 from jdkmatrix.provision.jdks.resolve import Available, fetch, outlook, resolve
 from tests.jdks_doubles import file_server, sha256
 

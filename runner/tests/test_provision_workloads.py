@@ -66,7 +66,7 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
         "loadgen.jar",
         "remote.jar",
         "standalone.jar",
-        "liberty",
+        *(str(path.relative_to(root / "workloads")) for path in (root / "workloads/liberty").rglob("*.*")),
     }
 
 
@@ -94,7 +94,11 @@ def test_what_decides_the_result_decides_the_build(changed: str, rebuilt: bool, 
     assert (after.burn_jar != before.burn_jar) == rebuilt
     assert after.burn_jar.exists()
     assert before.burn_jar.exists() != rebuilt, "what older sources made is deleted"
-    assert (after.sha256["liberty"] != before.sha256["liberty"]) == (changed == "workloads/liberty/server.xml")
+    configured = {name for name, digest in after.sha256.items() if before.sha256[name] != digest and "/" in name}
+    assert configured == ({"liberty/server.xml"} if changed == "workloads/liberty/server.xml" else set())
+    assert after.digests([after.liberty_config / "server.xml", after.remote_jar]) == {
+        name: after.sha256[name] for name in ("liberty/server.xml", "remote.jar")
+    }
 
 
 def test_a_failed_build_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,4 +154,4 @@ def test_a_log_that_floods(project: Project, parts: Parts, tmp_path: Path) -> No
 def test_a_disk_that_is_full(project: Project, parts: Parts, tmp_path: Path) -> None:
     setup = with_rules(setup_of(project, parts, key("temurin-25", "liberty"), tmp_path), free_disk_bytes_min=1 << 60)
     fork = measure_fork(setup, Silent())
-    assert_failed(fork, "flood", "MB of disk are left")
+    assert_failed(fork, "disk-full", "MB of disk are left")

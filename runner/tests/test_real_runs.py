@@ -81,18 +81,28 @@ def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
     before = loaded(run)
     assert before.run.status == "running"
     assert not before.problems
-    first = before.cells[0]
+    (first,) = before.cells[0].forks
 
     resumed = matrix(home, "run", "--resume", "--run", str(run), timeout_s=RUN_TIMEOUT_S)
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert "1 block was cut off or lacks forks; measuring it whole again" in resumed.stdout
     after = loaded(run)
     assert after.run.status == "complete"
     assert after.run.run_id == before.run.run_id == run.name
     assert after.run.seed == before.run.seed
-    assert after.run.order == before.run.order
     assert len(after.cells) == 2
-    assert first in after.cells, "what was finished must not be measured again"
+    assert [fork.session for cell in after.cells for fork in cell.forks] == [2, 2], "no block is split"
     assert all(fork.status is not Status.FAILED for cell in after.cells for fork in cell.forks)
+    (kept,) = (fork for cell in after.cells for fork in cell.attempts)
+    assert kept.reasons[-1].message == "the block was measured whole again in session 2"
+    assert kept.model_copy(update={"reasons": first.reasons}) == first, "what was finished is kept whole"
+    assert all((run / "cells" / path).is_file() for path in kept.logs.values())
+    assert sorted(after.run.order) == sorted([*before.run.order, before.cells[0].key.fork_label(1, attempt=2)])
+    assert [session.status for session in after.run.sessions] == ["interrupted", "complete"]
+    assert len({session.boot_id for session in after.run.sessions}) == 1
+    assert "measured in 2 sessions" not in resumed.stdout, "no fork of the first one stands"
+    (page,) = (home / "site" / "cells").glob(f"*{before.cells[0].key.executor}*.html")
+    assert "Fork 1, attempt 1" in page.read_text()
 
     damaged = cells_on_disk(run)[0]
     damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
@@ -102,12 +112,14 @@ def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
     assert damaged.name in again.stdout
     assert f"{damaged.name}.unreadable-1" in again.stdout
     repaired = loaded(run)
+    assert {fork.session for cell in repaired.cells for fork in cell.forks} == {3}
     assert {cell.key for cell in repaired.cells} == {cell.key for cell in after.cells}
     assert repaired.problems == (f"{damaged.name}.unreadable-1: was unreadable, set aside and measured again",)
 
     idle = matrix(home, "run", "--resume", "--run", str(run))
     assert idle.returncode == 0
-    assert loaded(run).cells == repaired.cells, "nothing was left to do"
+    assert "nothing to do" in idle.stdout
+    assert (loaded(run).cells, loaded(run).run) == (repaired.cells, repaired.run), "nothing was left to do"
 
 
 def test_sigterm_stops_both_processes_and_keeps_what_is_finished(home: Path) -> None:

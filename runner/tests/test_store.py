@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.measure.campaign import differing, with_fork
-from jdkmatrix.records import CellRecord
+from jdkmatrix.measure.repeats import with_fork
+from jdkmatrix.records import AnyCell
 from jdkmatrix.store.atomic import StoreError, write_atomic
 from jdkmatrix.store.runs import RunStore, UnreadableError, latest_run
 from tests.builders import cell, fork, key
@@ -84,22 +84,21 @@ def test_the_newest_run_is_found_by_its_name(tmp_path: Path) -> None:
 
 
 def test_forks_stay_in_the_order_of_their_numbers() -> None:
-    record: CellRecord = cell()
+    record: AnyCell = cell()
     for number in (2, 1, 3):
         record = with_fork(record, fork(number))
     assert [f.fork for f in record.forks] == [1, 2, 3]
 
 
-def test_what_changed_is_named() -> None:
-    assert differing({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 0}) == ["b", "c"]
-
-
-def test_a_fork_starts_with_an_empty_folder_and_earlier_logs_are_kept(tmp_path: Path) -> None:
+def test_an_attempt_has_an_empty_folder_of_its_own_and_earlier_logs_are_kept(tmp_path: Path) -> None:
     store = RunStore.create(tmp_path)
-    for attempt in (1, 2, 3):
-        folder = store.new_log_dir(key(), 1)
+    for killed in (1, 2, 3):
+        folder = store.new_log_dir(key(), 1, 1)
         assert folder.name == "fork-1" and not list(folder.iterdir())
-        (folder / "messages.log").write_text(f"attempt {attempt}")
-    kept = sorted(folder.parent.glob("fork-1.aside-*/messages.log"))
-    assert [path.read_text() for path in kept] == ["attempt 1", "attempt 2"]
-    assert not list(store.new_log_dir(key(), 2).iterdir())
+        (folder / "messages.log").write_text(f"killed {killed}")
+    kept = sorted(folder.parent.glob("fork-1.unfinished-or-superseded-*/messages.log"))
+    assert [path.read_text() for path in kept] == ["killed 1", "killed 2"]
+    later = store.new_log_dir(key(), 1, 2)
+    assert later.name == "fork-1.attempt-2" and not list(later.iterdir())
+    assert (folder / "messages.log").read_text() == "killed 3", "what a record names stays where it is"
+    assert not list(store.new_log_dir(key(), 2, 1).iterdir())

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.config.model import Server
-from jdkmatrix.measure.watchdog import FloodError, Watchdog, breach, shorten_logs
+from jdkmatrix.measure.watchdog import DiskFullError, FloodError, Watchdog, breach, shorten_logs
 
 RULES = Server(
     first_response_timeout_s=1, ready_without_port_s=1, stop_timeout_s=1, smt=False, answer_timeout_s=1,
@@ -25,7 +25,9 @@ def test_a_breach_is_more_log_or_less_disk_than_allowed(log: int, free: int, mos
     found = breach(log_bytes=log, free_bytes=free, rules=rules)
     assert (found is not None) == (log > most or free < least)
     if found is not None:
-        assert "log_bytes_max" in found or "free_disk_bytes_min" in found
+        full = isinstance(found, DiskFullError)
+        assert full == (log <= most), "a fault of the host only where the server did not flood"
+        assert ("free_disk_bytes_min" if full else "log_bytes_max") in str(found)
 
 
 def test_a_flood_ends_the_server_while_it_is_loaded(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import plan_limits, read_limit_host
 from jdkmatrix.measure.draft import logs_of, now_utc, pinning_of
+from jdkmatrix.measure.faults import INTERNAL_ERROR, code_of
 from jdkmatrix.measure.gates import Means, host_reasons, remote_reasons
 from jdkmatrix.measure.kernel import kernel_settings
 from jdkmatrix.measure.limit_outcome import outcomes
@@ -36,7 +37,6 @@ from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import PlannedFork
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import pressure, read_host
-from jdkmatrix.provision.jdks.launch_java import clean_environment
 from jdkmatrix.records import (
     Enforcement,
     ExperimentFork,
@@ -89,6 +89,10 @@ class _Draft:
     limits: tuple[Enforcement, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
 
+    def fail(self, code: str, message: str) -> None:
+        self.failed = True
+        self.reasons.append(Reason(code=code, message=message))
+
 
 def measure_alone(setup: AloneSetup, listener: Listener) -> ExperimentFork:
     """Never raises for what can go wrong with the program: that is a result. Ctrl-C passes through, with all processes
@@ -101,11 +105,9 @@ def measure_alone(setup: AloneSetup, listener: Listener) -> ExperimentFork:
         ):
             _measure(setup, remote, draft, listener)
     except MatrixError as error:
-        draft.failed = True
-        draft.reasons.append(Reason(code="measurement", message=str(error)))
+        draft.fail(code_of(error), str(error))
     except Exception as error:
-        draft.failed = True
-        draft.reasons.append(Reason(code="internal-error", message=f"{type(error).__name__}: {error}"))
+        draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
         (setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
     draft.reasons += [Reason(code=hit.code, message=hit.message, figures=hit.figures) for hit in draft.outcomes]
     return _finished(setup, draft)
@@ -211,7 +213,7 @@ def _process(
             cpus=setup.parts.cpu_sets.sut,
             cgroups=cgroups,
             open_files_max=open_files_max,
-            env=clean_environment(),
+            env=launch.clean_environment(),
             stdout=out,
             stderr=err,
         )

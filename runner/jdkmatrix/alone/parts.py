@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from jdkmatrix.alone.command import vm_options
 from jdkmatrix.config.experiments import Experiment, Fanout
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.assemble import Flags, Parts, java_of, tuning_for
+from jdkmatrix.measure.assemble import Flags, Parts, java_of, jdk_inputs, remote_jdk_inputs, tuning_for
 from jdkmatrix.measure.draft import RemoteParts
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.provision.jdks.resolve import Unavailable
+from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records import Calibration, CellKey
 from jdkmatrix.sut.jvm import options_of
 
@@ -74,12 +76,9 @@ def assemble_alone(
                 remote=_remote(matrix, parts, experiment),
                 inputs={
                     "experiment": experiment.model_dump(),
-                    "artefacts": {
-                        name: digest
-                        for name, digest in parts.workloads.sha256.items()
-                        if name in (_PROGRAM, *((_REMOTE,) if isinstance(experiment, Fanout) else ()))
-                    },
-                    "jdk": {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release},
+                    "artefacts": parts.workloads.digests(_artefacts(parts.workloads, experiment)),
+                    "jdk": jdk_inputs(jdk),
+                    "remote_jdk": remote_jdk_inputs(matrix, parts) if isinstance(experiment, Fanout) else None,
                     "jvm_options": list(options),
                     "kernel": dict(tuning.kernel),
                 },
@@ -87,8 +86,10 @@ def assemble_alone(
         )
 
 
-_PROGRAM = "standalone.jar"
-_REMOTE = "remote.jar"
+def _artefacts(workloads: Workloads, experiment: Experiment) -> tuple[Path, ...]:
+    """Those of ours that it runs, and no other."""
+    called = (workloads.remote_jar,) if isinstance(experiment, Fanout) else ()
+    return (workloads.standalone_jar, *called)
 
 
 def _remote(matrix: Matrix, parts: Parts, experiment: Experiment) -> RemoteParts | None:

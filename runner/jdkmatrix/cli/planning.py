@@ -36,6 +36,8 @@ def show(options: Options, *, as_json: bool) -> None:
         if jdk in planned and not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
     ]
     least_s, most_s = (estimate_s(matrix, profile, forks) for forks in (plan.sure, plan.forks))
+    repeats_max = matrix.measure.repeats_max
+    repeated_s = most_s * (1 + repeats_max)
     if as_json:
         print(
             json.dumps(
@@ -55,6 +57,8 @@ def show(options: Options, *, as_json: bool) -> None:
                     "jdks_to_fetch": to_fetch,
                     "estimated_s": least_s,
                     "estimated_max_s": most_s,
+                    "repeats_max": repeats_max,
+                    "estimated_with_repeats_max_s": repeated_s,
                 },
                 indent=2,
             )
@@ -81,7 +85,12 @@ def show(options: Options, *, as_json: bool) -> None:
     if profile.stopping:
         console.print(
             f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "
-            f"{profile.stopping.max_blocks}: {len(plan.forks)} forks, about {clock(most_s)} at most."
+            f"{profile.stopping.max_blocks}: {len(plan.forks)} forks, about {clock(most_s)}."
+        )
+    if repeats_max:
+        console.print(
+            f"A fork that a fault of the host spoils is measured again, at most {repeats_max} times: with all of them "
+            f"about {clock(repeated_s)} at most."
         )
     for reason in dict.fromkeys(entry.reason for entry in plan.not_testable):
         count = sum(entry.reason == reason for entry in plan.not_testable)

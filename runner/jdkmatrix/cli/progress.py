@@ -89,9 +89,6 @@ class Lines:
     def decided(self, text: str) -> None:
         self._say(text)
 
-    def notice(self, text: str) -> None:
-        self._say(text)
-
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
@@ -128,7 +125,8 @@ class Live:
 
     def fork_started(self, planned: PlannedFork) -> None:
         key = planned.key
-        name = f"{key.jdk} {key.executor} cpus={key.cpus} burn={key.burn_us}µs {key.load} #{planned.fork}"
+        number = planned.label.removeprefix(key.cell_id)
+        name = f"{key.jdk} {key.executor} cpus={key.cpus} burn={key.burn_us}µs {key.load} {number}"
         self._progress.update(self._task, description=escape(name), left=clock(self._pace.left_s()))
 
     def step(self, text: str) -> None:
@@ -138,13 +136,11 @@ class Live:
         self._pace.done += 1
         self._progress.update(self._task, advance=1, step="", left=clock(self._pace.left_s()))
         style = "" if fork.status is Status.OK else "[yellow]"
-        self._progress.console.print(f"{style}{escape(f'{cell.key.cell_id}#{fork.fork}: {figures(fork)}')}")
+        label = cell.key.fork_label(fork.fork, fork.attempt)
+        self._progress.console.print(f"{style}{escape(f'{label}: {figures(fork)}')}")
 
     def decided(self, text: str) -> None:
         self._progress.console.print(escape(text))
-
-    def notice(self, text: str) -> None:
-        self._progress.console.print(f"[yellow]{escape(text)}")
 
 
 def display(console: Console, estimate_fork_s: float) -> Display:

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
+from typing import Literal
 
 from rich.console import Console
 
@@ -26,16 +27,19 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.handed import handed_over
 from jdkmatrix.host.cgroup_tree import probe
+from jdkmatrix.host.facts import boot_id
 from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.draft import now_utc
 from jdkmatrix.measure.origins import source_revision
-from jdkmatrix.measure.pinning import pinning
+from jdkmatrix.measure.pinning import Pinner, pinning
 from jdkmatrix.measure.prepare import Prepared, catalogue_records, prepare, set_up_parts
+from jdkmatrix.measure.repeats import again_words, in_order
+from jdkmatrix.measure.sessions import closed, ended, idle
 from jdkmatrix.plan import estimate_s, select_cells
 from jdkmatrix.project import Project, find_project
 from jdkmatrix.provision.cache import cache_dir
-from jdkmatrix.records import RunRecord, Stopping
+from jdkmatrix.records import HostFacts, RunRecord, Session, Stopping
 from jdkmatrix.report.wording import pinned_words
 from jdkmatrix.store.runs import RunStore, latest_run
 
@@ -77,8 +81,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             pinner=pinner,
             say=_say,
         )
-        record = _record(store.directory.name, chosen, prepared, earlier, seed=seed)
-        store.save_run(record)
+        sessions = closed(earlier.every_session) if earlier else ()
         campaign = Campaign(
             matrix=matrix,
             profile=matrix.profiles[options.profile],
@@ -87,22 +90,33 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             host=prepared.host,
             pinner=pinner,
             store=store,
+            session=len(sessions) + 1,
         )
-        status = "interrupted"
+        cells = campaign.open(_say)
+        needed = campaign.needed(cells)
+        if earlier and not needed:
+            _say("nothing to do: every block is whole, and no fork was spoilt by a fault of the host")
+            store.save_run(idle(earlier, order=in_order(cells.values())))
+            return _conclude(project, store, site, console)
+        for words in again_words(needed, cells):
+            _say(words)
+        session = _session(len(sessions) + 1, project, prepared.host, pinner)
+        record = _record(store.directory.name, chosen, prepared, earlier, (*sessions, session), seed=seed)
+        store.save_run(record)
+        status: Literal["complete", "interrupted"] = "interrupted"
         try:
             with display(
                 console, estimate_s(matrix, campaign.profile, prepared.plan.sure) / len(prepared.plan.sure)
             ) as shown:
-                record = record.model_copy(update={"order": campaign.measure(shown)})
+                record = record.model_copy(update={"order": campaign.measure(cells, shown)})
             status = "complete"
         except StoppedError as stopped:
             console.print(f"stopped; what is finished is kept in {store.directory} (matrix run --resume goes on)")
             return stopped.exit_code
         finally:
-            ended: dict[str, object] = {"status": status, "ended_at": now_utc()}
             if status == "complete":
-                ended["jdks"] = catalogue_records(project, prepared)
-            store.save_run(record.model_copy(update=ended))
+                record = record.model_copy(update={"jdks": catalogue_records(project, prepared)})
+            store.save_run(ended(record, status, now_utc()))
     return _conclude(project, store, site, console)
 
 
@@ -137,25 +151,52 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     return store, Chosen(matrix, Options(record.profile, only, aa=aa), record.scenario, None), record
 
 
-def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord | None, *, seed: int) -> RunRecord:
-    matrix, options = chosen.matrix, chosen.options
-    commit, dirty = source_revision(find_project().root, handed_over())
-    return RunRecord(
-        run_id=earlier.run_id if earlier else run_id,
+def _session(number: int, project: Project, host: HostFacts, pinner: Pinner) -> Session:
+    """The one that begins now."""
+    commit, dirty = source_revision(project.root, handed_over())
+    return Session(
+        number=number,
+        started_at=now_utc(),
+        ended_at=None,
+        status="running",
         tool_version=__version__,
         git_commit=commit,
         git_dirty=dirty,
+        command=tuple(sys.argv),
+        host=host,
+        boot_id=boot_id(),
+        pinning=pinner.method,
+        why_not_cgroup=pinner.why_not_cgroup,
+    )
+
+
+def _record(
+    run_id: str,
+    chosen: Chosen,
+    prepared: Prepared,
+    earlier: RunRecord | None,
+    sessions: tuple[Session, ...],
+    *,
+    seed: int,
+) -> RunRecord:
+    matrix, options = chosen.matrix, chosen.options
+    first = sessions[0]
+    return RunRecord(
+        run_id=earlier.run_id if earlier else run_id,
+        tool_version=first.tool_version,
+        git_commit=first.git_commit,
+        git_dirty=first.git_dirty,
         profile=options.profile,
         scenario=chosen.scenario,
         selection={axis: tuple(values) for axis, values in options.only.items()}
         | ({"aa": (options.aa,)} if options.aa else {}),
         seed=seed,
-        started_at=earlier.started_at if earlier else now_utc(),
+        started_at=first.started_at,
         ended_at=None,
         status="running",
-        command=tuple(sys.argv),
+        command=first.command,
         matrix=matrix.model_dump(mode="json", by_alias=True),
-        host=prepared.host,
+        host=first.host,
         server=next(iter(prepared.servers), None),
         other_servers=prepared.servers[1:],
         drivers=prepared.drivers,
@@ -167,6 +208,7 @@ def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord 
         stopping=_stopping_record(matrix.profiles[options.profile]),
         provenance=prepared.provenance,
         notes=prepared.notes,
+        sessions=sessions,
     )
 
 

@@ -16,7 +16,6 @@ from jdkmatrix.cli import alone, markdown
 from jdkmatrix.config.executors import BASELINE, reference
 from jdkmatrix.measure.windows import rate_words
 from jdkmatrix.records import (
-    AnyCell,
     CapacityLoad,
     CellKey,
     CellLoad,
@@ -30,6 +29,7 @@ from jdkmatrix.records import (
     StepsLoad,
     Window,
 )
+from jdkmatrix.report import sessions
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.stats import Ratio, paired_ratio, summarise
@@ -85,6 +85,8 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
         console.print(table)
     if loaded.experiments:
         console.print(_ALONE_CAPTION)
+    for text in _measured_how(loaded):
+        console.print(escape(text), soft_wrap=True)
     for text in _not_testable(loaded):
         console.print(f"[yellow]not testable here: {escape(text)}", soft_wrap=True)
     for problem in _problems(loaded):
@@ -119,7 +121,10 @@ def summary_markdown(loaded: LoadedRun) -> str:
         rows += [tuple(map(markdown.escaped, row.columns)) for row in group.rows]
     parts = [
         f"### {markdown.escaped(f'{run.run_id}: {run.status}, {_outcome(loaded)}')}",
-        markdown.escaped(f"{run.host.cpu.model}, Linux {run.host.kernel}; {_seed_words(run)}"),
+        markdown.escaped(
+            f"{run.latest_session.host.cpu.model}, Linux {run.latest_session.host.kernel}; {_seed_words(run)}"
+        ),
+        *map(markdown.escaped, _measured_how(loaded)),
     ]
     if cells or not loaded.experiments:
         parts += [
@@ -162,14 +167,10 @@ def has_failures(loaded: LoadedRun) -> bool:
 
 
 def _outcome(loaded: LoadedRun) -> str:
-    cells = f"{len(_all(loaded))} of {len(loaded.run.cells)} cells"
+    cells = f"{len(loaded.every_cell)} of {len(loaded.run.cells)} cells"
     if not has_failures(loaded):
         return f"{cells}, all with forks that can be used"
     return f"{cells}, {_unusable(loaded)} without a fork that can be used, {_failed_forks(loaded)} failed forks"
-
-
-def _all(loaded: LoadedRun) -> tuple[AnyCell, ...]:
-    return (*loaded.cells, *loaded.experiments)
 
 
 def _unusable(loaded: LoadedRun) -> int:
@@ -180,7 +181,15 @@ def _unusable(loaded: LoadedRun) -> int:
 
 
 def _failed_forks(loaded: LoadedRun) -> int:
-    return sum(fork.status is Status.FAILED for cell in _all(loaded) for fork in cell.forks)
+    return sum(fork.status is Status.FAILED for cell in loaded.every_cell for fork in cell.forks)
+
+
+def _measured_how(loaded: LoadedRun) -> Iterator[str]:
+    """In how many sessions, where in several, and how many attempts do not count."""
+    if told := sessions.line(loaded):
+        yield told
+    if attempts := sum(len(cell.attempts) for cell in loaded.every_cell):
+        yield f"{attempts} earlier attempts at forks do not count: a fault of the host, or a block that was cut off"
 
 
 def _not_testable(loaded: LoadedRun) -> Iterator[str]:
@@ -189,10 +198,11 @@ def _not_testable(loaded: LoadedRun) -> Iterator[str]:
 
 def _problems(loaded: LoadedRun) -> Iterator[str]:
     yield from loaded.problems
-    for cell in _all(loaded):
+    for cell in loaded.every_cell:
         for fork in cell.forks:
             for reason in fork.reasons:
-                yield f"{cell.key.cell_id}#{fork.fork} {fork.status.value}: {reason.message.splitlines()[0]}"
+                label = cell.key.fork_label(fork.fork, fork.attempt)
+                yield f"{label} {fork.status.value}: {reason.message.splitlines()[0]}"
 
 
 def _searched(cells: Iterable[CellRecord]) -> bool:

@@ -202,8 +202,12 @@ class WarmupRules(Table):
 
 
 class MeasureRules(Table):
+    """`repeats_max`: how often a fork is measured again, at the end of its block, when a fault of the host or of the
+    measurement has spoilt it; in every session anew."""
+
     proof_requests: Annotated[int, Field(ge=1, le=100_000)]
     sample_s: Seconds
+    repeats_max: Annotated[int, Field(ge=0, le=10)] = 2
 
 
 class Thresholds(Table):

@@ -24,7 +24,6 @@ from jdkmatrix import launch
 from jdkmatrix.drivers.base import DriverError, Phase, Target
 from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
 from jdkmatrix.histograms import latency_from_histogram
-from jdkmatrix.provision.jdks.launch_java import clean_environment
 from jdkmatrix.records import DriverFacts, Interval, Latency, Load, LoadResult, RateLoad
 
 # The serial collector and a fixed heap, touched before the first request: short pauses, no page faults while a phase
@@ -97,7 +96,7 @@ class LoadgenDriver:
         try:
             answer = subprocess.run(
                 command,
-                env=clean_environment(),
+                env=launch.clean_environment(),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_START_TIMEOUT_S,
@@ -128,7 +127,7 @@ class LoadgenSession:
                 command,
                 cpus=target.cpus,
                 cgroups=[target.cgroup] if target.cgroup else [],
-                env=clean_environment(),
+                env=launch.clean_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,

@@ -9,6 +9,7 @@ import re
 import resource
 from pathlib import Path
 
+from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpulist import parse_cpu_list
 from jdkmatrix.host.topology import CPU_ROOT, Topology
 from jdkmatrix.records import CpuFacts, HostFacts
@@ -19,6 +20,8 @@ _SCHEDULER_KNOBS = Path("/sys/kernel/debug/sched")
 def read_facts(topology: Topology) -> HostFacts:
     """Read them all; what this host does not tell is None."""
     cpuinfo = _text(Path("/proc/cpuinfo")) or ""
+    command_line = _text(Path("/proc/cmdline"))
+    shown = None if command_line is None else masked(command_line)
     return HostFacts(
         hostname_hash=hashlib.sha256(platform.node().encode()).hexdigest()[:12],
         system=system(),
@@ -37,7 +40,15 @@ def read_facts(topology: Topology) -> HostFacts:
             "processes": _limit(resource.RLIMIT_NPROC),
             "locked memory (bytes)": _limit(resource.RLIMIT_MEMLOCK),
         },
+        transparent_huge_pages=_chosen(_text(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
+        kernel_command_line=shown,
+        kernel_command_line_sha256=None if shown is None else hashlib.sha256(shown.encode()).hexdigest(),
     )
+
+
+def boot_id() -> str | None:
+    """Another one after each start of the host."""
+    return _text(Path("/proc/sys/kernel/random/boot_id"))
 
 
 def system() -> str:
@@ -73,6 +84,12 @@ def _boost() -> str | None:
         return "off" if no_turbo == "1" else "on"
     boost = _text(CPU_ROOT / "cpufreq/boost")
     return None if boost is None else ("on" if boost == "1" else "off")
+
+
+def _chosen(choices: str | None) -> str | None:
+    """ "madvise" of "always [madvise] never"."""
+    found = re.search(r"\[(.+)\]", choices or "")
+    return found.group(1) if found else choices
 
 
 def _scheduler() -> str | None:

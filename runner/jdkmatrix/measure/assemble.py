@@ -11,6 +11,7 @@ from jdkmatrix.config.executors import base_of, tuning_of
 from jdkmatrix.config.model import Matrix, Tuning, Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.drivers.base import Driver
+from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.draft import CellParts, RemoteParts
 from jdkmatrix.measure.pinning import Pinner
@@ -21,6 +22,7 @@ from jdkmatrix.records import Calibration, CellKey
 from jdkmatrix.sut.applications import BANKING_ACCOUNTS, application_of
 from jdkmatrix.sut.instance import Instance
 from jdkmatrix.sut.jvm import options_of, read_flags
+from jdkmatrix.sut.liberty_layout import sources
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
 
@@ -142,13 +144,41 @@ def _mix(matrix: Matrix, workload: Workload, cell: CellKey) -> RequestMix | None
 
 
 def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, jdk: Available, options: Sequence[str]) -> dict[str, Any]:
-    workload = matrix.workloads[cell.workload]
+    workload, server = matrix.workloads[cell.workload], parts.servers[cell.server]
     return {
         "workload": workload.model_dump(),
         "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
-        "artefacts": dict(parts.workloads.sha256),
-        "server": {"version": parts.servers[cell.server].version, "sha256": parts.servers[cell.server].sha256},
-        "jdk": {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release},
+        "artefacts": parts.workloads.digests(_artefacts(matrix, parts, cell)),
+        "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
+        "jdk": jdk_inputs(jdk),
+        "remote_jdk": remote_jdk_inputs(matrix, parts) if workload.remote else None,
         "jvm_options": list(options),
         "kernel": dict(tuning_for(matrix, cell).kernel),
     }
+
+
+def _artefacts(matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
+    """Those of ours that this cell runs, and no other."""
+    workload, workloads = matrix.workloads[cell.workload], parts.workloads
+    yield from sources(
+        workloads,
+        application=application_of(workload.application),
+        feature_set=workload.features,
+        executor=base_of(cell.executor),
+    )
+    if isinstance(parts.drivers[cell.load], LoadgenDriver):
+        yield workloads.loadgen_jar
+    if workload.remote:
+        yield workloads.remote_jar
+
+
+def jdk_inputs(jdk: Available) -> dict[str, Any]:
+    return {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release}
+
+
+def remote_jdk_inputs(matrix: Matrix, parts: Parts) -> dict[str, Any]:
+    """It runs on the driver's JDK, whatever the cell's is."""
+    jdk = parts.jdks[matrix.driver.jdk]
+    if isinstance(jdk, Unavailable):
+        raise TypeError(f"{matrix.driver.jdk} is not available")
+    return jdk_inputs(jdk)

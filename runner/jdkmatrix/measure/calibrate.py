@@ -12,7 +12,6 @@ from pathlib import Path
 
 from jdkmatrix import launch
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks.launch_java import clean_environment
 from jdkmatrix.records import Calibration
 
 _SECONDS = 2.0
@@ -28,7 +27,7 @@ def calibrate(jdk_id: str, java: Path, burn_jar: Path, *, cpu: int) -> Calibrati
     process = launch.spawn(
         [str(java), "-cp", str(burn_jar), "jdkmatrix.burn.Calibrate", "--seconds", str(_SECONDS)],
         cpus=[cpu],
-        env=clean_environment(),
+        env=launch.clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

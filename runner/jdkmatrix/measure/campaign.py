@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 from jdkmatrix.alone.fork import AloneSetup, measure_alone
 from jdkmatrix.alone.parts import AloneParts
@@ -14,9 +15,22 @@ from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.measure.beside import runner_beside
 from jdkmatrix.measure.blocks import decide, words
 from jdkmatrix.measure.draft import CellParts, ForkSetup
+from jdkmatrix.measure.faults import faults_of
 from jdkmatrix.measure.fork import measure_fork
-from jdkmatrix.measure.identity import identity_of
+from jdkmatrix.measure.opening import Conditions, open_cells
 from jdkmatrix.measure.pinning import Pinner
+from jdkmatrix.measure.repeats import (
+    Block,
+    Cells,
+    in_blocks,
+    in_order,
+    last_sequence,
+    measured_again,
+    next_attempt,
+    standing,
+    with_fork,
+    without_fork,
+)
 from jdkmatrix.measure.warmup import load_statistics
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import Plan, PlannedFork
@@ -29,10 +43,9 @@ from jdkmatrix.records import (
     ExperimentRecord,
     Fork,
     HostFacts,
-    Identity,
     TaskLoad,
 )
-from jdkmatrix.store.runs import RunStore, UnreadableError
+from jdkmatrix.store.runs import RunStore
 
 
 class CampaignListener(Listener, Protocol):
@@ -46,13 +59,25 @@ class CampaignListener(Listener, Protocol):
     def fork_finished(self, fork: Fork | ExperimentFork, cell: AnyCell) -> None: ...
 
     def decided(self, text: str) -> None:
-        """Whether a group of cells gets another block, and why."""
+        """Whether a group of cells gets another block, or a fork another attempt, and why."""
 
-    def notice(self, text: str) -> None: ...
+
+@dataclass
+class _Ahead:
+    """How many forks are left, as far as is known."""
+
+    listener: CampaignListener
+    forks: int = 0
+
+    def add(self, forks: int) -> None:
+        self.forks += forks
+        self.listener.forks_ahead(self.forks)
 
 
 @dataclass(frozen=True)
 class Campaign:
+    """`session`: the number of this session of the run."""
+
     matrix: Matrix
     profile: Profile
     plan: Plan
@@ -60,132 +85,108 @@ class Campaign:
     host: HostFacts
     pinner: Pinner
     store: RunStore
+    session: int = 1
 
-    def measure(self, listener: CampaignListener) -> tuple[str, ...]:
-        """Measure every fork that is needed and that the store does not have yet; returns the order of all that are
-        recorded then."""
+    def open(self, notice: Callable[[str], None]) -> dict[CellKey, AnyCell]:
+        """Every cell as far as it is measured; `notice` hears what had to be set aside."""
+        conditions = Conditions(self.matrix, self.profile, self.host, self.pinner.method)
+        return open_cells(self.store, conditions, self.parts, notice)
+
+    def needed(self, cells: Cells) -> tuple[Block, ...]:
+        """The blocks that are not there as they should be, as far as is known before they are measured."""
+        return tuple(self._needed(cells, lambda text: None))
+
+    def measure(self, cells: MutableMapping[CellKey, AnyCell], listener: CampaignListener) -> tuple[str, ...]:
+        """Measure every block that is needed, and bring `cells` up to date; returns the order of all that is recorded
+        then."""
         load_statistics()
-        cells = {key: self._open_cell(key, listener) for key in self.parts}
-        listener.forks_ahead(sum(planned.fork not in recorded(cells[planned.key]) for planned in self.plan.sure))
+        ahead = _Ahead(listener)
+        sure = [block for block in in_blocks(self.plan.sure) if not block.is_settled(cells)]
+        ahead.add(sum(len(block.forks) for block in sure))
+        for block in self._needed(cells, listener.decided):
+            if block.number > self.plan.blocks:
+                ahead.add(len(block.forks))
+            self._measure_block(block, cells, ahead)
+        return in_order(cells.values())
+
+    def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[Block]:
+        """What is in `cells` when the next block is asked for decides whether it is needed."""
         stopped: set[CellKey] = set()
-        order: list[str] = []
-        for planned in self.plan.forks:
-            group = planned.key.group
-            if group not in stopped and planned.position == 1 and self._has_enough(planned, cells, listener):
-                stopped.add(group)
-            if group in stopped:
+        for block in in_blocks(self.plan.forks):
+            if block.group in stopped:
                 continue
-            order.append(planned.label)
-            if planned.fork in recorded(cells[planned.key]):
-                continue
-            cells[planned.key] = self._measured(replace(planned, sequence=len(order)), cells[planned.key], listener)
-        return tuple(order)
+            if self._has_enough(block, cells, decided):
+                stopped.add(block.group)
+            elif not block.is_settled(cells):
+                yield block
 
-    def _measured(self, planned: PlannedFork, cell: AnyCell, listener: CampaignListener) -> AnyCell:
-        """`cell` with this fork, on disk."""
-        listener.fork_started(planned)
-        parts = self.parts[planned.key]
-        with runner_beside(parts.cpu_sets):
-            if isinstance(cell, CellRecord) and isinstance(parts, CellParts):
-                cell = with_fork(cell, measure_fork(self._setup(planned, cell.load, parts), listener))
-            elif isinstance(cell, ExperimentRecord) and isinstance(parts, AloneParts):
-                cell = with_fork(cell, measure_alone(self._alone_setup(planned, cell.load, parts), listener))
-        self.store.save_cell(cell)
-        listener.fork_finished(next(fork for fork in cell.forks if fork.fork == planned.fork), cell)
-        return cell
-
-    def _has_enough(self, first: PlannedFork, cells: Mapping[CellKey, AnyCell], listener: CampaignListener) -> bool:
-        """Is the block that `first` begins not needed? An experiment without a server makes no ratios: it has as many
-        blocks as any needs."""
+    def _has_enough(self, block: Block, cells: Cells, decided: Callable[[str], None]) -> bool:
+        """Is the block not needed? An experiment without a server makes no ratios: it has as many blocks as any
+        needs."""
         rules = self.profile.stopping
-        done = first.fork - 1
+        done = block.number - 1
         if rules is None or done < rules.min_blocks:
             return False
-        if not first.key.has_server:
+        if not block.group.has_server:
             return True
-        group = [cell for key, cell in cells.items() if key.group == first.key.group and isinstance(cell, CellRecord)]
+        group = [cell for key, cell in cells.items() if key.group == block.group and isinstance(cell, CellRecord)]
         decision = decide(group, done, rules)
-        if any(first.fork not in recorded(cell) for cell in group):
-            listener.decided(f"{first.key.group_id}: {words(decision, done, rules)}")
-            listener.forks_ahead(0 if decision.stop else len(group))
+        if not block.is_settled(cells):
+            decided(f"{block.group.group_id}: {words(decision, done, rules)}")
         return decision.stop
 
-    def identity(self, key: CellKey) -> Identity:
-        parts = self.parts[key]
-        return identity_of(
-            {
-                "cell": key.model_dump(),
-                "windows": self.profile.windows,
-                "window_s": self.profile.window_s,
-                "thresholds": self.matrix.thresholds.model_dump(),
-                "burn_rounds": parts.burn_rounds,
-                "sut_cpus": list(parts.cpu_sets.sut),
-                "driver_cpus": list(parts.cpu_sets.driver),
-                "remote_cpus": list(parts.cpu_sets.remote),
-                "remote": self.matrix.remote.model_dump() if parts.remote else None,
-                "host": {
-                    "hostname_hash": self.host.hostname_hash,
-                    "cpu": self.host.cpu.model,
-                    "kernel": self.host.kernel,
-                },
-                **(self._served_inputs(key, parts) if isinstance(parts, CellParts) else self._alone_inputs(key)),
-                **parts.inputs,
-            }
-        )
-
-    def _served_inputs(self, key: CellKey, parts: CellParts) -> dict[str, Any]:
-        return {
-            "load": self.matrix.loads[key.load].model_dump(),
-            "warmup": self.matrix.warmup.model_dump(),
-            "measure": self.matrix.measure.model_dump(),
-            "driver": parts.driver.facts.model_dump(),
-        }
-
-    def _alone_inputs(self, key: CellKey) -> dict[str, Any]:
-        return {"load": self.matrix.task_loads[key.load].model_dump()}
-
-    def _fresh(self, key: CellKey, identity: Identity) -> AnyCell:
-        parts = self.parts[key]
-        if isinstance(parts, AloneParts):
-            return ExperimentRecord(
-                key=key,
-                load=self.matrix.task_loads[key.load],
-                identity=identity,
-                parameters=parts.experiment.model_dump(mode="json", exclude_none=True),
-                burn_rounds=parts.burn_rounds,
-                jvm_flags=dict(parts.jvm_flags),
-                forks=(),
+    def _measure_block(self, block: Block, cells: MutableMapping[CellKey, AnyCell], ahead: _Ahead) -> None:
+        """The whole block; then, at its end, each fork again that a fault has spoilt."""
+        self._make_room(block, cells)
+        repeats_max = self.matrix.measure.repeats_max
+        queue = deque((planned, repeats_max) for planned in block.forks)
+        position = 0
+        while queue:
+            planned, repeats_left = queue.popleft()
+            position += 1
+            cell = cells[planned.key]
+            attempt = replace(
+                planned,
+                position=position,
+                sequence=last_sequence(cells.values()) + 1,
+                attempt=next_attempt(cell, planned.fork),
             )
-        return CellRecord(
-            key=key,
-            load=self.matrix.loads[key.load],
-            identity=identity,
-            burn_rounds=parts.burn_rounds,
-            jvm_flags=dict(parts.jvm_flags),
-            forks=(),
-        )
+            fork = self._measured(attempt, cell, ahead.listener)
+            ahead.forks -= 1
+            cells[planned.key] = cell = with_fork(cell, fork)
+            self.store.save_cell(cell)
+            ahead.listener.fork_finished(fork, cell)
+            if (faults := faults_of(fork)) and repeats_left:
+                queue.append((planned, repeats_left - 1))
+                ahead.listener.decided(
+                    f"{attempt.label} was spoilt ({', '.join(faults)}): measured again at the end of its block"
+                )
+                ahead.add(1)
 
-    def _open_cell(self, key: CellKey, listener: CampaignListener) -> AnyCell:
-        """The cell as far as it is measured; what cannot be read or was made of other parts is set aside."""
-        identity = self.identity(key)
-        fresh = self._fresh(key, identity)
-        try:
-            found = self.store.read_cell(key)
-        except UnreadableError as error:
-            aside = self.store.set_aside(key, "unreadable")
-            listener.notice(f"{error}; kept as {aside.name}, the cell is measured again")
-            return fresh
-        if found is None:
-            return fresh
-        if found.identity.digest != identity.digest:
-            aside = self.store.set_aside(key, "superseded")
-            changed = ", ".join(differing(found.identity.inputs, identity.inputs))
-            listener.notice(f"{key.cell_id}: {changed} changed; kept as {aside.name}, the cell is measured again")
-            return fresh
-        return found
+    def _make_room(self, block: Block, cells: MutableMapping[CellKey, AnyCell]) -> None:
+        """What an earlier session measured of this block becomes attempts, all of it before the first fork: whatever
+        happens then, no ratio pairs two sessions."""
+        for planned in block.forks:
+            cell = cells[planned.key]
+            if standing(cell, planned.fork) is not None:
+                cells[planned.key] = cell = without_fork(cell, planned.fork, measured_again(self.session))
+                self.store.save_cell(cell)
+
+    def _measured(self, planned: PlannedFork, cell: AnyCell, listener: CampaignListener) -> Fork | ExperimentFork:
+        listener.fork_started(planned)
+        parts = self.parts[planned.key]
+        fork: Fork | ExperimentFork
+        with runner_beside(parts.cpu_sets):
+            if isinstance(cell, CellRecord) and isinstance(parts, CellParts):
+                fork = measure_fork(self._setup(planned, cell.load, parts), listener)
+            elif isinstance(cell, ExperimentRecord) and isinstance(parts, AloneParts):
+                fork = measure_alone(self._alone_setup(planned, cell.load, parts), listener)
+            else:
+                raise TypeError(f"{planned.key.cell_id} has parts of another kind")
+        return fork.model_copy(update={"attempt": planned.attempt, "session": self.session})
 
     def _alone_setup(self, planned: PlannedFork, load: TaskLoad, parts: AloneParts) -> AloneSetup:
-        log_dir = self.store.new_log_dir(planned.key, planned.fork)
+        log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         return AloneSetup(
             planned=planned,
             load=load,
@@ -200,7 +201,7 @@ class Campaign:
         )
 
     def _setup(self, planned: PlannedFork, load: CellLoad, parts: CellParts) -> ForkSetup:
-        log_dir = self.store.new_log_dir(planned.key, planned.fork)
+        log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         scratch = self.store.directory / "scratch"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
@@ -228,22 +229,3 @@ class Campaign:
 
     def _log_prefix(self, log_dir: Path) -> str:
         return f"../{log_dir.relative_to(self.store.directory)}"
-
-
-def recorded(cell: AnyCell) -> frozenset[int]:
-    """The numbers of its forks."""
-    return frozenset(fork.fork for fork in cell.forks)
-
-
-Cell = TypeVar("Cell", CellRecord, ExperimentRecord)
-
-
-def with_fork(cell: Cell, fork: Fork | ExperimentFork) -> Cell:
-    """`cell` with one more fork of its kind, in the order of their numbers."""
-    forks = sorted((*cell.forks, fork), key=lambda f: f.fork)
-    return cell.model_copy(update={"forks": tuple(forks)})
-
-
-def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Sequence[str]:
-    """The keys whose values differ."""
-    return sorted(key for key in {*old, *new} if old.get(key) != new.get(key))

@@ -18,14 +18,14 @@ from pydantic import ValidationError
 from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.parts import Limits
 from jdkmatrix.doctor.base import Host
-from jdkmatrix.drivers.base import DriverError, Target
+from jdkmatrix.drivers.base import Target
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import plan_limits, read_limit_host
 from jdkmatrix.measure.draft import Draft, ForkSetup, finish
+from jdkmatrix.measure.faults import INTERNAL_ERROR, LostUpdateError, code_of
 from jdkmatrix.measure.gates import Means, ended_overloaded
-from jdkmatrix.measure.kernel import KernelError, kernel_settings
+from jdkmatrix.measure.kernel import kernel_settings
 from jdkmatrix.measure.limit_outcome import outcomes
 from jdkmatrix.measure.limit_watch import LimitWatch
 from jdkmatrix.measure.observe import Bench
@@ -34,42 +34,21 @@ from jdkmatrix.measure.warming import warm
 from jdkmatrix.measure.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.measure.windows import Listener, Windows
 from jdkmatrix.probes.memory import MemorySampler
-from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.probes.sampler import Sampler, read_gauges
 from jdkmatrix.records import Audit, BurnCheck, CapacityLoad, Fork, Reason
-from jdkmatrix.sut.affinity import AffinityError, allow_jit
+from jdkmatrix.sut.affinity import allow_jit
 from jdkmatrix.sut.applications import REMOTE_URL, application_of
 from jdkmatrix.sut.blocking import block_at_most
 from jdkmatrix.sut.http import Connection, HttpError, NoAnswerError
-from jdkmatrix.sut.proof import ProofError, prove_executor
-from jdkmatrix.sut.remote import RemoteError, RemoteProcess
-from jdkmatrix.sut.server import HungError, Launch, ServerError, ServerProcess
+from jdkmatrix.sut.proof import prove_executor
+from jdkmatrix.sut.remote import RemoteProcess
+from jdkmatrix.sut.server import HungError, Launch, ServerProcess
 from jdkmatrix.sut.threads import dump_threads
 
 _BURN_REPEATS = 50
 _QUIET_AFTER_S = 60.0
 _QUIET_IN_BOX_S = 10.0
 _QUIET_POLL_S = 0.25
-_FLOOD = "flood"
-
-
-class LostUpdateError(MatrixError):
-    """The application's books are wrong."""
-
-
-_CODES = (
-    (HungError, "server-hangs"),
-    (ServerError, "server"),
-    (SutGoneError, "server"),
-    (FloodError, _FLOOD),
-    (ProofError, "wrong-executor"),
-    (DriverError, "driver"),
-    (RemoteError, "remote"),
-    (LostUpdateError, "lost-update"),
-    (AffinityError, "pinning"),
-    (CgroupError, "pinning"),
-    (KernelError, "kernel"),
-)
 
 
 def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
@@ -87,14 +66,14 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
                 instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
             _measure(setup, instance.lay_out(setup.scratch, setup.log_dir), remote, draft, listener)
     except MatrixError as error:
-        draft.fail(_code(error), str(error))
+        draft.fail(code_of(error), str(error))
+        if isinstance(error, FloodError):
+            shorten_logs(setup.log_dir)
     except Exception as error:
-        draft.fail("internal-error", f"{type(error).__name__}: {error}")
+        draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
         (setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
     finally:
         shutil.rmtree(setup.scratch, ignore_errors=True)
-        if any(reason.code == _FLOOD for reason in draft.reasons):
-            shorten_logs(setup.log_dir)
     return finish(setup, draft)
 
 
@@ -329,7 +308,3 @@ def _jit_cpus(setup: ForkSetup) -> tuple[int, ...]:
 def _check_burn(setup: ForkSetup, connection: Connection) -> BurnCheck:
     answer = connection.get_json(f"/burn?rounds={setup.burn_rounds}&repeats={_BURN_REPEATS}")
     return BurnCheck(rounds=setup.burn_rounds, asked_us=setup.planned.key.burn_us, best_us=float(answer["best_us"]))
-
-
-def _code(error: MatrixError) -> str:
-    return next((code for kind, code in _CODES if isinstance(error, kind)), "measurement")

@@ -20,6 +20,10 @@ class FloodError(MatrixError):
     """The server wrote more than it may, and was ended for it."""
 
 
+class DiskFullError(FloodError):
+    """Whoever filled the disk, the server was ended for it."""
+
+
 class Watchdog(Pace):
     """Between enter and exit, looks four times a second and calls `end` at the first breach; `check` then raises.
 
@@ -32,12 +36,12 @@ class Watchdog(Pace):
         self._log_dir = log_dir
         self._rules = rules
         self._end = end
-        self._breach: str | None = None
+        self._breach: FloodError | None = None
 
     def check(self) -> None:
         """Raises: FloodError when there was a breach."""
         if self._breach is not None:
-            raise FloodError(self._breach)
+            raise self._breach
 
     def _check_disk(self) -> None:
         self._breach = breach(
@@ -47,18 +51,18 @@ class Watchdog(Pace):
         )
         if self._breach is not None:
             self._end()
-            raise SutGoneError(self._breach)
+            raise SutGoneError(str(self._breach))
 
 
-def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> str | None:
-    """What is wrong with these figures, in words; None: nothing."""
+def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> FloodError | None:
+    """What is wrong with these figures; None: nothing."""
     if log_bytes > rules.log_bytes_max:
-        return (
+        return FloodError(
             f"the logs of this fork have reached {log_bytes / 1e6:,.0f} MB, and "
             f"server.log_bytes_max is {rules.log_bytes_max / 1e6:,.0f} MB: the server was ended"
         )
     if free_bytes < rules.free_disk_bytes_min:
-        return (
+        return DiskFullError(
             f"only {free_bytes / 1e6:,.0f} MB of disk are left for results, and "
             f"server.free_disk_bytes_min is {rules.free_disk_bytes_min / 1e6:,.0f} MB: the server was ended"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,8 @@ _OUTPUTS = "outputs.json"  # name in the build folder -> where the build leaves 
 
 @dataclass(frozen=True)
 class Workloads:
-    """`liberty_config` is a folder of the sources; `sha256` is by file name, "liberty" for all in that folder."""
+    """`liberty_config` is a folder of the sources; `sha256` is by file name, of what lies in that folder by the path
+    that begins with its name."""
 
     mp_ping_war: Path
     banking_war: Path
@@ -31,6 +32,15 @@ class Workloads:
     standalone_jar: Path
     liberty_config: Path
     sha256: Mapping[str, str]
+
+    def digests(self, files: Iterable[Path]) -> dict[str, str]:
+        """The entries of `sha256` for these files of ours."""
+        names = (self._name(path) for path in files)
+        return {name: self.sha256[name] for name in sorted(names)}
+
+    def _name(self, path: Path) -> str:
+        config = self.liberty_config
+        return str(path.relative_to(config.parent)) if path.is_relative_to(config) else path.name
 
 
 def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
@@ -81,7 +91,11 @@ def open_workloads(root: Path, built: Path) -> Workloads:
         liberty_config=config,
         sha256={
             **{name: artefacts.sha256_of(path) for name, path in files.items()},
-            "liberty": _digest_of(config, [path for path in config.rglob("*") if path.is_file()]),
+            **{
+                str(path.relative_to(config.parent)): artefacts.sha256_of(path)
+                for path in sorted(config.rglob("*"))
+                if path.is_file()
+            },
         },
     )
 

@@ -88,6 +88,7 @@ from jdkmatrix.records.run import (
     RunRecord,
     ScenarioRecord,
     ServerFacts,
+    Session,
     Stopping,
 )
 
@@ -157,6 +158,7 @@ __all__ = [
     "ScenarioRecord",
     "SeriesSteadiness",
     "ServerFacts",
+    "Session",
     "SpawnResult",
     "SpectrumPoint",
     "Status",

@@ -249,7 +249,7 @@ class Fork(Record):
     fork: int  # 1.., equals the block it belongs to
     position: int  # 1.. among the forks of its block
     sequence: int  # 1.. in the order of the whole run
-    attempt: int = 1  # 1..; later ones repeat an attempt that a fault of the host spoilt
+    attempt: int = 1  # 1..; later ones stand in the place of those in `attempts`, and reasons there say why
     session: int = 1  # 1.., which of the run's sessions measured it
     status: Status
     reasons: tuple[Reason, ...]

@@ -223,6 +223,10 @@ class CellKey(Record):
         """What stays equal among cells whose executors are compared."""
         return self.model_copy(update={"executor": ""})
 
+    def fork_label(self, fork: int, attempt: int = 1) -> str:
+        """One process of this cell: "CELL_ID#2", its second attempt "CELL_ID#2.2"."""
+        return f"{self.cell_id}#{fork}" + (f".{attempt}" if attempt > 1 else "")
+
     @property
     def has_server(self) -> bool:
         return self.server != NO_SERVER

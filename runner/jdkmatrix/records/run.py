@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from jdkmatrix.records.base import Record
+from jdkmatrix.records.cells import PinningMethod
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.loads import DEFAULT_SERVER, CellKey
 from jdkmatrix.records.provenance import Provenance
@@ -39,6 +40,10 @@ class HostFacts(Record):
     load_1min: float
     irq_time_accounting: bool | None = None  # does the clock of a process leave interrupts out? None: not known
     limits: dict[str, str]
+    # None: the kernel does not tell, or the record is from before this was recorded.
+    transparent_huge_pages: str | None = None  # "always", "madvise", "never"
+    kernel_command_line: str | None = None  # values that may be secret are masked
+    kernel_command_line_sha256: str | None = None  # of the text above
 
 
 class KnownBug(Record):
@@ -110,12 +115,36 @@ class ScenarioRecord(Record):
     claims: tuple[ClaimRecord, ...] = ()  # empty: a run from before they were recorded
 
 
+class Session(Record):
+    """One stretch of measuring, by one process of this tool. A run that was cut off goes on in another, and so does one
+    that faults of the host have left gaps in; no block is split over two.
+
+    `ended_at` is None while it goes on, and where it was killed; a session that was killed is "interrupted" as soon as
+    there is a later one. `boot_id`: the kernel's, another one after each start of the host. None in `boot_id` and
+    `pinning`: not recorded."""
+
+    number: int  # 1..
+    started_at: str
+    ended_at: str | None
+    status: Literal["running", "complete", "interrupted"]
+    tool_version: str
+    git_commit: str | None
+    git_dirty: bool | None
+    command: tuple[str, ...]
+    host: HostFacts
+    boot_id: str | None
+    pinning: PinningMethod | None
+    why_not_cgroup: str | None = None
+
+
 class NotTestable(Record):
     key: CellKey
     reason: str
 
 
 class RunRecord(Record):
+    """`tool_version`, `git_commit`, `git_dirty`, `command`, `started_at` and `host` are those of its first session."""
+
     schema_version: Literal[1] = 1
     run_id: str
     tool_version: str
@@ -139,8 +168,34 @@ class RunRecord(Record):
     calibrations: tuple[Calibration, ...]
     cells: tuple[CellKey, ...]  # planned, in the order of the report
     not_testable: tuple[NotTestable, ...]
-    # "CELL_ID#FORK" in the order of execution. While the run is not complete: of all that may run.
+    # "CELL_ID#FORK" in the order of execution, over all sessions; a repeated attempt is "CELL_ID#FORK.ATTEMPT"
+    # (CellKey.fork_label). While the run is not complete: the first attempts of all that may run.
     order: tuple[str, ...]
     stopping: Stopping | None = None  # None: the number of blocks was fixed beforehand
     provenance: Provenance | None = None  # None: a run from before this was recorded
     notes: tuple[str, ...] = ()  # what a reader must know, e.g. SUT and driver overlap
+    sessions: tuple[Session, ...] = ()  # empty: a run from before they were recorded
+
+    @property
+    def every_session(self) -> tuple[Session, ...]:
+        """At least one: of a run from before they were recorded, what it says of itself is one session."""
+        return self.sessions or (
+            Session(
+                number=1,
+                started_at=self.started_at,
+                ended_at=self.ended_at,
+                status=self.status,
+                tool_version=self.tool_version,
+                git_commit=self.git_commit,
+                git_dirty=self.git_dirty,
+                command=self.command,
+                host=self.host,
+                boot_id=None,
+                pinning=None,
+            ),
+        )
+
+    @property
+    def latest_session(self) -> Session:
+        """What decides a result is equal for every fork that stands (Identity), so that its host is theirs."""
+        return self.every_session[-1]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from jdkmatrix.records import CellKey, Fork, Reason, RunRecord
 from jdkmatrix.report import facts
+from jdkmatrix.report.attempts import Logs, attempt_views, order_words
 from jdkmatrix.report.cellstats import Cells, CellStats, summary_of
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
@@ -25,12 +26,10 @@ from jdkmatrix.report.wording import (
     pinned_words,
 )
 
-Logs = Mapping[int, Sequence[LogView]]
 _NO_FORK = "no usable fork"
 
 
 def view_cell(cell: CellStats, cells: Cells, run: RunRecord, order: Sequence[str], logs: Logs) -> CellView:
-    """`logs`: of every fork, by its number."""
     key = cell.key
     record = cell.record
     jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
@@ -45,9 +44,10 @@ def view_cell(cell: CellStats, cells: Cells, run: RunRecord, order: Sequence[str
         tiles=_tiles(cell),
         latency_kind=KIND_WORDS[cell.latency.kind] if cell.latency else None,
         siblings=_siblings(key, cells, order),
-        forks=tuple(_fork(fork, key, logs.get(fork.fork, ())) for fork in record.forks),
+        forks=tuple(_fork(fork, key, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
+        attempts=attempt_views(record, run, logs),
         jdk=facts.jdk_row(jdk) if jdk else None,
-        host=facts.host_facts(run.host),
+        host=facts.host_facts(run.latest_session.host),
         identity_digest=record.identity.digest,
         identity_inputs=facts.pretty_json(record.identity.inputs),
         jvm_flags=tuple(sorted(record.jvm_flags.items())),
@@ -122,7 +122,7 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
     return tuple(found)
 
 
-def _fork(fork: Fork, key: CellKey, logs: Sequence[LogView]) -> ForkView:
+def _fork(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> ForkView:
     ident = f"fork-{fork.fork}"
     return ForkView(
         number=fork.fork,
@@ -130,7 +130,7 @@ def _fork(fork: Fork, key: CellKey, logs: Sequence[LogView]) -> ForkView:
         status=STATUS_WORDS[fork.status],
         status_class=STATUS_CLASS[fork.status],
         reasons=tuple(_reason(reason) for reason in fork.reasons),
-        facts=_facts(fork, key),
+        facts=_facts(fork, key, run),
         warmup_note=warmup_note(fork),
         warmup=warmup_charts(fork),
         series=fork_series(fork),
@@ -154,13 +154,12 @@ def _reason(reason: Reason) -> str:
     return f"{reason.message} ({figures})" if figures else reason.message
 
 
-def _facts(fork: Fork, key: CellKey) -> tuple[Fact, ...]:
-    took = facts.duration(fork.started_at, fork.ended_at)
+def _facts(fork: Fork, key: CellKey, run: RunRecord) -> tuple[Fact, ...]:
     pinning = fork.pinning
     together = "they share CPUs" if pinning.overlapped else "no CPU in common"
     return (
-        Fact("Order", f"{fork.position} in block {fork.fork}, {fork.sequence} in the run"),
-        Fact("Started", facts.moment(fork.started_at) + (f", {took}" if took else "")),
+        Fact("Order", order_words(fork, run)),
+        facts.started(fork.started_at, fork.ended_at),
         Fact(
             "CPUs",
             f"server {facts.ranges(pinning.sut_cpus)}, driver {facts.ranges(pinning.driver_cpus)}: {together}",

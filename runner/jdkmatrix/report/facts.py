@@ -47,6 +47,11 @@ def duration(start: str, end: str | None) -> str | None:
     return None if seconds is None else span(seconds)
 
 
+def started(at: str, ended_at: str) -> Fact:
+    took = duration(at, ended_at)
+    return Fact("Started", moment(at) + (f", {took}" if took else ""))
+
+
 def host_facts(host: HostFacts) -> tuple[Fact, ...]:
     cpu = host.cpu
     smt = "SMT on" if cpu.smt else "SMT off"
@@ -64,11 +69,13 @@ def host_facts(host: HostFacts) -> tuple[Fact, ...]:
         Fact("Scheduler", host.scheduler or "the kernel does not say"),
         Fact("Clock source", host.clocksource or "the kernel does not say"),
         Fact("Microcode", cpu.microcode or "the kernel does not say"),
+        *([Fact("Huge pages", host.transparent_huge_pages)] if host.transparent_huge_pages else []),
         Fact("Load before the run", f"{host.load_1min:.2f}", "load average over one minute"),
         Fact(
             "Mitigations",
             "; ".join(f"{name}: {text}" for name, text in sorted(vulnerable.items())) or "none needed or none told",
         ),
+        *([Fact("Kernel command line", host.kernel_command_line)] if host.kernel_command_line else []),
         Fact("Limits", ", ".join(f"{name} {value}" for name, value in sorted(host.limits.items())) or "not recorded"),
         Fact("Host", f"{host.system}, {host.hostname_hash}", "a hash tells hosts apart without naming them"),
     )
@@ -84,26 +91,33 @@ def _frequency(host: HostFacts) -> tuple[str | None, ...]:
 
 
 def run_facts(run: RunRecord) -> tuple[Fact, ...]:
-    took = duration(run.started_at, run.ended_at)
-    dirty = " with uncommitted changes" if run.git_dirty else ""
-    commit = f", commit {run.git_commit[:12]}{dirty}" if run.git_commit else ", no commit known"
+    took = duration(run.started_at, run.ended_at) if len(run.every_session) == 1 else None
+    latest = run.latest_session
+    dirty = " with uncommitted changes" if _dirty(run) else ""
+    commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"
     jdks = [jdk.id for jdk in run.jdks if jdk.selected and jdk.available]
     drivers = "; ".join(
         f"{d.name} {d.version}" + (f" on Java {d.java_version}" if d.java_version else "") for d in run.drivers
     )
     return (
-        Fact("CPU", run.host.cpu.model),
-        Fact("Host", _host_line(run.host)),
+        Fact("CPU", latest.host.cpu.model),
+        Fact("Host", _host_line(latest.host)),
         Fact("Measured", moment(run.started_at) + (f", {took}" if took else "")),
         *_servers(run),
         Fact("JDKs", ", ".join(jdks) or "none"),
         *([Fact("Driver", drivers or "none")] if drivers or not _only_alone(run) else []),
-        Fact("Tool", f"jdk-matrix {run.tool_version}{commit}"),
+        Fact("Tool", f"jdk-matrix {latest.tool_version}{commit}"),
         *_pinned(run),
         *_scenario(run),
         Fact("Profile, seed", f"{run.profile}{_narrowed(run)}, seed {run.seed}"),
         *_stopping(run),
     )
+
+
+def _dirty(run: RunRecord) -> bool | None:
+    """Had the source uncommitted changes in any session? None: of one it is not known."""
+    told = [session.git_dirty for session in run.every_session]
+    return True if True in told else None if None in told else False
 
 
 def _only_alone(run: RunRecord) -> bool:
@@ -117,7 +131,7 @@ def _pinned(run: RunRecord) -> tuple[Fact, ...]:
     inputs = [f"{one.name} {one.rev[:12] if one.rev else 'without a revision'}" for one in run.provenance.inputs]
     by = f", from the flake: {', '.join(inputs)}" if inputs else ""
     hashes = "; ".join(f"{one.name} {one.nar_hash}" for one in run.provenance.inputs if one.nar_hash) or None
-    missing = run.provenance.not_pinned(source_dirty=run.git_dirty)
+    missing = run.provenance.not_pinned(source_dirty=_dirty(run))
     return (Fact("Parts", ("not fully pinned" if missing else "fully pinned") + by, hashes),)
 
 
@@ -172,18 +186,19 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
     if run.status != "complete":
         how = "was interrupted" if run.status == "interrupted" else "has not ended, or was killed"
         yield Notice("warn", "Not complete", f"This run {how}: cells may lack forks or be missing.")
-    if run.host.virtualisation:
+    virtualisation = run.latest_session.host.virtualisation
+    if virtualisation:
         yield Notice(
             "warn",
             "Not bare metal",
-            f"This ran in a {run.host.virtualisation}. What else runs on the same hardware can slow it down without "
+            f"This ran in a {virtualisation}. What else runs on the same hardware can slow it down without "
             "being seen; ratios inside a block suffer less than absolute figures.",
         )
-    if run.git_dirty:
+    if _dirty(run):
         yield Notice(
             "info", "Uncommitted changes", "The tool had changes that are in no commit: not exactly repeatable."
         )
-    loose = run.provenance.not_pinned(source_dirty=run.git_dirty) if run.provenance else ()
+    loose = run.provenance.not_pinned(source_dirty=_dirty(run)) if run.provenance else ()
     if loose:
         yield Notice(
             "info",
@@ -282,7 +297,8 @@ def reproduce(run: RunRecord) -> str:
         arguments = [*_without(run.command[1:], ("--run", "--site", "--scale")), *scale]
     if not any(argument.split("=")[0] == "--seed" for argument in arguments):
         arguments += ["--seed", str(run.seed)]
-    lines = [f"git checkout {run.git_commit}"] if run.git_commit else []
+    commit = run.latest_session.git_commit
+    lines = [f"git checkout {commit}"] if commit else []
     return "\n".join([*lines, "make setup", shlex.join([".venv/bin/matrix", *arguments])])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from jdkmatrix.config.executors import is_again, reference
 from jdkmatrix.records import CellKey, RunRecord, Status
-from jdkmatrix.report import facts
+from jdkmatrix.report import attempts, facts, sessions
 from jdkmatrix.report.alone import run_words as alone
 from jdkmatrix.report.alone import words as alone_words
 from jdkmatrix.report.alone.cells import Experiments
@@ -60,13 +60,15 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         *facts.notices(loaded, cells, judgements),
         *dependence_notices(checks),
         *alone.notices(experiments),
+        *sessions.notices(loaded),
+        *attempts.notices(loaded),
     ]
     return RunView(
         run_id=run.run_id,
         title=_title(run, cells.keys, experiments),
         summary=" ".join(filter(None, (_summary(cells, experiments), alone.summary(experiments)))),
-        facts=facts.run_facts(run),
-        host=facts.host_facts(run.host),
+        facts=(*facts.run_facts(run), *sessions.fact(loaded)),
+        host=facts.host_facts(run.latest_session.host),
         notices=tuple(sorted(notices, key=lambda notice: notice.weight != "warn")),
         family=family_words(judgements.comparisons, judgements.checks),
         sections=sections(cells, judgements, order),

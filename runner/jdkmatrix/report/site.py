@@ -110,7 +110,7 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
     )
     (folder / "run.json").write_text(loaded.run.model_dump_json(indent=1), "utf-8")
     for cell in cells:
-        published = {fork.fork: logs.publish(loaded, cell.record, fork, folder / "cells") for fork in cell.record.forks}
+        published = logs.publish_all(loaded, cell.record, folder / "cells")
         cell_view = view_cell(cell, cells, loaded.run, order, published)
         page = folder / cell_page(cell.key)
         page.write_text(
@@ -132,7 +132,7 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
 def _write_alone(loaded: LoadedRun, experiments: Experiments, order: Sequence[str], folder: Path, pages: Pages) -> None:
     """The page and the record of every cell without a server."""
     for cell in experiments:
-        published = {fork.fork: logs.publish(loaded, cell.record, fork, folder / "cells") for fork in cell.record.forks}
+        published = logs.publish_all(loaded, cell.record, folder / "cells")
         (folder / cell_page(cell.key)).write_text(
             pages.render(
                 "alone-cell.html.j2",

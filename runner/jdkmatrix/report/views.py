@@ -265,6 +265,18 @@ class LogView:
 
 
 @dataclass(frozen=True)
+class AttemptView:
+    """A fork that was measured and stands no more."""
+
+    title: str
+    status: str
+    status_class: str
+    reasons: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    logs: tuple[LogView, ...]
+
+
+@dataclass(frozen=True)
 class ForkView:
     number: int
     anchor: str
@@ -305,6 +317,7 @@ class CellView:
     latency_kind: str | None
     siblings: tuple[Sibling, ...]
     forks: tuple[ForkView, ...]
+    attempts: tuple[AttemptView, ...]
     jdk: JdkRow | None
     host: tuple[Fact, ...]
     identity_digest: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.records import CellRecord, ExperimentRecord, RunRecord
+from jdkmatrix.records import AnyCell, CellRecord, ExperimentRecord, RunRecord
 
 
 @dataclass(frozen=True)
@@ -21,3 +21,7 @@ class LoadedRun:
     problems: tuple[str, ...]
     directory: Path
     experiments: tuple[ExperimentRecord, ...] = ()
+
+    @property
+    def every_cell(self) -> tuple[AnyCell, ...]:
+        return (*self.cells, *self.experiments)

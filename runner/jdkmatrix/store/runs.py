@@ -37,15 +37,16 @@ class RunStore:
             raise MatrixError(f"{directory}: cannot be made: {error.strerror}") from None
         return cls(directory)
 
-    def new_log_dir(self, key: CellKey, fork: int) -> Path:
-        """An empty folder for the logs of one fork.
+    def new_log_dir(self, key: CellKey, fork: int, attempt: int) -> Path:
+        """An empty folder for the logs of one attempt at a fork: "fork-2", of a later attempt "fork-2.attempt-2".
 
-        What an earlier attempt left (one that was killed, or whose cell was set aside) is kept beside it: in the old
-        log of a server a new one would seem to be ready before it is.
+        What is there already belongs to no record any more (it was killed in the middle, or its cell was set aside) and
+        is kept beside it: in the old log of a server a new one would seem to be ready before it is.
         """
-        folder = self.directory / "logs" / key.cell_id / f"fork-{fork}"
+        name = f"fork-{fork}" + (f".attempt-{attempt}" if attempt > 1 else "")
+        folder = self.directory / "logs" / key.cell_id / name
         if folder.exists():
-            folder.rename(_unused(folder.with_name(f"{folder.name}.aside")))
+            folder.rename(_unused(folder.with_name(f"{name}.unfinished-or-superseded")))
         folder.mkdir(parents=True)
         return folder
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.provision.jdks.launch_java import clean_environment
+from jdkmatrix.launch import clean_environment
 
 TIMEOUT_S = 10.0
 

@@ -11,7 +11,6 @@ from typing import Literal
 from jdkmatrix import launch
 from jdkmatrix.config.parts import Jvm
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks.launch_java import clean_environment
 
 Vm = Literal["hotspot", "openj9"]
 
@@ -42,7 +41,7 @@ def read_flags(
         [str(java), *options, "-XX:+PrintFlagsFinal", "-version"],
         cpus=cpus,
         cgroups=[cgroup] if cgroup else [],
-        env=clean_environment(),
+        env=launch.clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -38,6 +38,12 @@ def executor_arm(executor: str) -> str:
     return {"liberty": "liberty", "liberty-virtual": "threads"}.get(executor, "plugged")
 
 
+def sources(workloads: Workloads, *, application: Application, feature_set: str, executor: str) -> tuple[Path, ...]:
+    """The files of ours that a server is made of which serves `application` like this."""
+    arm = executor_arm(executor)
+    return tuple(_files(workloads, Path(), application=application, feature_set=feature_set, arm=arm).values())
+
+
 def lay_out(
     *,
     liberty: Liberty,

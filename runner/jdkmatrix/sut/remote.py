@@ -20,7 +20,6 @@ from jdkmatrix import launch
 from jdkmatrix.drivers.loadgen import JVM_OPTIONS
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.histograms import latency_from_histogram
-from jdkmatrix.provision.jdks.launch_java import clean_environment
 from jdkmatrix.records import RemoteStats
 from jdkmatrix.sut.http import Connection, HttpError
 
@@ -74,7 +73,7 @@ class RemoteProcess:
                 self._command,
                 cpus=self._cpus,
                 cgroups=[self._cgroup] if self._cgroup else [],
-                env=clean_environment(),
+                env=launch.clean_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,

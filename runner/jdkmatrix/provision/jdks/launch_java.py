@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.launch import clean_environment
 from jdkmatrix.provision.jdks.identify import VersionOutput, parse_version_output
 
-# They make java print "Picked up …" lines, or load agents, before it says its version.
-_MEDDLING = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "LD_LIBRARY_PATH")
 _TIMEOUT_S = 60
-
-
-def clean_environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if key not in _MEDDLING}
 
 
 def java_version(home: Path) -> tuple[str, VersionOutput]:

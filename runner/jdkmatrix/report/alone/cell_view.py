@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from jdkmatrix.records import ExperimentRecord, RunRecord
@@ -20,19 +20,18 @@ from jdkmatrix.report.alone.words import (
     outcome_views,
     spread_figure,
 )
+from jdkmatrix.report.attempts import Logs, attempt_views
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.numbers import Figure, missing, plural
-from jdkmatrix.report.views import Fact, LogView
+from jdkmatrix.report.views import Fact
 from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
 from jdkmatrix.stats.experiments import Spread
-
-Logs = Mapping[int, Sequence[LogView]]
 
 
 def view_alone_cell(
     cell: ExperimentCell, experiments: Experiments, run: RunRecord, order: Sequence[str], logs: Logs
 ) -> AloneCellView:
-    """`order`: of executors, for their colours; `logs`: of every fork, by its number."""
+    """`order`: of executors, for their colours."""
     key, record = cell.key, cell.record
     jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
     kind = cell.kind
@@ -50,9 +49,10 @@ def view_alone_cell(
         asked=_asked(record),
         leading=_leading_name(cell, experiments),
         arms=_arms(cell, experiments, order),
-        forks=tuple(fork_view(fork, key, logs.get(fork.fork, ())) for fork in record.forks),
+        forks=tuple(fork_view(fork, key, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
+        attempts=attempt_views(record, run, logs),
         jdk=facts.jdk_row(jdk) if jdk else None,
-        host=facts.host_facts(run.host),
+        host=facts.host_facts(run.latest_session.host),
         identity_digest=record.identity.digest,
         identity_inputs=facts.pretty_json(record.identity.inputs),
         jvm_flags=tuple(sorted(record.jvm_flags.items())),

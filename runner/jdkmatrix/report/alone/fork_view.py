@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from jdkmatrix.records import CellKey, ExperimentFork, PinningResult, Pressure, Reason
+from jdkmatrix.records import CellKey, ExperimentFork, PinningResult, Pressure, Reason, RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.alone.expectations import expectation_of
 from jdkmatrix.report.alone.seen import counts, distributions, parks, remote_facts, vm_facts
 from jdkmatrix.report.alone.stacks import pinned_view
 from jdkmatrix.report.alone.views import AloneForkView
 from jdkmatrix.report.alone.words import amount, figure_words, outcome_views
+from jdkmatrix.report.attempts import order_words
 from jdkmatrix.report.numbers import Figure, digits, missing, plural, share
 from jdkmatrix.report.views import Fact, LogView
 from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, pinned_words
@@ -21,7 +22,7 @@ from jdkmatrix.stats.experiments import figures
 _UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
 
 
-def fork_view(fork: ExperimentFork, key: CellKey, logs: Sequence[LogView]) -> AloneForkView:
+def fork_view(fork: ExperimentFork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> AloneForkView:
     result = fork.result
     measured = figures(result) if result else ()
     return AloneForkView(
@@ -33,7 +34,7 @@ def fork_view(fork: ExperimentFork, key: CellKey, logs: Sequence[LogView]) -> Al
         outcomes=outcome_views((fork,)),
         figures=tuple(_figure(one) for one in measured),
         expectation=expectation_of(result) if result else None,
-        facts=_facts(fork),
+        facts=_facts(fork, run),
         counts=counts(result) if result else (),
         distributions=distributions(result) if result else None,
         parks=parks(result) if result else (),
@@ -80,16 +81,15 @@ def _pinned_note(fork: ExperimentFork) -> str | None:
     return f"{plural(pinned.count, 'event')} jdk.VirtualThreadPinned{total}."
 
 
-def _facts(fork: ExperimentFork) -> tuple[Fact, ...]:
-    took = facts.duration(fork.started_at, fork.ended_at)
+def _facts(fork: ExperimentFork, run: RunRecord) -> tuple[Fact, ...]:
     pinning = fork.pinning
     cpus = f"program {facts.ranges(pinning.sut_cpus)}"
     if pinning.remote_cpus:
         together = "they share CPUs" if set(pinning.remote_cpus) & set(pinning.sut_cpus) else "no CPU in common"
         cpus += f", remote system {facts.ranges(pinning.remote_cpus)}: {together}"
     found = [
-        Fact("Order", f"{fork.position} in block {fork.fork}, {fork.sequence} in the run"),
-        Fact("Started", facts.moment(fork.started_at) + (f", {took}" if took else "")),
+        Fact("Order", order_words(fork, run)),
+        facts.started(fork.started_at, fork.ended_at),
         Fact("CPUs", cpus),
         Fact("Pinned", pinned_words(pinning.method, pinning.why_not_cgroup)),
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jdkmatrix.records import CellKey
 from jdkmatrix.report.charts import Spec
 from jdkmatrix.report.numbers import Figure
-from jdkmatrix.report.views import Answer, Chart, Fact, JdkRow, Legend, LogView
+from jdkmatrix.report.views import Answer, AttemptView, Chart, Fact, JdkRow, Legend, LogView
 
 
 @dataclass(frozen=True)
@@ -214,6 +214,7 @@ class AloneCellView:
     leading: str  # the heading of the arms' figure
     arms: tuple[Arm, ...]
     forks: tuple[AloneForkView, ...]
+    attempts: tuple[AttemptView, ...]
     jdk: JdkRow | None
     host: tuple[Fact, ...]
     identity_digest: str

@@ -1,0 +1,113 @@
+"""Which forks are measured again: by statuses and codes, never by figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.alone.fork import AloneError
+from jdkmatrix.drivers.base import DriverError
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cgroup_folders import CgroupError
+from jdkmatrix.measure.faults import KINDS, LostUpdateError, code_of, faults, faults_of
+from jdkmatrix.measure.kernel import KernelError
+from jdkmatrix.measure.watchdog import DiskFullError, FloodError
+from jdkmatrix.probes.process import SutGoneError
+from jdkmatrix.records import Fork, Reason, Status, Window
+from jdkmatrix.sut.affinity import AffinityError
+from jdkmatrix.sut.http import HttpError, NoAnswerError
+from jdkmatrix.sut.proof import ProofError
+from jdkmatrix.sut.remote import RemoteError
+from jdkmatrix.sut.server import HungError, ServerError
+from tests.builders import fork, latency, load_result, pressure, sut_usage
+from tests.test_alone_campaign import fork as alone_fork
+from tests.test_alone_campaign import result as alone_result
+
+
+def reasons(codes: Sequence[str]) -> tuple[Reason, ...]:
+    return tuple(Reason(code=code, message=f"it was {code}") for code in codes)
+
+
+def ended(status: Status, ends: Sequence[str], gates: Sequence[str] = (), figure: float = 1000.0) -> Fork:
+    """One window, whose figures are all made from `figure`."""
+    load = load_result(
+        throughput_rps=figure, completed=int(figure), uncorrected=latency(figure), driver_cpu_share=figure
+    )
+    usage = sut_usage().model_copy(update={"cpu_us_per_request": figure, "cpu_s": figure, "cpu_share": figure})
+    window = Window(index=1, t_s=figure, load=load, sut=usage, host=pressure(figure, figure), reasons=reasons(gates))
+    changes = {"reasons": reasons(ends), "windows": (window,), "first_response_s": figure}
+    return fork(1, status).model_copy(update=changes)
+
+
+@pytest.mark.parametrize("kind", [DriverError, RemoteError, AffinityError, CgroupError, KernelError, DiskFullError])
+def test_what_the_host_or_the_measurement_did_is_a_fault(kind: type[MatrixError]) -> None:
+    code = code_of(kind("it broke"))
+    assert faults_of(ended(Status.FAILED, [code])) == (code,)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [HungError, ServerError, SutGoneError, FloodError, ProofError, LostUpdateError, HttpError, NoAnswerError,
+     AloneError, MatrixError],
+)  # fmt: skip
+def test_what_the_server_did_is_a_result(kind: type[MatrixError]) -> None:
+    assert faults_of(ended(Status.FAILED, [code_of(kind("it broke"))])) == ()
+
+
+def test_our_own_mistake_is_a_fault_and_what_nobody_knows_is_not() -> None:
+    assert faults_of(ended(Status.FAILED, ["internal-error"])) == ("internal-error",)
+    assert faults_of(ended(Status.FAILED, ["brand-new"])) == ()
+
+
+def test_a_driver_that_failed_at_a_server_in_its_limits_says_something_of_the_server() -> None:
+    assert faults_of(ended(Status.FAILED, ["driver", "memory-limit"])) == ()
+
+
+@pytest.mark.parametrize("code", ["steal", "foreign-cpu", "driver-saturated", "remote-late", "affinity-changed", "new"])
+def test_a_gate_that_was_not_passed_is_a_fault_by_what_it_is(code: str) -> None:
+    spoilt = ended(Status.INVALID, ["too-few-valid-windows"], [code, code, "rate-missed"])
+    assert faults_of(spoilt) == (code,)
+
+
+@pytest.mark.parametrize("code", ["rate-missed", "errors", "no-answers"])
+def test_what_the_server_did_not_do_under_the_load_is_a_result(code: str) -> None:
+    assert faults_of(ended(Status.INVALID, ["too-few-valid-windows"], [code])) == ()
+
+
+def test_a_fork_that_can_be_used_is_not_repeated_whatever_it_met() -> None:
+    for status in (Status.OK, Status.NOT_STEADY):
+        assert faults_of(ended(status, ["not-steady", "driver"], ["steal"])) == ()
+
+
+def test_a_program_without_a_server_is_judged_alike() -> None:
+    found = alone_result(40.0)
+    assert faults_of(alone_fork(1, found, Status.INVALID, "steal", "threads-limit")) == ("steal",)
+    assert faults_of(alone_fork(1, found, Status.OK, "threads-limit")) == ()
+    assert faults_of(alone_fork(1, None, Status.FAILED, "remote")) == ("remote",)
+    assert faults_of(alone_fork(1, None, Status.FAILED, "measurement")) == ()
+
+
+codes = st.lists(st.sampled_from([*KINDS, "steal", "foreign-cpu", "compiling", "brand-new"]), max_size=4)
+figures = st.floats(min_value=0.001, max_value=1e9)
+
+
+@given(st.sampled_from(Status), codes, codes, figures, figures)
+def test_figures_do_not_matter(
+    status: Status, ends: list[str], gates: list[str], figure: float, another: float
+) -> None:
+    one, other = ended(status, ends, gates, figure), ended(status, ends, gates, another)
+    assert faults_of(one) == faults_of(other) == faults(status, ends, gates)
+
+
+@given(st.sampled_from(Status), codes, codes)
+def test_only_what_cannot_be_used_is_repeated_and_never_an_outcome_alone(
+    status: Status, ends: list[str], gates: list[str]
+) -> None:
+    found = faults(status, ends, gates)
+    assert not found or status in (Status.FAILED, Status.INVALID)
+    assert all(KINDS.get(code, "fault") == "fault" for code in found)
+    if status is Status.FAILED and any(KINDS.get(code) == "outcome" for code in ends):
+        assert not found

@@ -1,0 +1,304 @@
+"""Forks that a fault of the host spoils are measured again at the end of their block: made-up forks, real files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.alone.fork import AloneSetup
+from jdkmatrix.measure import campaign as module
+from jdkmatrix.measure.draft import ForkSetup
+from jdkmatrix.measure.repeats import (
+    again_words,
+    in_blocks,
+    in_order,
+    measured_again,
+    next_attempt,
+    with_fork,
+    without_fork,
+)
+from jdkmatrix.measure.windows import Listener
+from jdkmatrix.plan import order_forks
+from jdkmatrix.records import AnyCell, ExperimentFork, Fork, Reason, Status, Window
+from jdkmatrix.store.runs import RunStore
+from tests import test_alone_campaign as alone
+from tests.builders import cell, fork, key, load_result, pressure, sut_usage
+from tests.test_campaign import CELLS, Heard, assert_no_block_is_split, campaign, cells_in, made_up, run
+
+STEAL = Reason(code="steal", message="the hypervisor took 7 % of the CPU time away")
+DRIVER = Reason(code="driver", message="loadgen was killed by signal 9")
+HANGS = Reason(code="server-hangs", message="the server hangs")
+Ending = Callable[[Fork], Fork]
+
+
+def ok(made: Fork) -> Fork:
+    return made
+
+
+def invalid(made: Fork) -> Fork:
+    windows = tuple(window.model_copy(update={"reasons": (STEAL,)}) for window in made.windows)
+    return made.model_copy(update={"status": Status.INVALID, "windows": windows})
+
+
+def failed(reason: Reason) -> Ending:
+    return lambda made: made.model_copy(update={"status": Status.FAILED, "reasons": (reason,), "windows": ()})
+
+
+def not_steady(made: Fork) -> Fork:
+    return made.model_copy(update={"status": Status.NOT_STEADY})
+
+
+class Script:
+    """How the attempts at some forks end, by cell and block; all others end well. `labels`: what was measured."""
+
+    def __init__(self) -> None:
+        self.endings: dict[str, list[Ending]] = {}
+        self.labels: list[str] = []
+        self.positions: list[int] = []
+        self.cut_after: int | None = None
+
+    def __call__(self, setup: ForkSetup, listener: Listener) -> Fork:
+        if len(self.labels) == self.cut_after:
+            raise KeyboardInterrupt
+        planned = setup.planned
+        self.labels.append(planned.label)
+        self.positions.append(planned.position)
+        (setup.log_dir / "messages.log").write_text(planned.label)
+        made = made_up(planned.key, planned.fork).model_copy(
+            update={
+                "sequence": planned.sequence,
+                "position": planned.position,
+                "logs": {"messages.log": f"{setup.log_prefix}/messages.log"},
+            }
+        )
+        endings = self.endings.get(f"{planned.key.cell_id}#{planned.fork}", [])
+        return (endings.pop(0) if endings else ok)(made)
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    made = Script()
+    monkeypatch.setattr(module, "measure_fork", made)
+    return made
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    return RunStore.create(tmp_path / "run")
+
+
+def first_block(store: RunStore) -> list[str]:
+    """Labels of the forks that are measured first."""
+    block, *_ = in_blocks(campaign(store, blocks=1).plan.forks)
+    return [planned.label for planned in block.forks]
+
+
+def log_of(store: RunStore, one: Fork) -> str:
+    return (store.directory / "cells" / one.logs["messages.log"]).read_text()
+
+
+@pytest.mark.parametrize("spoilt", [invalid, failed(DRIVER)])
+def test_a_fault_is_repeated_at_the_end_of_its_block(store: RunStore, script: Script, spoilt: Ending) -> None:
+    one, other = first_block(store)
+    script.endings[one] = [spoilt]
+    heard = Heard()
+    order = run(campaign(store, blocks=1), heard)
+    assert script.labels[:4] == [one, other, f"{one}.2", script.labels[3]]
+    assert script.positions == [1, 2, 3, 1, 2]
+    assert list(order) == script.labels
+    assert heard.ahead == [4, 4], "one is done, and one more is to be done"
+    assert "measured again at the end of its block" in heard.decisions[0]
+    found = next(one_cell for one_cell in cells_in(store) if one.startswith(f"{one_cell.key.cell_id}#"))
+    assert [(f.status, f.attempt, f.position, f.sequence) for f in found.forks] == [(Status.OK, 2, 3, 3)]
+    (kept,) = found.attempts
+    assert kept.status is not Status.OK
+    assert (kept.attempt, kept.position, kept.sequence) == (1, 1, 1)
+    assert (log_of(store, kept), log_of(store, found.forks[0])) == (one, f"{one}.2")
+
+
+@pytest.mark.parametrize("ending", [not_steady, failed(HANGS), failed(Reason(code="measurement", message="?"))])
+def test_what_the_server_did_is_not_repeated(store: RunStore, script: Script, ending: Ending) -> None:
+    one, _ = first_block(store)
+    script.endings[one] = [ending]
+    run(campaign(store, blocks=1), Heard())
+    assert len(script.labels) == 4
+    script.labels.clear()
+    run(campaign(store, session=2, blocks=1), Heard())
+    assert script.labels == [], "nor by another session"
+
+
+@pytest.mark.parametrize("repeats_max", [0, 1, 2])
+def test_after_so_many_repeats_the_last_attempt_stands_as_it_is(
+    store: RunStore, script: Script, repeats_max: int
+) -> None:
+    one, other = first_block(store)
+    script.endings[one] = [invalid] * 9
+    run(campaign(store, repeats_max=repeats_max, blocks=1), Heard())
+    repeats = [f"{one}.{attempt}" for attempt in range(2, repeats_max + 2)]
+    assert script.labels[: 2 + repeats_max] == [one, other, *repeats]
+    assert len(script.labels) == 4 + repeats_max
+    found = next(one_cell for one_cell in cells_in(store) if one_cell.attempts or one_cell.forks[0].attempt > 1
+                 or one_cell.forks[0].status is Status.INVALID)  # fmt: skip
+    assert [(f.status, f.attempt) for f in found.forks] == [(Status.INVALID, repeats_max + 1)]
+    assert [f.attempt for f in found.attempts] == list(range(1, repeats_max + 1))
+
+
+def test_several_of_a_block_take_turns(store: RunStore, script: Script) -> None:
+    one, other = first_block(store)
+    script.endings.update({one: [invalid, invalid], other: [failed(DRIVER)]})
+    run(campaign(store, blocks=1), Heard())
+    assert script.labels[:5] == [one, other, f"{one}.2", f"{other}.2", f"{one}.3"]
+    assert script.positions[:5] == [1, 2, 3, 4, 5]
+
+
+def test_blocks_are_decided_on_after_the_repeats(store: RunStore, script: Script) -> None:
+    whole = RunStore.create(store.directory / "undisturbed")
+    undisturbed = run(campaign(whole, blocks=5, max_blocks=8), Heard())
+    script.labels.clear()
+    for label in undisturbed[::3]:
+        script.endings[label] = [invalid]
+    order = run(campaign(store, blocks=5, max_blocks=8), Heard())
+    assert [label for label in order if label.count(".") == undisturbed[0].count(".")] == list(undisturbed)
+    assert {one.key: len(one.forks) for one in cells_in(store)} == {one.key: len(one.forks) for one in cells_in(whole)}
+
+
+@pytest.mark.parametrize("cut_after", range(1, 6))
+def test_what_was_finished_is_there_whenever_the_run_is_cut_off(
+    store: RunStore, script: Script, cut_after: int
+) -> None:
+    """In the middle of the repeats, too: forks 3 to 5 of the first block repeat two of it."""
+    one, other = first_block(store)
+    script.endings.update({one: [invalid, invalid], other: [failed(DRIVER)]})
+    script.cut_after = cut_after
+    with pytest.raises(KeyboardInterrupt):
+        run(campaign(store, blocks=1), Heard())
+    on_disk = [fork_ for found in cells_in(store) for fork_ in (*found.forks, *found.attempts)]
+    assert len(on_disk) == cut_after
+    assert {log_of(store, fork_) for fork_ in on_disk} == set(script.labels)
+    script.cut_after = None
+    script.endings.clear()
+    before = list(script.labels)
+    order = run(campaign(store, session=2, blocks=1), Heard())
+    assert list(order) == script.labels
+    assert_no_block_is_split(store)
+    whole = cut_after == 5
+    again = [] if whole else [label.rpartition("#")[0] for label in (one, other)]
+    assert [label.partition("#")[0] for label in script.labels[len(before) :]][: len(again)] == again
+    assert all(fork_.usable for found in cells_in(store) for fork_ in found.forks)
+    assert len(list(order)) == sum(len(found.forks) + len(found.attempts) for found in cells_in(store))
+
+
+def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStore, script: Script) -> None:
+    one, other = first_block(store)
+    script.endings[one] = [invalid] * 3
+    run(campaign(store, blocks=2), Heard())
+    script.labels.clear()
+    script.endings[one] = [invalid]
+    later = campaign(store, session=2, blocks=2)
+    cells = later.open(Heard().notice)
+    assert again_words(later.needed(cells), cells) == (
+        "1 fork of 1 block was spoilt by faults of the host; measuring that block again",
+    )
+    heard = Heard()
+    later.measure(cells, heard)
+    assert script.labels == [f"{one}.4", f"{other}.2", f"{one}.5"], "repeats start anew"
+    assert heard.ahead == [2, 2]
+    spoilt, sound = (
+        next(f for f in cells_in(store) if label.startswith(f"{f.key.cell_id}#")) for label in (one, other)
+    )
+    assert [fork_.attempt for fork_ in spoilt.attempts] == [1, 2, 3, 4]
+    assert [(fork_.status, fork_.session) for fork_ in sound.attempts] == [(Status.OK, 1)]
+    assert sound.attempts[0].reasons == (measured_again(2),)
+    assert "session 2" in measured_again(2).message
+    assert_no_block_is_split(store)
+    done = campaign(store, session=3, blocks=2)
+    assert done.needed(done.open(Heard().notice)) == ()
+
+
+def test_a_cell_that_is_set_aside_takes_its_blocks_with_it(store: RunStore, script: Script) -> None:
+    run(campaign(store, blocks=1), Heard())
+    script.labels.clear()
+    path = store.cell_path(CELLS[0])
+    path.write_bytes(path.read_bytes()[:-20])
+    heard = Heard()
+    later = campaign(store, session=2, blocks=1)
+    cells = later.open(heard.notice)
+    assert again_words(later.needed(cells), cells) == ("1 block was cut off or lacks forks; measuring it whole again",)
+    later.measure(cells, heard)
+    assert len(heard.notices) == 1
+    group = [one for one in CELLS if one.group == CELLS[0].group]
+    assert sorted(label.partition("#")[0] for label in script.labels) == sorted(one.cell_id for one in group)
+    assert_no_block_is_split(store)
+
+
+def test_a_program_without_a_server_is_repeated_alike(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels: list[str] = []
+
+    def one(setup: AloneSetup, listener: Listener) -> ExperimentFork:
+        labels.append(setup.planned.label)
+        broken = len(labels) == 1
+        made = alone.fork(setup.planned.fork, None if broken else alone.result(50.0),
+                          *((Status.FAILED, "remote") if broken else ()))  # fmt: skip
+        return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
+
+    monkeypatch.setattr(module, "measure_alone", one)
+    made = alone.campaign(store, blocks=1)
+    order = alone.measure(made, alone.Heard())
+    first = labels[0]
+    assert labels.count(f"{first}.2") == 1
+    assert labels.index(f"{first}.2") == len({planned.key for planned in in_blocks(made.plan.forks)[0].forks})
+    assert list(order) == labels
+    found = next(
+        one_cell for key_ in alone.CELLS if first.startswith(f"{(one_cell := alone.read(store, key_)).key.cell_id}#")
+    )
+    assert [(f.attempt, f.status) for f in (*found.attempts, *found.forks)] == [(1, Status.FAILED), (2, Status.OK)]
+
+
+# ---------------------------------------------------------------- the pure parts
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.booleans()), max_size=12))
+def test_nothing_that_was_measured_is_lost_and_one_attempt_of_each_fork_stands(steps: list[tuple[int, bool]]) -> None:
+    record: AnyCell = cell()
+    for sequence, (number, aside) in enumerate(steps, start=1):
+        if aside:
+            record = without_fork(record, number, measured_again(2))
+            continue
+        attempt = next_attempt(record, number)
+        record = with_fork(record, fork(number).model_copy(update={"attempt": attempt, "sequence": sequence}))
+    measured = [sequence for sequence, (_, aside) in enumerate(steps, start=1) if not aside]
+    everything = (*record.forks, *record.attempts)
+    assert sorted(one.sequence for one in everything) == measured
+    assert [one.fork for one in record.forks] == sorted({one.fork for one in record.forks})
+    assert [one.sequence for one in record.attempts] == sorted(one.sequence for one in record.attempts)
+    for number in {one.fork for one in everything}:
+        attempts = sorted(one.attempt for one in everything if one.fork == number)
+        assert attempts == list(range(1, len(attempts) + 1))
+        latest = max((one for one in everything if one.fork == number), key=lambda one: one.sequence)
+        assert all(one is latest for one in record.forks if one.fork == number)
+    labels = in_order([record])
+    assert len(labels) == len(set(labels)) == len(measured)
+
+
+def test_a_plan_falls_into_its_blocks() -> None:
+    cells = [key(executor, cpus=cpus) for executor in ("liberty", "virtual", "platform") for cpus in (1, 2)]
+    blocks = in_blocks(order_forks(dict.fromkeys(cells, 4), seed=3))
+    assert len(blocks) == 8
+    assert all(
+        {planned.key for planned in block.forks} == {c for c in cells if c.group == block.group} for block in blocks
+    )
+
+
+def test_a_block_from_two_sessions_is_not_settled() -> None:
+    cells = [key(executor) for executor in ("liberty", "virtual")]
+    (block,) = in_blocks(order_forks(dict.fromkeys(cells, 1), seed=3))
+    window = Window(index=1, t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure())
+    sound = fork(1).model_copy(update={"windows": (window,)})
+    records: dict[object, AnyCell] = {one: cell(one, (sound,)) for one in cells}
+    assert block.is_settled(records)  # type: ignore[arg-type]
+    records[cells[0]] = cell(cells[0], (sound.model_copy(update={"session": 2}),))
+    assert not block.is_settled(records)  # type: ignore[arg-type]
