@@ -152,7 +152,7 @@ def record(key: CellKey, *found: ExperimentFork) -> ExperimentRecord:
 
 def loaded(*cells: ExperimentRecord) -> LoadedRun:
     run = SimpleNamespace(
-        run_id="r", status="complete", cells=tuple(cell.key for cell in cells), not_testable=(), notes=(),
+        run_id="r", status="complete", order=(), cells=tuple(cell.key for cell in cells), not_testable=(), notes=(),
         stopping=None, host=SimpleNamespace(cpu=SimpleNamespace(model="c"), kernel="k"),
     )  # fmt: skip
     return LoadedRun(run=cast(Any, run), cells=(), problems=(), directory=Path("/nowhere"), experiments=cells)

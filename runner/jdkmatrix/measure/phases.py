@@ -26,14 +26,14 @@ def measure_phases(
         return None
     if isinstance(load, RampedLoad):
         ramp = load.ramp
-        done.append(windows.measure(ramp, ramp.duration_s, index=1, label="ramp", title="ramp", overload_sought=True))
+        done.append(windows.measure(ramp, ramp.duration_s, index=1, label="ramp", title="ramp"))
         return None
     for index in range(1, count + 1):
         title = f"window {index}/{count}"
         done.append(windows.measure(load.in_windows, window_s, index=index, label=f"window-{index}", title=title))
-    valid = [window.load.throughput_rps for window in done if window.valid]
-    if isinstance(load, CapacityLoad) and valid:
-        return search_capacity(load, windows, ceiling_rps=fmean(valid))
+    rates_rps = [window.load.succeeded_rps for window in done if window.valid]
+    if isinstance(load, CapacityLoad) and any(rates_rps):
+        return search_capacity(load, windows, ceiling_rps=fmean(rates_rps))
     return None
 
 
@@ -45,7 +45,6 @@ def _measure_steps(load: StepsLoad, windows: Windows, done: list[Window]) -> Non
             index=index,
             label=f"step-{index}",
             title=f"step {index}/{len(load.rates_rps)}, {rate_rps:,.0f} req/s",
-            overload_sought=True,
         )
         done.append(window)
         if _missed_in_a_row(done, windows) >= load.missed_max:
