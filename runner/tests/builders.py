@@ -21,6 +21,7 @@ from jdkmatrix.records import (
     RemoteFaults,
     RemoteStats,
     SaturateLoad,
+    SpectrumPoint,
     Status,
     SutUsage,
     WarmupWindow,
@@ -39,7 +40,13 @@ def key(executor: str = "virtual", **changes: Any) -> CellKey:
 
 def latency(p99_us: float = 1000.0) -> Latency:
     percentiles = {"50": p99_us / 2, "90": p99_us * 0.9, "99": p99_us, "99.9": p99_us, "99.99": p99_us}
-    return Latency(count=100, min_us=1.0, mean_us=p99_us / 2, max_us=p99_us, percentiles_us=percentiles, spectrum=())
+    count = 10_000
+    spectrum = tuple(
+        SpectrumPoint(quantile=share, value_us=p99_us * share, count=round(share * count)) for share in (0.5, 0.9, 1.0)
+    )
+    return Latency(
+        count=count, min_us=1.0, mean_us=p99_us / 2, max_us=p99_us, percentiles_us=percentiles, spectrum=spectrum
+    )
 
 
 def load_result(load: Load = SATURATE, **changes: Any) -> LoadResult:

@@ -157,7 +157,7 @@ def record(key: CellKey, *found: ExperimentFork) -> ExperimentRecord:
 def loaded(*cells: ExperimentRecord) -> LoadedRun:
     session = SimpleNamespace(number=1, host=host_facts())
     run = SimpleNamespace(
-        run_id="r", status="complete", cells=tuple(cell.key for cell in cells), not_testable=(), notes=(),
+        run_id="r", status="complete", order=(), cells=tuple(cell.key for cell in cells), not_testable=(), notes=(),
         stopping=None, seed=1, every_session=(session,), latest_session=session,
     )  # fmt: skip
     return LoadedRun(run=cast(Any, run), cells=(), problems=(), directory=Path("/nowhere"), experiments=cells)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.measure.gates import Means, ended_overloaded, measured_status, too_few_valid, window_reasons
+from jdkmatrix.measure.gates import (
+    Means,
+    ended_overloaded,
+    measured_status,
+    too_few_valid,
+    window_reasons,
+    window_shortfalls,
+)
 from jdkmatrix.measure.identity import identity_of
 from jdkmatrix.measure.warmup import (
     is_moderate_over,
@@ -20,7 +29,7 @@ from jdkmatrix.measure.warmup import (
     time_to_steady,
     why_not_steady,
 )
-from jdkmatrix.measure.windows import rate_words
+from jdkmatrix.measure.windows import Windows, rate_words
 from jdkmatrix.records import Errors, RateLoad, Reason, Status, StepsLoad, Warmup, WarmupWindow, Window
 from tests.builders import load_result, pressure, remote_stats, sut_usage, warmup_window
 
@@ -145,9 +154,6 @@ def test_the_moderate_rate_follows_what_a_request_costs() -> None:
     ("changes", "host", "code"),
     [
         ({"driver_cpu_share": 0.95}, pressure(), "driver-saturated"),
-        ({"non_2xx": 1}, pressure(), "errors"),
-        ({"errors": Errors(timeout=1)}, pressure(), "errors"),
-        ({"completed": 0, "throughput_rps": 0.0}, pressure(), "no-answers"),
         ({}, pressure(steal=0.05), "steal"),
         ({}, pressure(foreign=0.2), "foreign-cpu"),
     ],
@@ -159,10 +165,47 @@ def test_each_gate_names_what_it_found(changes: dict[str, object], host: object,
     assert not window_reasons(load_result(), sut_usage(), pressure(), LIMITS)
 
 
-def test_a_window_without_a_single_answer_is_invalid_even_where_the_limit_of_the_server_is_sought() -> None:
-    silent = load_result(completed=0, throughput_rps=0.0, load=RateLoad(rate_rps=100, connections=10))
-    reasons = window_reasons(silent, sut_usage(), pressure(), LIMITS, means=Means(overload=True))
-    assert [reason.code for reason in reasons] == ["no-answers"]
+@pytest.mark.parametrize(
+    ("changes", "codes"),
+    [
+        ({"non_2xx": 1}, ["errors"]),
+        ({"errors": Errors(timeout=1)}, ["errors"]),
+        ({"completed": 0, "throughput_rps": 0.0}, ["no-answers"]),
+        ({"completed": 0, "load": RateLoad(rate_rps=100, connections=10)}, ["no-answers", "rate-missed"]),
+    ],
+)
+def test_what_the_server_did_not_do_is_told_and_leaves_the_window_valid(
+    changes: dict[str, object], codes: list[str]
+) -> None:
+    result = load_result(**changes)  # type: ignore[arg-type]
+    shortfalls = window_shortfalls(result, LIMITS)
+    assert [reason.code for reason in shortfalls] == codes
+    assert all(reason.figures for reason in shortfalls)
+    assert not window_reasons(result, sut_usage(), pressure(), LIMITS)
+    window = Window(index=1, t_s=0.0, load=result, sut=sut_usage(), host=pressure(), shortfalls=shortfalls)
+    assert window.valid
+    assert measured_status([window], None, LIMITS) is Status.OK
+
+
+def test_a_server_that_does_all_falls_short_of_nothing() -> None:
+    assert not window_shortfalls(load_result(), LIMITS)
+
+
+def test_a_window_is_recorded_with_both() -> None:
+    """A spoilt window says both; what decides whether it counts is the fault alone."""
+    busy = load_result(RateLoad(rate_rps=1000, connections=10), due=1000, completed=10, driver_cpu_share=0.99)
+    heard: list[str] = []
+    bench = SimpleNamespace(
+        observe=lambda load, duration_s, label: SimpleNamespace(
+            t_s=1.0, load=busy, sut=sut_usage(), host=pressure(), remote=None
+        )
+    )
+    windows = Windows(cast(Any, bench), LIMITS, "../logs", cast(Any, SimpleNamespace(step=heard.append)))
+    window = windows.measure(busy.load, 1.0, index=1, label="window-1", title="window 1/1")
+    assert [reason.code for reason in window.reasons] == ["driver-saturated"]
+    assert [reason.code for reason in window.shortfalls] == ["rate-missed"]
+    assert not window.valid
+    assert heard[0].endswith("(invalid: driver-saturated; fell short: rate-missed)")
 
 
 @pytest.mark.parametrize(
@@ -231,14 +274,12 @@ def test_a_heap_that_is_still_being_sized_and_threads_elsewhere_make_a_window_in
     assert [reason.code for reason in window_reasons(load_result(), moved, pressure(), LIMITS)] == ["affinity-changed"]
 
 
-def test_a_missed_rate_is_invalid_and_a_kept_one_is_not() -> None:
+def test_a_missed_rate_is_told_and_a_kept_one_is_not() -> None:
     load = RateLoad(rate_rps=1000, connections=10)
-    assert not window_reasons(load_result(load, due=1000, completed=995), sut_usage(), pressure(), LIMITS)
-    assert not window_reasons(
-        load_result(load, due=900, completed=900, throughput_rps=900.0), sut_usage(), pressure(), LIMITS
-    )
+    assert not window_shortfalls(load_result(load, due=1000, completed=995), LIMITS)
+    assert not window_shortfalls(load_result(load, due=900, completed=900, throughput_rps=900.0), LIMITS)
     for due in (1000, None):
-        missed = window_reasons(load_result(load, due=due, completed=980), sut_usage(), pressure(), LIMITS)
+        missed = window_shortfalls(load_result(load, due=due, completed=980), LIMITS)
         assert [reason.code for reason in missed] == ["rate-missed"]
 
 

@@ -11,7 +11,7 @@ from jdkmatrix.records import CellRecord, Fork, Interval, RampedLoad, Sample, Wi
 from jdkmatrix.report.cellstats import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, Cells, metrics_of
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from jdkmatrix.stats.forks import leading_by_block
+from jdkmatrix.stats.figures import leading_by_block
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
 from tests.report_fixtures import Shape, synthetic_run

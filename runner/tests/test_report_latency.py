@@ -80,7 +80,17 @@ def test_why_there_is_no_interval(tmp_path: Path) -> None:
 
 
 def one(percentile: Percentile) -> Pooled:
-    return Pooled("corrected", 1000, {"50": percentile}, max_us=9e9, spectrum=(), exact=True)
+    return Pooled(
+        "corrected",
+        1000,
+        {"50": percentile},
+        max_us=9e9,
+        spectrum=(),
+        exact=True,
+        forks=2,
+        fell_short=0,
+        lower_bounds=0,
+    )
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,8 @@ def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_bl
     assert [row.what.split(" on ")[0] for row in view.rows] == ["virtual / liberty", "platform / liberty"]
     assert {row.decision for row in view.rows} == {decision}
     key = next(cell.key for cell in loaded.cells if cell.key.executor == "virtual")
-    ratio = cells.ratio(THROUGHPUT, key, "liberty")
+    compared = cells.compare(THROUGHPUT, key, "liberty")
+    ratio = compared.ratio if compared else None
     assert ratio is not None and ratio.ci_high is not None and ratio.ci_low is not None
     half = (ratio.ci_high / ratio.ci_low) ** 0.5 - 1
     assert view.rows[0].known.sort == pytest.approx(half)
@@ -53,7 +54,9 @@ def test_intervals_of_such_a_run_are_wider(tmp_path: Path) -> None:
     fixed = synthetic_run(tmp_path, FIVE)
     key = next(cell.key for cell in fixed.cells if cell.key.executor == "virtual")
     plain, sequential = (
-        Cells(run.run, run.cells).ratio(THROUGHPUT, key, "liberty") for run in (fixed, with_stopping(fixed, 0.02))
+        compared.ratio
+        for run in (fixed, with_stopping(fixed, 0.02))
+        if (compared := Cells(run.run, run.cells).compare(THROUGHPUT, key, "liberty"))
     )
     assert plain is not None and sequential is not None
     assert plain.value == sequential.value

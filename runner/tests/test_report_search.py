@@ -16,7 +16,7 @@ from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, Ce
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from jdkmatrix.stats.forks import leading_by_block
+from jdkmatrix.stats.figures import leading_by_block
 from jdkmatrix.store.loaded import LoadedRun
 from tests.report_fixtures import Shape, latency, synthetic_run
 

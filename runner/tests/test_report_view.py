@@ -18,6 +18,7 @@ from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.heat import DENOMINATOR, HeatCell
+from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import CellView, RunView
@@ -37,7 +38,8 @@ def cell_page(loaded: LoadedRun, index: int) -> CellView:
     key = loaded.cells[index].key
     cell = cells.get(key)
     assert cell is not None
-    return view_cell(cell, cells, loaded.run, executor_order(k.executor for k in cells.keys), {})
+    order = executor_order(k.executor for k in cells.keys)
+    return view_cell(cell, cells, judge_run(cells), loaded.run, order, {})
 
 
 def with_run(loaded: LoadedRun, **update: Any) -> LoadedRun:
@@ -67,7 +69,8 @@ def plain(page: RunView | CellView) -> Any:
 
 def _deep(value: Any) -> Any:
     if isinstance(value, Figure):
-        return f"{value.text}{f' [{value.under}]' if value.under else ''}{f' ({value.title})' if value.title else ''}"
+        more = f"{f' [{value.under}]' if value.under else ''}{f' ({value.title})' if value.title else ''}"
+        return f"{value.text}{more}{' amber' if value.amber else ''}"
     if isinstance(value, HeatCell):
         return f"{value.value}, {value.interval}, {value.basis}, {value.tone}, {value.title}"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -116,7 +119,7 @@ def test_a_rate_load_is_answered_by_cpu_first(tmp_path: Path) -> None:
     assert section.latency_kind is not None and "intended send time" in section.latency_kind
     closed = view(synthetic_run(tmp_path, replace(QUICK, blocks=3))).sections[0]
     assert next(term for term, _ in closed.answers[0].sentences) == "Throughput"
-    assert closed.latency_kind is not None and "real send time" in closed.latency_kind
+    assert closed.latency_kind is not None and "service time in a closed loop" in closed.latency_kind
 
 
 def test_one_block_has_no_interval_and_the_page_warns(tmp_path: Path) -> None:
@@ -167,11 +170,11 @@ def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path)
     loaded = synthetic_run(tmp_path, MATRIX)
     page = view(loaded)
     by_status = {trouble.status: trouble for trouble in page.troubles}
-    assert set(by_status) == {"failed", "invalid", "not steady", "not measured", "some forks"}
+    assert set(by_status) == {"failed", "invalid", "not steady", "not measured", "2 of 3 forks usable"}
     assert "opened no port" in by_status["failed"].reasons[0]
     assert by_status["failed"].reasons[0].startswith("forks 1-3: ")
     assert "measured itself" in by_status["invalid"].reasons[0]
-    assert by_status["some forks"].reasons[0].startswith("fork 1: ")
+    assert by_status["2 of 3 forks usable"].reasons[0].startswith("fork 1: ")
     for row in page.rows:
         if row.status in ("failed", "invalid", "not measured"):
             assert row.throughput.text == "–" and row.throughput.title and row.p99.text == "–"
@@ -211,16 +214,18 @@ def test_ratios_are_paired_by_block(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, blocks=3, jdks=("temurin-25",)))
     cells = Cells(loaded.run, loaded.cells)
     key = next(k for k in cells.keys if k.executor == "virtual")
-    before = cells.ratio(THROUGHPUT, key, DENOMINATOR)
-    assert before is not None and before.blocks == 3
+    before = cells.compare(THROUGHPUT, key, DENOMINATOR)
+    assert before is not None and before.ratio is not None and before.ratio.blocks == 3
     # The other order of forks in the file changes nothing; a block without its partner counts for nothing.
     virtual = next(cell for cell in loaded.cells if cell.key == key)
     turned = virtual.model_copy(update={"forks": tuple(reversed(virtual.forks))})
     others = [cell for cell in loaded.cells if cell.key != key]
-    assert Cells(loaded.run, [*others, turned]).ratio(THROUGHPUT, key, DENOMINATOR) == before
+    again = Cells(loaded.run, [*others, turned]).compare(THROUGHPUT, key, DENOMINATOR)
+    assert again is not None and (again.ratio, again.pairs) == (before.ratio, before.pairs)
     short = virtual.model_copy(update={"forks": virtual.forks[:1]})
-    alone = Cells(loaded.run, [*others, short]).ratio(THROUGHPUT, key, DENOMINATOR)
-    assert alone is not None and alone.blocks == 1
+    alone = Cells(loaded.run, [*others, short]).compare(THROUGHPUT, key, DENOMINATOR)
+    assert alone is not None and alone.ratio is not None and alone.ratio.blocks == 1
+    assert (alone.losses.numerator, alone.losses.denominator) == (2, 0), "forks that were planned and have no record"
 
 
 def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.records import Status
 from jdkmatrix.report import facts
-from jdkmatrix.report.cellstats import CPU, P99, THROUGHPUT
+from jdkmatrix.report.cellstats import CPU, P99, THROUGHPUT, State
 from jdkmatrix.report.charts import executor_order, log_domain, log_ticks
 from jdkmatrix.report.heat import EDGES, legend, tone
 from jdkmatrix.report.names import file_stem
@@ -26,8 +26,9 @@ from jdkmatrix.report.numbers import (
     share,
 )
 from jdkmatrix.report.wording import (
+    STATE_CLASS,
+    STATE_MEANING,
     STATUS_CLASS,
-    STATUS_MEANING,
     STATUS_WORDS,
     Finding,
     because,
@@ -192,12 +193,14 @@ def test_the_legend_has_every_tone_once_with_1_in_the_middle() -> None:
 
 
 @given(RATIOS, st.sampled_from([verdict for verdict in Verdict if verdict is not Verdict.DIFFERENT]))
-def test_without_a_verdict_there_is_no_colour(value: float, verdict: Verdict) -> None:
-    assert tone(Judged(Ratio(value, 0.5, 2, 5, 0.5), 0.5, 3, verdict), THROUGHPUT) == "even"
+def test_without_a_verdict_there_is_no_colour_for_either(value: float, verdict: Verdict) -> None:
+    colourless = "unjudged" if verdict is Verdict.NOT_JUDGED else "even"
+    assert tone(Judged(Ratio(value, 0.5, 2, 5, 0.5), 0.5, 3, verdict), THROUGHPUT) == colourless
 
 
 def test_every_status_has_words_a_meaning_and_a_class() -> None:
-    assert set(STATUS_WORDS) == set(STATUS_MEANING) == set(STATUS_CLASS) == {*Status, None}
+    assert set(STATUS_WORDS) == set(STATUS_CLASS) == {*Status, None}
+    assert set(STATE_MEANING) == set(STATE_CLASS) == set(State)
 
 
 @given(st.text(max_size=250), st.text(max_size=250))

@@ -12,7 +12,7 @@ from jdkmatrix.measure.search import search_capacity
 from jdkmatrix.measure.windows import Windows
 from jdkmatrix.records import Capacity, CapacityLoad, Load, RateLoad, Reason, Window
 from jdkmatrix.stats.capacity import Outcome, is_known
-from jdkmatrix.stats.forks import fork_capacity_rps
+from jdkmatrix.stats.figures import Bound, ForkFigure, capacity_rps
 from tests.builders import fork, latency, load_result, pressure, sut_usage
 from tests.test_wrk2_driver import Bench, bench
 
@@ -39,11 +39,11 @@ class Server:
         if self.driver is not None:
             self.driver.run(load, duration_s, label=label)
         late = load.rate_rps > self.capacity_rps
-        codes = (["rate-missed"] if late else []) + (["foreign-cpu"] if index in self.spoilt else [])
+        spoilt = (Reason(code="foreign-cpu", message="foreign"),) if index in self.spoilt else ()
         return Window(
             index=index, t_s=1.0, sut=sut_usage(), host=pressure(),
             load=load_result(load, corrected=latency(500_000.0 if late else 900.0)),
-            reasons=tuple(Reason(code=code, message=code) for code in codes),
+            reasons=spoilt, shortfalls=(Reason(code="rate-missed", message="missed"),) if late else (),
         )  # fmt: skip
 
 
@@ -86,16 +86,19 @@ def test_wrk2_can_make_every_rate_of_a_search(bench: Bench, ceiling_rps: float) 
 @pytest.mark.parametrize(
     ("server", "outcome", "figure"),
     [
-        (Server(1_000), Outcome.FLOOR_FAILED, None),
-        (Server(30_000), Outcome.CEILING_HELD, 20_000),
+        (Server(1_000), Outcome.FLOOR_FAILED, ForkFigure(2_000, Bound.BELOW)),
+        (Server(30_000), Outcome.CEILING_HELD, ForkFigure(20_000, Bound.AT_LEAST)),
         (Server(12_345, spoilt=frozenset(range(1, 9))), Outcome.INVALID_WINDOWS, None),
     ],
 )
-def test_ends_without_a_bracket(server: Server, outcome: Outcome, figure: float | None) -> None:
+def test_ends_without_a_bracket(server: Server, outcome: Outcome, figure: ForkFigure | None) -> None:
     found = search(server)
     assert Outcome(found.outcome) is outcome
-    assert fork_capacity_rps(fork().model_copy(update={"capacity": found})) == figure
+    seen = capacity_rps(fork().model_copy(update={"capacity": found}), LOAD)
+    assert seen == figure
+    assert seen is None or not seen.compares, "a bound stands in no ratio"
+    assert is_known(found) == (figure is not None)
 
 
 def test_a_fork_without_a_search_has_no_capacity() -> None:
-    assert fork_capacity_rps(fork()) is None
+    assert capacity_rps(fork(), LOAD) is None

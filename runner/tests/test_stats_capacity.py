@@ -183,23 +183,26 @@ def test_impossible_rules(rules: tuple[float, ...]) -> None:
         CapacityRules(*rules)  # type: ignore[arg-type]
 
 
-def recorded(*codes: str, p99_us: float = 5_000, non_2xx: int = 0, unsent: int = 0) -> Tried:
+def recorded(
+    *codes: str, short: tuple[str, ...] = (), p99_us: float = 5_000, non_2xx: int = 0, unsent: int = 0
+) -> Tried:
     load = load_result(
         load=RateLoad(rate_rps=500, connections=10),
         corrected=latency(p99_us),
         non_2xx=non_2xx,
         unsent=unsent,
     )
-    reasons = tuple(Reason(code=code, message="said", figures={}) for code in codes)
-    return tried(Window(index=1, t_s=0, load=load, sut=sut_usage(), host=pressure(), reasons=reasons), 500)
+    reasons, shortfalls = (tuple(Reason(code=code, message="said") for code in found) for found in (codes, short))
+    window = Window(index=1, t_s=0, load=load, sut=sut_usage(), host=pressure(), reasons=reasons, shortfalls=shortfalls)
+    return tried(window, 500)
 
 
 def test_overload_is_an_answer_and_other_trouble_is_not() -> None:
     assert recorded() == Tried(500, valid=True, p99_us=5_000, failed=0)
-    missed_rate = recorded("rate-missed", unsent=3)
+    missed_rate = recorded(short=("rate-missed",), unsent=3)
     assert missed_rate == Tried(500, valid=True, p99_us=5_000, failed=0, kept_up=False)
     assert recorded(unsent=3).held(SLO_US), "as a pause at the end of a window leaves them"
-    assert not recorded("rate-missed").held(SLO_US), "its few answers came in time"
-    assert not recorded("rate-missed", "driver-saturated").valid
+    assert not recorded(short=("rate-missed",)).held(SLO_US), "its few answers came in time"
+    assert not recorded("driver-saturated", short=("rate-missed",)).valid
     assert not recorded("steal").valid
     assert recorded(non_2xx=2).failed == 2

@@ -40,8 +40,10 @@ def test_a_server_in_trouble_from_the_start_has_its_knee_there() -> None:
     assert knee(ramp([1.0] * 12, p99)) == At(1.0, 100.0)
 
 
-def test_without_an_answer_there_is_no_normal_and_no_knee() -> None:
-    assert knee(ramp([0.0] * 8, [None] * 8)) is None
+def test_a_server_that_never_answers_for_long_has_its_knee_at_once() -> None:
+    assert knee(ramp([0.0] * 8, [None] * 8)) == At(1.0, 100.0)
+    assert knee(ramp([0.0, 100.0] * 4, [None, 1000.0] * 4)) == At(1.0, 100.0)
+    assert knee(ramp([0.0] * 4, [None] * 4)) is None, "too short to say"
 
 
 SECONDS = st.lists(st.tuples(st.floats(0, 2000), st.none() | st.floats(1, 1e6)), max_size=60).map(

@@ -10,14 +10,14 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.measure.gates import USUAL, Means, is_missed, window_reasons
+from jdkmatrix.measure.gates import USUAL, Means, is_missed, window_reasons, window_shortfalls
 from jdkmatrix.measure.phases import measure_phases
 from jdkmatrix.measure.windows import Windows
 from jdkmatrix.records import CellRecord, Errors, Load, RateLoad, StepsLoad, Window
 from jdkmatrix.report.cellstats import LOWEST_CPU, SATURATED, Cells, metrics_of
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from jdkmatrix.stats.forks import leading_by_block
+from jdkmatrix.stats.figures import leading_by_block
 from jdkmatrix.store.loaded import LoadedRun
 from tests.builders import load_result, pressure, sut_usage
 from tests.report_fixtures import Shape, latency, synthetic_run
@@ -37,11 +37,8 @@ class Server:
     means: Means = USUAL
     asked: list[float] = field(default_factory=list)
 
-    def measure(
-        self, load: Load, duration_s: float, *, index: int, label: str, title: str, overload_sought: bool = False
-    ) -> Window:
+    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
         assert isinstance(load, RateLoad)
-        assert overload_sought
         self.asked.append(load.rate_rps)
         reached = min(load.rate_rps, self.capacity_rps)
         late = 1.0 if reached == load.rate_rps else 500.0
@@ -56,7 +53,10 @@ class Server:
             }
         )
         usage = self.like.sut.model_copy(update={"cpu_us_per_request": 100.0 + index, "cpu_share": reached / 8000})
-        return self.like.model_copy(update={"index": index, "load": result, "sut": usage, "reasons": ()})
+        shortfalls = window_shortfalls(result, self.thresholds)
+        return self.like.model_copy(
+            update={"index": index, "load": result, "sut": usage, "reasons": (), "shortfalls": shortfalls}
+        )
 
 
 def stepped(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> tuple[Server, list[Window]]:
@@ -91,20 +91,19 @@ def test_the_series_ends_after_so_many_missed_steps_in_a_row(run: LoadedRun) -> 
     assert stepped(like, 3500, once)[0].asked == [1000, 2000, 3000, 4000]
 
 
-def test_overload_is_no_fault_where_it_is_sought_and_failures_without_it_are() -> None:
+def test_what_the_server_cannot_do_is_no_fault_and_what_the_driver_cannot_is() -> None:
     load = RateLoad(rate_rps=1000, connections=10)
     overloaded = load_result(load, due=1000, completed=900, errors=Errors(timeout=50))
     failing = load_result(load, due=1000, completed=1000, errors=Errors(read=1))
 
-    def codes(result: Any, *, sought: bool) -> list[str]:
-        found = window_reasons(result, sut_usage(), pressure(), LIMITS, means=Means(overload=sought))
-        return [reason.code for reason in found]
+    def codes(result: Any) -> tuple[list[str], list[str]]:
+        reasons = window_reasons(result, sut_usage(), pressure(), LIMITS)
+        return [reason.code for reason in reasons], [reason.code for reason in window_shortfalls(result, LIMITS)]
 
-    assert codes(overloaded, sought=True) == []
-    assert codes(overloaded, sought=False) == ["rate-missed", "errors"]
-    assert codes(failing, sought=True) == codes(failing, sought=False) == ["errors"]
+    assert codes(overloaded) == ([], ["rate-missed", "errors"])
+    assert codes(failing) == ([], ["errors"])
     busy = overloaded.model_copy(update={"driver_cpu_share": 0.99})
-    assert codes(busy, sought=True) == ["driver-saturated"], "what the driver cannot do says nothing of the server"
+    assert codes(busy)[0] == ["driver-saturated"], "what the driver cannot do says nothing of the server"
 
 
 def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_lowest_rate(run: LoadedRun) -> None:

@@ -12,15 +12,13 @@ from rich.console import Console
 from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown, summary_table
 from jdkmatrix.records import Capacity, CapacityLoad, CellRecord, Fork, RateLoad, Reason, Status, Window
 from jdkmatrix.store.loaded import LoadedRun
-from tests.builders import cell, fork, key, latency, load_result, pressure, sut_usage
+from tests.builders import cell, fork, key, load_result, pressure, sut_usage
+from tests.outcome_fixtures import run_of
 from tests.report_fixtures import QUICK, synthetic_run
 
 
-def measured(number: int, rps: float, p99_us: tuple[float, ...]) -> Fork:
-    loads = [
-        load_result(throughput_rps=rps, completed=round(rps), uncorrected=latency(p99), corrected=None)
-        for p99 in p99_us
-    ]
+def measured(number: int, rps: float, windows: int = 1) -> Fork:
+    loads = [load_result(throughput_rps=rps, completed=round(rps))] * windows
     windows = tuple(
         Window(index=i, t_s=0.0, load=load, sut=sut_usage(), host=pressure(), reasons=())
         for i, load in enumerate(loads, 1)
@@ -30,25 +28,24 @@ def measured(number: int, rps: float, p99_us: tuple[float, ...]) -> Fork:
 
 def printed(cells: list[CellRecord]) -> list[str]:
     sink = StringIO()
-    Console(file=sink, width=80).print(summary_table(cells))
+    Console(file=sink, width=80).print(summary_table(run_of(cells)))
     return sink.getvalue().splitlines()
 
 
 def test_figures_and_ratio() -> None:
-    liberty = cell(key("liberty"), (measured(1, 2000, (1000, 2000)), measured(2, 4000, (5000, 9000))))
-    virtual = cell(key("virtual"), (measured(1, 1000, (1000, 2000)), measured(2, 2000, (3000, 4000))))
+    liberty = cell(key("liberty"), (measured(1, 2000, 2), measured(2, 4000, 2)))
+    virtual = cell(key("virtual"), (measured(1, 1000, 2), measured(2, 2000, 2)))
     lines = printed([liberty, virtual])
     one = next(line for line in lines if "liberty" in line and "2/2" in line)
     other = next(line for line in lines if "virtual" in line)
     assert "2,828" in one, "the geometric mean of 2,000 and 4,000"
-    assert "3.50" in one, "p99 is the median of 1, 2, 5, 9 ms"
     assert "1,414" in other
-    assert "0.50 [0.50, 0.50]" in other
+    assert "0.500 0.500–0.500" in other
 
 
 def test_a_constant_rate_is_compared_by_cpu_time() -> None:
     load = RateLoad(rate_rps=1000, connections=10)
-    cells = [cell(key(executor), (measured(1, 1000, (1000,)),)) for executor in ("liberty", "virtual")]
+    cells = [cell(key(executor), (measured(1, 1000),)) for executor in ("liberty", "virtual")]
     text = printed([one.model_copy(update={"load": load}) for one in cells])
     assert "1.00 (1 block)" in "\n".join(text)
     assert "of CPU per request where the rate is constant" in " ".join("".join(text).split())
@@ -62,7 +59,7 @@ def test_the_rate_that_held_has_a_column_and_makes_the_ratio() -> None:
             outcome="found", p99_max_us=1e4, floor_rps=1e3, ceiling_rps=1e4, held_rps=held, failed_rps=held * 1.04,
             not_monotonic_rps=(), steps=(),
         )  # fmt: skip
-        forks = (measured(1, 10_000, (1000,)).model_copy(update={"capacity": found}), measured(2, 10_000, (1000,)))
+        forks = (measured(1, 10_000).model_copy(update={"capacity": found}), measured(2, 10_000))
         cells.append(cell(key(executor), forks).model_copy(update={"load": load}))
     lines = printed(cells)
     assert all(len(line) <= 80 for line in lines)
@@ -88,7 +85,8 @@ def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
     sink = StringIO()
     print_summary(loaded, Console(file=sink, width=200))
     text = summary_markdown(loaded)
-    assert text.startswith("### 20250101\\-120000\\-synthetic\\: complete\\, 2 of 2 cells\\, all with")
+    assert text.startswith("### 20250101\\-120000\\-synthetic\\: complete\\, 2 of 2 forks usable\n")
+    assert text.splitlines()[2].startswith("2 of 2 cells\\, all with")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) == 1 + 1 + 1 + 2, "headings, rule, condition, two cells"
     assert {row.count(" | ") for row in rows} == {5}
@@ -115,7 +113,9 @@ def test_what_cannot_be_used_is_told_above_the_table_and_below_it(
     broken = replace(loaded, cells=(*loaded.cells, bad))
     assert has_failures(broken) and not has_failures(loaded)
     text = summary_markdown(broken)
-    assert words in text.splitlines()[0].replace("\\", "")
+    head, _, cells = text.replace("\\", "").splitlines()[:3]
+    assert "2 of 3 forks usable: 1 lost to faults of the host or of the measurement" in head
+    assert words in cells
     listed = text.partition("**Failed or invalid**")[2].splitlines()[2]
     assert listed.endswith(f"\\#1 {status.value}\\: it \\<b\\>broke\\<\\/b\\> \\| badly")
 
@@ -129,7 +129,7 @@ def test_a_run_in_which_everything_fails_is_still_a_summary(loaded: LoadedRun) -
 
 
 def test_names_from_files_are_no_markup() -> None:
-    hostile = cell(key("[red]evil[/]", jdk="[bold]jdk"), (measured(1, 1000, (1000,)),))
+    hostile = cell(key("[red]evil[/]", jdk="[bold]jdk"), (measured(1, 1000),))
     text = "\n".join(printed([hostile]))
     assert "[bold]jdk" in text
     assert "[red]evil[/]" in text

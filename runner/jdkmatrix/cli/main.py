@@ -21,8 +21,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 EXIT_CODES = """Exit codes: 0 done; 1 a problem with input, parts or host, told in one message; 2 wrong use of the
-command line (of `doctor`: this host is unfit); 3 the run is complete but has failed or invalid cells;
-130 and 143 ended by Ctrl-C and SIGTERM, what was finished is kept."""
+command line (of `doctor`: this host is unfit); 3 the run is complete but has failed forks or cells without a
+usable one, or (`report` and `summary`, too) a result file of it is damaged or missing; 130 and 143 ended by Ctrl-C
+and SIGTERM, what was finished is kept."""
 
 app = typer.Typer(
     name="matrix",
@@ -105,7 +106,7 @@ def report(
     """Write the static site of one or more runs."""
     from jdkmatrix.cli import reporting
 
-    reporting.report(runs or [], site)
+    raise typer.Exit(reporting.report(runs or [], site))
 
 
 @app.command()
@@ -119,7 +120,7 @@ def summary(
     """Print again what a run printed at its end."""
     from jdkmatrix.cli import reporting
 
-    reporting.summarise(directory, as_markdown=as_markdown)
+    raise typer.Exit(reporting.summarise(directory, as_markdown=as_markdown))
 
 
 @app.command()

@@ -31,10 +31,13 @@ def figures(fork: Fork | ExperimentFork) -> str:
     if isinstance(fork, ExperimentFork):
         return alone.fork_words(fork)
     if not fork.usable:
-        return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
+        why = [*fork.reasons, *(reason for window in fork.windows for reason in window.shortfalls)]
+        return f"{fork.status.value}: {why[0].message.splitlines()[0] if why else ''}"
     cost = fork_cpu_us_per_request(fork)
     text = f"{rate_words(fork_throughput(fork))} req/s, {cost:.1f} µs CPU/request"
-    return text if fork.status is Status.OK else f"{text} ({fork.status.value})"
+    short = {reason.code for window in fork.valid_windows for reason in window.shortfalls}
+    marks = [*([] if fork.status is Status.OK else [fork.status.value]), *sorted(short)]
+    return f"{text} ({', '.join(marks)})" if marks else text
 
 
 def clock(seconds: float) -> str:

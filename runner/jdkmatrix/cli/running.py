@@ -18,7 +18,7 @@ from rich.console import Console
 
 from jdkmatrix import __version__
 from jdkmatrix.cli.progress import display
-from jdkmatrix.cli.reporting import write_site
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, tell_damage, write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import has_failures, print_summary
@@ -42,8 +42,6 @@ from jdkmatrix.provision.cache import cache_dir
 from jdkmatrix.records import HostFacts, RunRecord, Session, Stopping
 from jdkmatrix.report.wording import pinned_words
 from jdkmatrix.store.runs import RunStore, latest_run
-
-EXIT_WITH_FAILURES = 3
 
 
 class StoppedError(BaseException):
@@ -122,8 +120,9 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
 
 def _conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
     loaded = store.load()
-    index = write_site(project, [store.directory], site)
+    index = write_site(project, [loaded], site)
     print_summary(loaded, console)
+    tell_damage([loaded])
     console.print(f"results: {store.directory}", soft_wrap=True)
     console.print(f"site: {index}", soft_wrap=True)
     return EXIT_WITH_FAILURES if has_failures(loaded) else 0

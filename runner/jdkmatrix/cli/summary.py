@@ -1,11 +1,10 @@
-"""What a run prints at its end, and `matrix summary`."""
+"""What a run prints at its end, and `matrix summary`. Every figure is the one that the pages show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from statistics import median
 
 from rich import box
 from rich.console import Console
@@ -13,11 +12,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli import alone, markdown
-from jdkmatrix.config.executors import BASELINE, reference
-from jdkmatrix.measure.windows import rate_words
+from jdkmatrix.config.executors import BASELINE, is_again, reference
 from jdkmatrix.records import (
     CapacityLoad,
-    CellKey,
     CellLoad,
     CellRecord,
     ExperimentRecord,
@@ -25,26 +22,41 @@ from jdkmatrix.records import (
     RampedLoad,
     RateLoad,
     RunRecord,
+    SaturateLoad,
     Status,
     StepsLoad,
-    Window,
 )
 from jdkmatrix.report import sessions
-from jdkmatrix.report.cellstats import Cells, CellStats
+from jdkmatrix.report.cell_figures import failed_words, of_metric
+from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats
 from jdkmatrix.report.dependence import check_blocks
-from jdkmatrix.stats import Ratio, paired_ratio, summarise
-from jdkmatrix.stats.forks import fork_capacity_rps, leading_by_block
+from jdkmatrix.report.fork_counts import count_forks
+from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.numbers import ratio_value
+from jdkmatrix.report.outcomes import DID, counted, is_news, sentence
+from jdkmatrix.report.wording import condition, losses_words, marked_interval
+from jdkmatrix.stats import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
 
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
 _LISTED_AT_MOST = 50
 
 
+class _Judged:
+    """A run with its cells and verdicts, worked out once."""
+
+    def __init__(self, loaded: LoadedRun) -> None:
+        self.loaded = loaded
+        self.cells = Cells(loaded.run, loaded.cells)
+        self.judgements = judge_run(self.cells)
+
+
 @dataclass(frozen=True)
 class Row:
-    """One cell in words: executor, forks, req/s, CPU, p99 or the rate that is held, ratio. `usable`: has any fork."""
+    """One cell in words: executor, forks, req/s, CPU, p99 or the rate that is held, ratio. `amber`: forks of it were
+    lost, or its ratio is not judged."""
 
-    usable: bool
+    amber: bool
     columns: tuple[str, ...]
 
 
@@ -56,30 +68,39 @@ class Group:
     rows: tuple[Row, ...]
 
 
-def summary_table(cells: Sequence[CellRecord], *, sequential: bool = False) -> Table:
+def summary_table(loaded: LoadedRun) -> Table:
+    """The table of `print_summary` alone."""
+    return _table(_Judged(loaded))
+
+
+def _table(run: _Judged) -> Table:
     """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
-    block by block. Figures are geometric means over forks, as on the page. Fits on a terminal of 80 columns, so that
-    the rate that is held stands in the place of p99 where it was searched for."""
-    table = Table(caption=_caption(cells), caption_justify="left")
-    first, *figures = _headings(cells)
+    block by block. Fits on a terminal of 80 columns, so that the rate that is held stands in the place of p99 where it
+    was searched for."""
+    table = Table(caption=_caption(run.loaded.cells), caption_justify="left")
+    first, *figures = _headings(run.loaded.cells)
     table.add_column(first, no_wrap=True)
     for name in figures:
         table.add_column(name, justify="right")
-    for group in _groups(cells, sequential=sequential):
+    for group in _groups(run):
         jdk, *others = map(escape, group.condition)
         table.add_section()
         table.add_row(f"[bold]{jdk}[/]", "", *others)
         for row in group.rows:
-            executor, forks, throughput, *rest = map(escape, row.columns)
-            style = "" if row.usable else "[yellow]"
-            table.add_row(f"{style}  {executor}", forks, f"{style}{throughput}", *rest)
+            executor, *rest = map(escape, row.columns)
+            style = "[yellow]" if row.amber else ""
+            table.add_row(f"{style}  {executor}", *(f"{style}{text}" for text in rest))
     return table
 
 
 def print_summary(loaded: LoadedRun, console: Console) -> None:
-    """The tables, what could not be measured here, what went wrong, and what a reader must know."""
+    """How many forks can be used, the tables, what came of the forks, what could not be measured here, what went wrong,
+    and what a reader must know."""
+    run = _Judged(loaded)
+    forks = count_forks(loaded)
+    console.print(f"{'[yellow]' if forks.amber else ''}{escape(f'{loaded.run.run_id}: {forks.text}')}", soft_wrap=True)
     if loaded.cells or not loaded.experiments:
-        console.print(summary_table(loaded.cells, sequential=loaded.run.stopping is not None))
+        console.print(_table(run))
     for title, table in _alone_tables(loaded.experiments):
         console.print(f"[bold]{escape(title)}", soft_wrap=True)
         console.print(table)
@@ -87,12 +108,14 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
         console.print(_ALONE_CAPTION)
     for text in _measured_how(loaded):
         console.print(escape(text), soft_wrap=True)
-    for text in _not_testable(loaded):
-        console.print(f"[yellow]not testable here: {escape(text)}", soft_wrap=True)
-    for problem in _problems(loaded):
-        console.print(f"[yellow]{escape(problem)}", soft_wrap=True)
-    for warning in _warnings(loaded):
-        console.print(f"[yellow]{escape(warning)}", soft_wrap=True)
+    for texts in (
+        _outcomes(run),
+        (f"not testable here: {text}" for text in _not_testable(loaded)),
+        _problems(loaded),
+        _warnings(loaded),
+    ):
+        for text in texts:
+            console.print(f"[yellow]{escape(text)}", soft_wrap=True)
     for note in loaded.run.notes:
         console.print(f"note: {escape(note)}", soft_wrap=True)
     console.print(_seed_words(loaded.run), soft_wrap=True)
@@ -112,17 +135,18 @@ _ALONE_CAPTION = "without a server: median, least and most over forks"
 
 
 def summary_markdown(loaded: LoadedRun) -> str:
-    """The same for the job summary of a CI service, with a heading that says whether everything can be used."""
-    run, cells = loaded.run, loaded.cells
+    """The same for the job summary of a CI service, with a heading that says how many forks can be used."""
+    judged, run, cells = _Judged(loaded), loaded.run, loaded.cells
     rows: list[Sequence[str]] = []
-    for group in _groups(cells, sequential=run.stopping is not None):
+    for group in _groups(judged):
         jdk, *others = map(markdown.escaped, group.condition)
         rows.append((f"**{jdk}**", "", *others))
         rows += [tuple(map(markdown.escaped, row.columns)) for row in group.rows]
     parts = [
-        f"### {markdown.escaped(f'{run.run_id}: {run.status}, {_outcome(loaded)}')}",
+        f"### {markdown.escaped(f'{run.run_id}: {run.status}, {count_forks(loaded).text}')}",
         markdown.escaped(
-            f"{run.latest_session.host.cpu.model}, Linux {run.latest_session.host.kernel}; {_seed_words(run)}"
+            f"{_cells_words(loaded)}; {run.latest_session.host.cpu.model}, Linux "
+            f"{run.latest_session.host.kernel}; {_seed_words(run)}"
         ),
         *map(markdown.escaped, _measured_how(loaded)),
     ]
@@ -134,6 +158,7 @@ def summary_markdown(loaded: LoadedRun) -> str:
     if loaded.experiments:
         parts += [_alone_markdown(loaded.experiments), markdown.escaped(_ALONE_CAPTION)]
     lists = {
+        "Outcomes of forks, and what is not judged": tuple(_outcomes(judged)),
         "Not testable here": tuple(_not_testable(loaded)),
         "Failed or invalid": tuple(_problems(loaded)),
         "Notes": (*_warnings(loaded), *run.notes),
@@ -162,11 +187,11 @@ def _seed_words(run: RunRecord) -> str:
 
 
 def has_failures(loaded: LoadedRun) -> bool:
-    """Has a cell no fork that can be used, or did any fork fail?"""
-    return bool(_unusable(loaded) or _failed_forks(loaded))
+    """Has a cell no fork that can be used, did any fork fail, or is a result file damaged or missing?"""
+    return bool(_unusable(loaded) or _failed_forks(loaded) or loaded.damaged)
 
 
-def _outcome(loaded: LoadedRun) -> str:
+def _cells_words(loaded: LoadedRun) -> str:
     cells = f"{len(loaded.every_cell)} of {len(loaded.run.cells)} cells"
     if not has_failures(loaded):
         return f"{cells}, all with forks that can be used"
@@ -200,9 +225,38 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
     yield from loaded.problems
     for cell in loaded.every_cell:
         for fork in cell.forks:
+            label = f"{cell.key.cell_id}#{fork.fork}"
             for reason in fork.reasons:
                 label = cell.key.fork_label(fork.fork, fork.attempt)
                 yield f"{label} {fork.status.value}: {reason.message.splitlines()[0]}"
+            if isinstance(fork, Fork) and fork.valid_windows and not fork.usable and not fork.reasons:
+                short = dict.fromkeys(reason.message for window in fork.windows for reason in window.shortfalls)
+                yield f"{cell.key.fork_label(fork.fork, fork.attempt)} without a figure: {'; '.join(short)}"
+
+
+def _outcomes(run: _Judged) -> Iterator[str]:
+    """Where forks did not do what their load asks for, failed requests, and ratios that are not judged."""
+    for record in cells_by_condition(run.loaded.cells):
+        cell, key = run.cells.get(record.key), record.key
+        told = list(_told(cell, run)) if cell else []
+        if told:
+            yield f"{key.jdk}, {key.served}, {condition(key.cpus, key.burn_us)}, {key.load}: {'; '.join(told)}."
+
+
+def _told(cell: CellStats, run: _Judged) -> Iterator[str]:
+    key = cell.key
+    base = reference(key.executor)
+    judged = run.judgements.outcomes(key)
+    if judged is not None and is_news(judged):
+        yield sentence(judged, key.executor, base)
+    elif judged is None and cell.attained.no and not cell.question.is_sought:
+        yield f"{key.executor} {DID[cell.question]} in {counted(cell.attained)} forks"
+    if failed_words(cell):
+        yield f"{cell.failed_requests:,} requests failed with {key.executor}, and are in no throughput"
+    ratio = run.judgements.of(run.cells.leading(key), key)
+    if ratio is not None and ratio.verdict is Verdict.NOT_JUDGED:
+        compared = "A/A check" if is_again(key.executor) else "ratio"
+        yield f"{compared} not judged, {losses_words(ratio.losses, key.executor, base)}"
 
 
 def _searched(cells: Iterable[CellRecord]) -> bool:
@@ -222,21 +276,34 @@ def _headings(cells: Sequence[CellRecord]) -> tuple[str, ...]:
 
 def _caption(cells: Sequence[CellRecord]) -> str:
     kinds = list(dict.fromkeys(_ratio_of(cell.load) for cell in cells)) or ["of req/s"]
-    p99 = "" if _searched(cells) else "; p99: median over windows"
-    return f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval{p99}"
+    caption = f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval"
+    if _searched(cells):
+        return caption
+    caption += "; p99: of all requests of the usable forks together"
+    if any(isinstance(cell.load, SaturateLoad) for cell in cells):
+        caption += ", in a closed loop service time, where a slow answer delays the next request"
+    return caption
 
 
-def _groups(cells: Sequence[CellRecord], *, sequential: bool) -> Iterator[Group]:
-    searched = _searched(cells)
-    by_key = {cell.key: cell for cell in cells}
-    for key, members in groupby(cells_by_condition(cells), key=lambda cell: cell.key.group):
+def _groups(run: _Judged) -> Iterator[Group]:
+    searched = _searched(run.loaded.cells)
+    for key, members in groupby(cells_by_condition(run.loaded.cells), key=lambda cell: cell.key.group):
         cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
-        rows = []
-        for cell in members:
-            ratio = ratio_text(ratio_to_baseline(cell, by_key, sequential=sequential))
-            latency = _held(cell) if searched else p99_ms(cell.forks)
-            rows.append(Row(bool(CellStats(cell).usable), (*_figures(cell), latency, ratio)))
+        rows = [_row(cell, run, searched=searched) for one in members if (cell := run.cells.get(one.key))]
         yield Group((key.jdk, key.served, cpus, f"{key.burn_us} µs", key.load), tuple(rows))
+
+
+def _row(cell: CellStats, run: _Judged, *, searched: bool) -> Row:
+    key = cell.key
+    ratio = run.judgements.of(run.cells.leading(key), key)
+    amber = len(cell.usable) < cell.forks or (ratio is not None and ratio.verdict is Verdict.NOT_JUDGED)
+    forks = f"{len(cell.usable)}/{cell.forks}"
+    last = ratio_text(ratio) if ratio else "no pair" if run.judgements.outcomes(key) else ""
+    if not cell.usable:
+        statuses = sorted({fork.status.value for fork in cell.record.forks}) or ["not measured"]
+        return Row(amber, (key.executor, forks, ", ".join(statuses), "", "–", last))
+    figures = (of_metric(one, cell, why="").text for one in (THROUGHPUT, CPU, CAPACITY if searched else P99))
+    return Row(amber, (key.executor, forks, *figures, last))
 
 
 def _ratio_of(load: CellLoad) -> str:
@@ -261,57 +328,9 @@ def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
     return sorted(cells, key=lambda cell: first[cell.key.group])
 
 
-def _figures(cell: CellRecord) -> tuple[str, ...]:
-    """Executor, forks, throughput or why there is none, CPU per request."""
-    figures = CellStats(cell)
-    usable = figures.usable
-    name, forks = cell.key.executor, f"{len(usable)}/{len(cell.forks)}"
-    if not usable:
-        statuses = sorted({fork.status.value for fork in cell.forks}) or ["not measured"]
-        return (name, forks, ", ".join(statuses), "")
-    return (
-        name,
-        forks,
-        rate_words(summarise(list(figures.throughput_rps.values())).geomean) if figures.throughput_rps else "–",
-        _geomean(figures.cpu_us_per_request, ".1f"),
-    )
-
-
-def _geomean(by_block: Mapping[int, float], number_format: str) -> str:
-    return format(summarise(list(by_block.values())).geomean, number_format) if by_block else "–"
-
-
-def _held(cell: CellRecord) -> str:
-    """The highest rate that held, over the forks whose search came to its end."""
-    found = [held for fork in cell.forks if fork.usable and (held := fork_capacity_rps(fork))]
-    return f"{summarise(found).geomean:,.0f}" if found else "–"
-
-
-def ratio_to_baseline(
-    cell: CellRecord, cells: Mapping[CellKey, CellRecord], *, sequential: bool = False
-) -> Ratio | None:
-    """The leading figure of `cell` over that of what it is compared with; None for the baseline itself or without
-    pairs."""
-    if cell.key.executor == BASELINE:
-        return None
-    other = cells.get(cell.key.model_copy(update={"executor": reference(cell.key.executor)}))
-    return paired_ratio(leading_by_block(cell), leading_by_block(other), sequential=sequential) if other else None
-
-
-def ratio_text(ratio: Ratio | None) -> str:
-    if ratio is None:
-        return ""
-    if ratio.ci_low is None or ratio.ci_high is None:
-        return f"{ratio.value:.2f} (1 block)"
-    return f"{ratio.value:.2f} [{ratio.ci_low:.2f}, {ratio.ci_high:.2f}]"
-
-
-def p99_ms(forks: Iterable[Fork]) -> str:
-    """The median over all valid windows."""
-    values = [p99 for fork in forks for window in fork.valid_windows for p99 in _p99_us(window)]
-    return f"{median(values) / 1000:.2f}" if values else "–"
-
-
-def _p99_us(window: Window) -> tuple[float, ...]:
-    latency = window.load.corrected or window.load.uncorrected
-    return (latency.percentiles_us["99"],) if latency else ()
+def ratio_text(judged: Judged) -> str:
+    """ "0.83 0.80–0.86"."""
+    value = ratio_value(judged.ratio)
+    if judged.verdict is Verdict.NOT_JUDGED:
+        return f"{value} {judged.verdict.value}"
+    return f"{value} {marked_interval(judged) or '(1 block)'}"

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from jdkmatrix.config.executors import reference
 from jdkmatrix.records import CellRecord
-from jdkmatrix.stats.forks import leading_by_block
+from jdkmatrix.stats.figures import leading_by_block
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block
 
 
@@ -17,21 +17,29 @@ def decide(group: Iterable[CellRecord], blocks: int, rules: StoppingRules) -> De
 
 
 def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms]:
-    """By executor: its leading figure and that of the executor that it is compared with, per block.
+    """By executor: its leading figure and that of the executor that it is compared with, per block; of forks whose
+    figure may stand in a ratio.
 
     Where nothing is compared (a single executor, say), every executor's own figure must be precise instead: it is
-    paired with 1.
+    paired with 1. A comparison whose arms lost different numbers of forks is not judged, however many blocks come: it
+    is left without figures, so that it holds nobody up.
     """
-    by_block: dict[str, Mapping[int, float]] = {
-        cell.key.executor: {block: value for block, value in leading_by_block(cell).items() if block <= blocks}
-        for cell in group
+    cells = {cell.key.executor: cell for cell in group}
+    figures = {executor: _up_to(blocks, leading_by_block(cell)) for executor, cell in cells.items()}
+    lost = {
+        executor: sum(fork.fork <= blocks for fork in cell.forks) - len(figures[executor])
+        for executor, cell in cells.items()
     }
-    found: dict[Hashable, Arms] = {
-        executor: (figures, by_block[reference(executor)])
-        for executor, figures in by_block.items()
-        if reference(executor) != executor and reference(executor) in by_block
-    }
-    return found or {executor: (figures, dict.fromkeys(figures, 1.0)) for executor, figures in by_block.items()}
+    found: dict[Hashable, Arms] = {}
+    for executor, mine in figures.items():
+        base = reference(executor)
+        if base != executor and base in figures:
+            found[executor] = ({}, {}) if lost[executor] != lost[base] else (mine, figures[base])
+    return found or {executor: (mine, dict.fromkeys(mine, 1.0)) for executor, mine in figures.items()}
+
+
+def _up_to(blocks: int, by_block: Mapping[int, float]) -> dict[int, float]:
+    return {block: figure for block, figure in by_block.items() if block <= blocks}
 
 
 def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:

@@ -1,4 +1,10 @@
-"""Why a window, or a whole fork, must not be trusted. Pure: figures and thresholds in, reasons out."""
+"""Why a window, or a whole fork, must not be trusted, and what the server did not do. Pure: figures and thresholds in,
+reasons out.
+
+The two are kept apart. What the host or the measurement did wrong (`window_reasons`) spoils a window: it says nothing
+of the server and is dropped. What the server did not do (`window_shortfalls`: answer, keep up, answer without a
+failure) is what was to be found out. To drop that would keep the forks that did well and no others.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +35,13 @@ from jdkmatrix.records import (
 class Means:
     """What a window means to see, which is no fault then.
 
-    `service_s`: what an answer takes at least; what becomes due in the last of it cannot be answered. `overload`: the
-    load looks for what the server cannot do, so that a missed rate and the requests that fail with it are what is
-    measured; without a missed rate, failures count as ever. `heap_growth`: where the memory goes is the question.
-    `sut_cpus`, `remote_cpus`: how many the server and the remote system have. `precision`: what the profile promises
-    for a ratio, as a share; what takes the server's CPU time away is judged by it. `p99_max_us`: the objective that
-    latency is held against.
+    `service_s`: what an answer takes at least; what becomes due in the last of it cannot be answered. `heap_growth`:
+    where the memory goes is the question. `sut_cpus`, `remote_cpus`: how many the server and the remote system have.
+    `precision`: what the profile promises for a ratio, as a share; what takes the server's CPU time away is judged by
+    it. `p99_max_us`: the objective that latency is held against.
     """
 
     service_s: float = 0.0
-    overload: bool = False
     heap_growth: bool = False
     remote_cpus: int = 0
     precision: float = 0.05
@@ -58,14 +61,19 @@ def window_reasons(
     remote: RemoteStats | None = None,
     means: Means = USUAL,
 ) -> tuple[Reason, ...]:
-    """Every gate that this window did not pass; empty means valid."""
-    of_load = [*_of_driver(load, limits, means)]
-    if load.completed == 0:
-        of_load.append(Reason(code="no-answers", message="no request was answered", figures={"completed": 0}))
-    if not (means.overload and is_missed(load, limits, service_s=means.service_s)):
-        of_load += _of_answers(load, limits, means.service_s)
+    """Every gate that this window did not pass by a fault of the host or of the measurement; empty means valid."""
     of_remote = remote_reasons(remote, means, limits) if remote else ()
-    return (*of_load, *of_remote, *_of_sut(sut, limits, means), *host_reasons(host, limits, means))
+    return (
+        *_of_driver(load, limits, means),
+        *of_remote,
+        *_of_sut(sut, limits, means),
+        *host_reasons(host, limits, means),
+    )
+
+
+def window_shortfalls(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> tuple[Reason, ...]:
+    """What the server did not do of what it was asked for; empty means that it did all. `service_s`: as in Means."""
+    return tuple(_of_answers(load, limits, service_s))
 
 
 def is_missed(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> bool:
@@ -164,6 +172,8 @@ def _of_driver(load: LoadResult, limits: Thresholds, means: Means) -> Iterator[R
 
 
 def _of_answers(load: LoadResult, limits: Thresholds, service_s: float) -> Iterator[Reason]:
+    if load.completed == 0:
+        yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
     due, share = _due(load, service_s), _achieved_share(load, service_s)
     if due is not None and share is not None and share < limits.achieved_rate_min:
         yield Reason(
@@ -171,7 +181,7 @@ def _of_answers(load: LoadResult, limits: Thresholds, service_s: float) -> Itera
             message=f"{load.completed:,} of {due:,.0f} requests that were due were answered",
             figures={"achieved_share": share, "min": limits.achieved_rate_min},
         )
-    failed = load.errors.total + load.non_2xx
+    failed = load.failed
     if failed > limits.error_share_max * (load.completed + load.errors.total):
         yield Reason(
             code="errors",

@@ -26,16 +26,16 @@ def measure_phases(
         return None
     if isinstance(load, RampedLoad):
         ramp = load.ramp
-        done.append(windows.measure(ramp, ramp.duration_s, index=1, label="ramp", title="ramp", overload_sought=True))
+        done.append(windows.measure(ramp, ramp.duration_s, index=1, label="ramp", title="ramp"))
         return None
     for index in range(1, count + 1):
         title = f"window {index}/{count}"
         done.append(windows.measure(load.in_windows, window_s, index=index, label=f"window-{index}", title=title))
     if isinstance(load.in_windows, SaturateLoad):
         done[:] = beside_peers(done, windows.thresholds)
-    valid = [window.load.throughput_rps for window in done if window.valid]
-    if isinstance(load, CapacityLoad) and valid:
-        return search_capacity(load, windows, ceiling_rps=fmean(valid))
+    rates_rps = [window.load.succeeded_rps for window in done if window.valid]
+    if isinstance(load, CapacityLoad) and any(rates_rps):
+        return search_capacity(load, windows, ceiling_rps=fmean(rates_rps))
     return None
 
 
@@ -47,7 +47,6 @@ def _measure_steps(load: StepsLoad, windows: Windows, done: list[Window]) -> Non
             index=index,
             label=f"step-{index}",
             title=f"step {index}/{len(load.rates_rps)}, {rate_rps:,.0f} req/s",
-            overload_sought=True,
         )
         done.append(window)
         if _missed_in_a_row(done, windows) >= load.missed_max:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.measure.gates import USUAL, Means, window_reasons
+from jdkmatrix.measure.gates import USUAL, Means, window_reasons, window_shortfalls
 from jdkmatrix.measure.observe import Bench
 from jdkmatrix.records import Load, LoadResult, RateLoad, Window
 
@@ -32,31 +32,23 @@ class Windows:
         """As the driver's session has it."""
         return self.bench.session.nearest(load)
 
-    def measure(
-        self, load: Load, duration_s: float, *, index: int, label: str, title: str, overload_sought: bool = False
-    ) -> Window:
-        """`label` names its files, `title` stands before its figures; `overload_sought`: beside what all windows mean
-        to see."""
+    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+        """`label` names its files, `title` stands before its figures."""
         seen = self.bench.observe(load, duration_s, label=label)
-        reasons = window_reasons(
-            seen.load,
-            seen.sut,
-            seen.host,
-            self.thresholds,
-            remote=seen.remote,
-            means=replace(self.means, overload=overload_sought),
-        )
-        verdict = f" (invalid: {', '.join(reason.code for reason in reasons)})" if reasons else ""
-        self.listener.step(f"{title}: {_figures(seen.load, seen.sut.cpu_us_per_request)}{verdict}")
-        return Window(
+        window = Window(
             index=index,
             t_s=seen.t_s,
             load=_with_log_path(seen.load, self.log_prefix),
             sut=seen.sut,
             host=seen.host,
             remote=seen.remote,
-            reasons=reasons,
+            reasons=window_reasons(
+                seen.load, seen.sut, seen.host, self.thresholds, remote=seen.remote, means=self.means
+            ),
+            shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
         )
+        self.listener.step(f"{title}: {_figures(window)}{_verdict(window)}")
+        return window
 
 
 def rate_words(per_s: float) -> str:
@@ -64,10 +56,20 @@ def rate_words(per_s: float) -> str:
     return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.3g}"
 
 
-def _figures(result: LoadResult, cpu_us: float) -> str:
-    latency = result.corrected or result.uncorrected
+def _figures(window: Window) -> str:
+    latency = window.load.corrected or window.load.uncorrected
     p99 = f", p99 {latency.percentiles_us['99'] / 1000:.2f} ms" if latency else ""
-    return f"{rate_words(result.throughput_rps)} req/s, {cpu_us:.1f} µs CPU/request{p99}"
+    return f"{rate_words(window.load.succeeded_rps)} req/s, {window.cpu_us_per_answer:.1f} µs CPU/request{p99}"
+
+
+def _verdict(window: Window) -> str:
+    """What spoilt it, and what the server did not do, by their codes; empty where there is neither."""
+    found = []
+    if window.reasons:
+        found.append(f"invalid: {', '.join(reason.code for reason in window.reasons)}")
+    if window.shortfalls:
+        found.append(f"fell short: {', '.join(reason.code for reason in window.shortfalls)}")
+    return f" ({'; '.join(found)})" if found else ""
 
 
 def _with_log_path(load: LoadResult, log_prefix: str) -> LoadResult:

@@ -173,6 +173,13 @@ class Window(Record):
     def valid(self) -> bool:
         return not self.reasons
 
+    @property
+    def cpu_us_per_answer(self) -> float:
+        """CPU time of the SUT per answer of status 2xx, in µs; 0 without such an answer. A server that refuses quickly
+        is not cheap."""
+        load = self.load
+        return self.sut.cpu_us_per_request * load.completed / load.succeeded if load.succeeded else 0.0
+
 
 class CapacityStep(Record):
     """One window of the search; `held`: within the objective and without a failed request, None where it is invalid."""
@@ -278,8 +285,10 @@ class Fork(Record):
 
     @property
     def usable(self) -> bool:
-        """May this fork stand in a table or a ratio?"""
-        return self.status in (Status.OK, Status.NOT_STEADY) and bool(self.valid_windows)
+        """Has it figures that can be trusted? A server that never answered well has none; what became of it is an
+        outcome all the same (stats/attainment.py)."""
+        measured = self.status in (Status.OK, Status.NOT_STEADY)
+        return measured and any(window.load.succeeded for window in self.valid_windows)
 
 
 class Identity(Record):

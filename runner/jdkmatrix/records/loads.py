@@ -318,3 +318,18 @@ class LoadResult(Record):
     driver_cpu_share: float  # of the CPUs it may use, 0..1
     intervals: tuple[Interval, ...]
     hlog: str | None = None  # path beside the cell file
+
+    @property
+    def failed(self) -> int:
+        """Requests without an answer, and answers other than 2xx."""
+        return self.errors.total + self.non_2xx
+
+    @property
+    def succeeded(self) -> int:
+        """Answers of status 2xx within the phase."""
+        return self.completed - self.non_2xx
+
+    @property
+    def succeeded_rps(self) -> float:
+        """Answers of status 2xx per second."""
+        return self.throughput_rps - self.non_2xx / self.duration_s if self.succeeded else 0.0

@@ -9,8 +9,9 @@ from jdkmatrix.config.executors import first_arm, is_again
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import ratio_interval, ratio_value
+from jdkmatrix.report.outcomes import against, verdict
 from jdkmatrix.report.views import Notice
-from jdkmatrix.report.wording import because, condition
+from jdkmatrix.report.wording import because, condition, losses_words
 from jdkmatrix.stats import Ratio, Verdict
 
 
@@ -23,10 +24,17 @@ def aa_notices(cells: Cells, judgements: Judgements) -> Iterable[Notice]:
         metric = cells.leading(key)
         arms = f"{base} against itself on {key.jdk}, {key.served}, {condition(key.cpus, key.burn_us)}, {key.load}"
         judged = judgements.of(metric, key)
+        outcomes = judgements.outcomes(key)
+        if outcomes is not None and outcomes.differs:
+            text = f"{arms}: the second arm {against(outcomes)} with the first, {verdict(outcomes)}"
+            yield Notice("warn", "A/A check failed", f"{text}: a difference where there is none.")
         if judged is None:
             yield Notice("warn", "No A/A check", f"{arms}: no block has both arms usable.")
             continue
         ratio = judged.ratio
+        if judged.verdict is Verdict.NOT_JUDGED:
+            yield Notice("warn", "A/A check not judged", f"{arms}: {losses_words(judged.losses)}.")
+            continue
         found = f"{arms}: {metric.name} ratio {ratio_value(ratio)}"
         detectable = detectable_share(ratio)
         if detectable is None:

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from jdkmatrix.records import CellKey
 from jdkmatrix.report.cellstats import Metric
-from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
+from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, JudgedOutcomes, Judgements
 from jdkmatrix.report.numbers import ratio_value
+from jdkmatrix.report.outcomes import TITLES, against, counted, finding_of, is_news, sentence
+from jdkmatrix.report.pairs import paired_words
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Answer
-from jdkmatrix.report.wording import Finding, condition, finding, marked_interval, ratio_sentence
+from jdkmatrix.report.wording import Finding, condition, finding, losses_words, marked_interval, ratio_sentence
 from jdkmatrix.stats import Judged
 
 
@@ -24,7 +26,14 @@ def answers(
     for jdk in part.jdks:
         keys = [key for key in part.keys if (key.jdk, key.executor) == (jdk, NUMERATOR)]
         judged = [(metric, {key: one for key in keys if (one := judgements.of(metric, key))}) for metric in metrics]
-        found.append(_answer(jdk, keys, judged, tuple(seen.get(jdk, ()))))
+        outcomes = {key: told for key in keys if (told := judgements.outcomes(key))}
+        paired = {
+            (metric, key): words
+            for metric in metrics
+            for key in keys
+            if (compared := judgements.comparison(metric, key)) and (words := paired_words(compared))
+        }
+        found.append(_answer(jdk, keys, judged, outcomes, paired, tuple(seen.get(jdk, ()))))
     return tuple(found)
 
 
@@ -32,22 +41,49 @@ def _answer(
     jdk: str,
     keys: Sequence[CellKey],
     judged: Sequence[tuple[Metric, dict[CellKey, Judged]]],
+    outcomes: Mapping[CellKey, JudgedOutcomes],
+    paired: Mapping[tuple[Metric, CellKey], str],
     seen: tuple[tuple[str, str], ...],
 ) -> Answer:
+    """`paired`: which blocks a ratio is of, where that must be said."""
     told = [(metric, by_key) for metric, by_key in judged if by_key]
-    if not told and seen:
-        return Answer(jdk, seen)
-    if not told:
-        return Answer(f"{jdk}: no answer", (("", f"No block has both {NUMERATOR} and {DENOMINATOR} usable."),))
+    news = {key: one for key, one in outcomes.items() if is_news(one)}
+    if not told and not news:
+        return Answer(jdk, seen) if seen else _no_answer(jdk)
+    amber = any(finding(one, metric) is Finding.NOT_JUDGED for metric, by_key in told for one in by_key.values())
     if len(keys) > 1:
-        return Answer(jdk, (*seen, *((metric.title, _tally(by_key, metric, len(keys))) for metric, by_key in told)))
-    single = [(metric, next(iter(by_key.values()))) for metric, by_key in told]
-    sentences = tuple((metric.title, ratio_sentence(metric, one, NUMERATOR, DENOMINATOR)) for metric, one in single)
-    return Answer(f"{jdk}: {_verdict(*single[0])}", (*seen, *sentences))
+        first = [_outcomes_tally(outcomes)] if news else []
+        tallies = [(metric.title, _tally(by_key, metric, len(keys))) for metric, by_key in told]
+        return Answer(jdk, (*seen, *first, *tallies), amber)
+    sentences = [(TITLES[one.question], f"{sentence(one, NUMERATOR, DENOMINATOR)}.") for one in news.values()]
+    single = [(metric, *next(iter(by_key.items()))) for metric, by_key in told]
+    sentences += [
+        (metric.title, ratio_sentence(metric, one, NUMERATOR, DENOMINATOR, paired=paired.get((metric, key))))
+        for metric, key, one in single
+    ]
+    lead = _lead([(metric, one) for metric, _, one in single], next(iter(news.values()), None))
+    return Answer(f"{jdk}: {lead}", (*seen, *sentences), amber)
+
+
+def _no_answer(jdk: str) -> Answer:
+    return Answer(f"{jdk}: no answer", (("", f"No block has both {NUMERATOR} and {DENOMINATOR} usable."),))
+
+
+def _lead(judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None) -> str:
+    """Which forks did what they were to do comes first, where that makes a difference or nothing else is known."""
+    if outcomes is not None and (outcomes.differs or not judged):
+        found = finding_of(outcomes)
+        ahead = {Finding.BETTER: (NUMERATOR, DENOMINATOR), Finding.WORSE: (DENOMINATOR, NUMERATOR)}.get(found)
+        if ahead is None:
+            return f"{NUMERATOR} {against(outcomes)} with {DENOMINATOR}, {found.value}"
+        return f"{ahead[0]} ahead of {ahead[1]}: {NUMERATOR} {against(outcomes)}"
+    return _verdict(*judged[0])
 
 
 def _verdict(metric: Metric, judged: Judged) -> str:
     found = finding(judged, metric)
+    if found is Finding.NOT_JUDGED:
+        return f"{metric.name} not judged: {losses_words(judged.losses, NUMERATOR, DENOMINATOR)}"
     if found is Finding.NO_EVIDENCE_YET:
         return f"no evidence yet of a difference in {metric.name}"
     if found is Finding.NO_DIFFERENCE_SEEN:
@@ -64,6 +100,8 @@ _TALLY = {
     Finding.NO_EVIDENCE_YET: "no evidence yet",
     Finding.NO_DIFFERENCE_SEEN: "no difference seen",
     Finding.ONE_BLOCK: "one block only",
+    Finding.NOT_JUDGED: "not judged",
+    Finding.TOO_FEW_FORKS: "too few forks to tell",
 }
 
 
@@ -77,3 +115,17 @@ def _tally(by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> st
     said = ", ".join(filter(None, (marked_interval(judged), _TALLY[finding(judged, metric)])))
     farthest = f"{ratio_value(judged.ratio)} ({said}) at {condition(key.cpus, key.burn_us)}"
     return f"of {conditions} conditions: {', '.join(counts)}. Farthest from 1: {farthest}."
+
+
+def _outcomes_tally(by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]:
+    """As `_tally`, of how many forks did what their load asks for."""
+    findings = [finding_of(one) for one in by_key.values()]
+    counts = [f"{text} in {findings.count(found)}" for found, text in _TALLY.items() if found in findings]
+    key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
+    one, other = widest.contrast.numerator, widest.contrast.denominator
+    farthest = f"{counted(one)} forks with {NUMERATOR}, {counted(other)} with {DENOMINATOR}"
+    where = condition(key.cpus, key.burn_us)
+    return (
+        TITLES[widest.question],
+        f"of {len(by_key)} conditions: {', '.join(counts)}. Farthest apart: {farthest} at {where}.",
+    )

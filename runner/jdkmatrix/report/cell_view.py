@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from jdkmatrix.config.executors import reference
 from jdkmatrix.records import CellKey, Fork, Reason, RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import Logs, attempt_views, order_words
-from jdkmatrix.report.cellstats import Cells, CellStats, summary_of
+from jdkmatrix.report.cell_figures import failed_words, of_metric, percentile
+from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, metrics_of
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
-from jdkmatrix.report.latency import KIND_WORDS, percentile_figure
+from jdkmatrix.report.judgements import Judgements
+from jdkmatrix.report.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import Figure, count, geomean, half_width, mebibytes, missing, plural
+from jdkmatrix.report.numbers import Figure, count, mebibytes, over_forks, plural
+from jdkmatrix.report.outcomes import TITLES, is_news, sentence
+from jdkmatrix.report.pairs import pair_table, paired_words
+from jdkmatrix.report.run_view import state_text
 from jdkmatrix.report.search import search_view
-from jdkmatrix.report.views import CellView, Fact, ForkView, LogView, Sibling
+from jdkmatrix.report.views import Against, CellView, Fact, ForkView, LogView, Sibling
 from jdkmatrix.report.wording import (
+    STATE_CLASS,
+    STATE_MEANING,
     STATUS_CLASS,
-    STATUS_MEANING,
     STATUS_WORDS,
     condition,
     load_words,
+    losses_words,
     pinned_words,
+    ratio_sentence,
 )
 
 _NO_FORK = "no usable fork"
 
 
-def view_cell(cell: CellStats, cells: Cells, run: RunRecord, order: Sequence[str], logs: Logs) -> CellView:
+def view_cell(
+    cell: CellStats, cells: Cells, judgements: Judgements, run: RunRecord, order: Sequence[str], logs: Logs
+) -> CellView:
     key = cell.key
     record = cell.record
     jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
@@ -38,12 +49,14 @@ def view_cell(cell: CellStats, cells: Cells, run: RunRecord, order: Sequence[str
         title=f"{key.executor} on {key.jdk}",
         condition=f"{key.served}, {condition(key.cpus, key.burn_us)}",
         load_words=load_words(record.load),
-        status=STATUS_WORDS[cell.status],
-        status_class=STATUS_CLASS[cell.status],
-        status_title=STATUS_MEANING[cell.status],
+        status=state_text(cell),
+        status_class=STATE_CLASS[cell.state],
+        status_title=STATE_MEANING[cell.state],
         tiles=_tiles(cell),
         latency_kind=KIND_WORDS[cell.latency.kind] if cell.latency else None,
+        latency_short=KIND_SHORT[cell.latency.kind] if cell.latency else "",
         siblings=_siblings(key, cells, order),
+        against=_against(cell, judgements),
         forks=tuple(_fork(fork, key, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
         attempts=attempt_views(record, run, logs),
         jdk=facts.jdk_row(jdk) if jdk else None,
@@ -59,27 +72,34 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
     """A tile says beneath its figure how sure it is, and in so many words where there is no interval."""
     why = _NO_FORK
 
-    def percentile(name: str) -> Figure:
-        figure = _percentile(cell, name)
+    def percentile_tile(name: str) -> Figure:
+        figure = percentile(cell, name, why=why)
         if figure.sort is None:
             return figure
         return replace(figure, under=f"{figure.under} over forks" if figure.under else figure.title)
 
+    def tile(figure: Figure) -> Figure:
+        """Where there is no interval, the tooltip says why."""
+        return figure if figure.sort is None or figure.under else replace(figure, under=figure.title)
+
     threads = max(cell.threads_peak.values(), default=None)
-    throughput = _mean(cell.throughput_rps, 4)
-    held = (("Rate held", "requests/s", _mean(cell.capacity_rps, 4)),) if cell.capacity_rps else ()
-    warm = _mean(cell.time_to_steady_s, 3)
-    if warm.sort is None:
-        warm = missing("no usable fork reached its steady state" if cell.usable else why)
+    throughput = of_metric(THROUGHPUT, cell, why=why)
+    held = (("Rate held", "requests/s", tile(of_metric(CAPACITY, cell, why=why))),) if cell.capacity_rps else ()
+    never = "no usable fork reached its steady state" if cell.usable else why
+    arm = cell.attained
+    outcome = (
+        (TITLES[cell.question], "forks", Figure(f"{arm.yes} of {arm.told}", float(arm.yes), amber=arm.yes < arm.told)),
+    )
     return (
+        *(outcome if arm.no and not cell.question.is_sought else ()),
         *held,
         ("Throughput", "requests/s", replace(throughput, under=_over_forks(cell, throughput))),
-        ("CPU per request", "µs", _mean(cell.cpu_us_per_request, 3)),
-        ("p50", "ms", percentile("50")),
-        ("p99", "ms", percentile("99")),
-        ("p99.9", "ms", percentile("99.9")),
+        ("CPU per request", "µs", tile(of_metric(CPU, cell, why=why))),
+        ("p50", "ms", percentile_tile("50")),
+        ("p99", "ms", percentile_tile("99")),
+        ("p99.9", "ms", percentile_tile("99.9")),
         ("RSS, peak", "MiB", mebibytes(max(cell.rss_peak_bytes.values(), default=None), why=why)),
-        ("95 % of steady state after", "s", warm),
+        ("95 % of steady state after", "s", over_forks(cell.time_to_steady_s.values(), 3, why=never)),
         ("Threads, peak", "", count(None if threads is None else int(threads), why=why)),
     )
 
@@ -87,20 +107,34 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
 def _over_forks(cell: CellStats, figure: Figure) -> str | None:
     if figure.sort is None:
         return None
-    forks = plural(len(cell.usable), "fork")
-    return f"{figure.under}, {forks}" if figure.under else f"{forks}: no interval"
+    forks = plural(len(cell.throughput_rps), "fork")
+    sure = f"{figure.under}, {forks}" if figure.under else f"{forks}: no interval"
+    failed = failed_words(cell)
+    return f"{sure}; {failed}" if failed else sure
 
 
-def _mean(by_block: Mapping[int, float], significant: int) -> Figure:
-    """The geometric mean over forks, with its interval beneath."""
-    summary = summary_of(by_block)
-    if summary is None:
-        return missing(_NO_FORK)
-    return replace(geomean(summary, significant), title=half_width(summary).title)
-
-
-def _percentile(cell: CellStats, name: str) -> Figure:
-    return percentile_figure(cell.latency, name, why="the driver recorded no such latency" if cell.usable else _NO_FORK)
+def _against(cell: CellStats, judgements: Judgements) -> Against | None:
+    """What the page of the run says of this cell and the one that it is compared with, and the blocks behind it; None
+    where it is compared with none."""
+    key = cell.key
+    base = reference(key.executor)
+    compared = [one for metric in metrics_of(cell.load) if (one := judgements.comparison(metric, key))]
+    if not compared:
+        return None
+    outcomes = judgements.outcomes(key)
+    sentences = []
+    if outcomes is not None and is_news(outcomes):
+        sentences.append((TITLES[outcomes.question], f"{sentence(outcomes, key.executor, base)}."))
+    for one in compared:
+        judged = judgements.of(one.metric, key)
+        paired = paired_words(one)
+        said = (
+            ratio_sentence(one.metric, judged, key.executor, base, paired=paired)
+            if judged
+            else f"no block has both; {losses_words(one.losses, key.executor, base)}."
+        )
+        sentences.append((one.metric.title, said))
+    return Against(base, tuple(sentences), tuple(pair_table(one) for one in compared if one.pairs))
 
 
 def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling, ...]:
@@ -113,9 +147,9 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
                 executor=other.executor,
                 slot=order.index(other.executor),
                 href=f"{file_stem(other.cell_id)}.html" if cell and other != key else None,
-                throughput=_mean(cell.throughput_rps if cell else {}, 4),
-                cpu=_mean(cell.cpu_us_per_request if cell else {}, 3),
-                p99=_percentile(cell, "99") if cell else missing(_NO_FORK),
+                throughput=of_metric(THROUGHPUT, cell, why=_NO_FORK),
+                cpu=of_metric(CPU, cell, why=_NO_FORK),
+                p99=of_metric(P99, cell, why=_NO_FORK),
                 current=other == key,
             )
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 
 from jdkmatrix import stats
@@ -23,93 +25,123 @@ from jdkmatrix.records import (
     StepsLoad,
 )
 from jdkmatrix.report.latency import Pooled, fork_latency, kind_of, pool
-from jdkmatrix.stats import Ratio, Summary
-from jdkmatrix.stats.forks import fork_capacity_rps, fork_first_cpu_us, fork_peak_rps
+from jdkmatrix.stats import Ratio, figures
+from jdkmatrix.stats.attainment import Attained, Question, attained, held, question_of
+from jdkmatrix.stats.figures import Bound, FigureOf, ForkFigure, comparable, of_forks
 from jdkmatrix.stats.percentiles import tail_checked
-from jdkmatrix.stats.ramps import Steady, fork_knee_rps, fork_time_to_peak_s, steady_part
 from jdkmatrix.stats.ratios import log_ratios
+from jdkmatrix.stats.verdicts import Losses
+
+Figures = Mapping[int, ForkFigure]  # by block
+
+
+class State(Enum):
+    """The word for a whole cell."""
+
+    OK = "ok"
+    NOT_STEADY = "not steady"
+    FELL_SHORT = "fell short"  # every fork can be used, and the server did not do all that it was asked for
+    PARTLY = "partly usable"  # some forks can be used, and some not
+    INVALID = "invalid"
+    FAILED = "failed"
+    NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
 class CellStats:
-    """A cell with at least its record. Figures come from usable forks only; per fork they are keyed by block."""
+    """A cell with at least its record. Figures come from usable forks only; per fork they are keyed by block.
+
+    `planned`: forks that the run was to have; fewer than there are say nothing.
+    """
 
     record: CellRecord
+    planned: int = 0
 
     @property
     def key(self) -> CellKey:
         return self.record.key
 
+    @property
+    def load(self) -> CellLoad:
+        return self.record.load
+
     @cached_property
     def usable(self) -> tuple[Fork, ...]:
         return tuple(fork for fork in self.record.forks if fork.usable)
 
-    @cached_property
-    def throughput_rps(self) -> dict[int, float]:
-        """Of steps of rising rates, the highest; of a ramp that ends level, of its steady part."""
-        steady = self._steady
-        if steady:
-            return {block: one.throughput_rps for block, one in steady.items()}
-        figure = fork_peak_rps if self._has_steps else stats.fork_throughput
-        return {fork.fork: figure(fork) for fork in self.usable}
-
-    @cached_property
-    def cpu_us_per_request(self) -> dict[int, float]:
-        """Of steps of rising rates, at the lowest: how many steps there are differs from executor to executor. Of a
-        ramp that ends level, of its steady part."""
-        steady = self._steady
-        if steady:
-            found = {block: one.cpu_us_per_request for block, one in steady.items()}
-            return {block: figure for block, figure in found.items() if figure is not None}
-        figure = fork_first_cpu_us if self._has_steps else stats.fork_cpu_us_per_request
-        return {fork.fork: figure(fork) for fork in self.usable}
-
-    @cached_property
-    def _steady(self) -> dict[int, Steady]:
-        return {fork.fork: found for fork in self.usable if (found := steady_part(fork)) is not None}
+    @property
+    def forks(self) -> int:
+        """Those that were planned, run or not."""
+        return max(self.planned, len(self.record.forks))
 
     @property
-    def _has_steps(self) -> bool:
-        return isinstance(self.record.load, StepsLoad)
+    def question(self) -> Question:
+        return question_of(self.load)
 
     @cached_property
-    def capacity_rps(self) -> dict[int, float]:
-        """The highest rate that held, of the forks whose search came to its end."""
-        return {fork.fork: held for fork in self.usable if (held := fork_capacity_rps(fork)) is not None}
+    def attained(self) -> Attained:
+        """What its forks did of what the load asks."""
+        return attained(self.record.forks, self.load, planned=self.forks)
+
+    def _figures(self, figure: FigureOf) -> Figures:
+        return of_forks(figure, self.record.forks, self.load)
 
     @cached_property
-    def time_to_steady_s(self) -> dict[int, float]:
+    def throughput_rps(self) -> Figures:
+        return self._figures(figures.throughput_rps)
+
+    @cached_property
+    def cpu_us_per_request(self) -> Figures:
+        return self._figures(figures.cpu_us_per_request)
+
+    @cached_property
+    def capacity_rps(self) -> Figures:
+        return self._figures(figures.capacity_rps)
+
+    @cached_property
+    def time_to_peak_s(self) -> Figures:
+        return self._figures(figures.time_to_peak)
+
+    @cached_property
+    def knee_rps(self) -> Figures:
+        return self._figures(figures.knee_rps)
+
+    @cached_property
+    def time_to_steady_s(self) -> Figures:
         """From the start of the process to 95 % of the steady performance, of the forks that showed both."""
         times = {fork.fork: fork.warmup.time_to_steady_s for fork in self.usable if fork.warmup}
-        return {block: time_s for block, time_s in times.items() if time_s is not None}
+        return {block: ForkFigure(time_s) for block, time_s in times.items() if time_s is not None}
 
-    @cached_property
-    def time_to_peak_s(self) -> dict[int, float]:
-        """Of the forks that reached the peak of a rising load."""
-        return {fork.fork: found for fork in self.usable if (found := fork_time_to_peak_s(fork)) is not None}
-
-    @cached_property
-    def knee_rps(self) -> dict[int, float]:
-        """Of the forks that a rising load brought to their knee."""
-        return {fork.fork: found for fork in self.usable if (found := fork_knee_rps(fork)) is not None}
+    @property
+    def failed_requests(self) -> int:
+        """In the valid windows of usable forks."""
+        return sum(window.load.failed for fork in self.usable for window in fork.valid_windows)
 
     @cached_property
     def _fork_latencies(self) -> dict[int, Latency]:
-        if isinstance(self.record.load, StepsLoad | RampLoad):
+        if isinstance(self.load, StepsLoad | RampLoad):
             return {}  # latencies of several rates together are those of none
         return {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
 
     @cached_property
-    def p99_us(self) -> dict[int, float]:
-        figures = {block: tail_checked(latency, "99") for block, latency in self._fork_latencies.items()}
-        return {block: figure for block, figure in figures.items() if figure is not None}
+    def p99_us(self) -> Figures:
+        """The forks' own. Of a fork that fell short it is a bound: a request without an answer stands in it with the
+        time that it had waited, or not at all."""
+        short = {fork.fork for fork in self.usable if not held(fork)}
+        own = {block: tail_checked(latency, "99") for block, latency in self._fork_latencies.items()}
+        return {
+            block: ForkFigure(figure_us, Bound.AT_LEAST if block in short else Bound.NONE)
+            for block, figure_us in own.items()
+            if figure_us is not None
+        }
 
     @cached_property
     def latency(self) -> Pooled | None:
         """None when no usable fork has the distribution that the load asks for."""
         if not self._fork_latencies:
             return None
-        return pool(kind_of(self.usable[0].valid_windows[0]), list(self._fork_latencies.values()))
+        short = [fork for fork in self.usable if fork.fork in self._fork_latencies and not held(fork)]
+        return pool(kind_of(self.usable[0].valid_windows[0]), list(self._fork_latencies.values()), short)
 
     @cached_property
     def rss_peak_bytes(self) -> dict[int, float]:
@@ -119,65 +151,91 @@ class CellStats:
     def threads_peak(self) -> dict[int, float]:
         return self._peak(lambda fork: [w.sut.threads_peak for w in fork.valid_windows])
 
-    def _peak(self, figures: Callable[[Fork], list[int]]) -> dict[int, float]:
-        return {fork.fork: float(max(figures(fork))) for fork in self.usable}
+    def _peak(self, values: Callable[[Fork], list[int]]) -> dict[int, float]:
+        return {fork.fork: float(max(values(fork))) for fork in self.usable}
 
     @property
-    def status(self) -> Status | None:
-        """The word for the whole cell; None when no fork of it has run."""
-        statuses = [fork.status for fork in self.record.forks]
-        if not statuses:
-            return None
-        if self.usable:
-            return Status.NOT_STEADY if Status.NOT_STEADY in statuses else Status.OK
-        return Status.INVALID if Status.INVALID in statuses else Status.FAILED
+    def state(self) -> State:
+        forks = self.record.forks
+        statuses = {fork.status for fork in forks}
+        if not forks:
+            return State.NOT_MEASURED
+        if not self.usable:
+            if statuses & {Status.OK, Status.NOT_STEADY}:
+                return State.FELL_SHORT
+            return State.INVALID if Status.INVALID in statuses else State.FAILED
+        if len(self.usable) < self.forks:
+            return State.PARTLY
+        if self.fell_short:
+            return State.FELL_SHORT
+        return State.NOT_STEADY if Status.NOT_STEADY in statuses else State.OK
+
+    @cached_property
+    def fell_short(self) -> bool:
+        """Did the server not do what it was asked for, in a fork that can be used? Loads that go on until it does not
+        are no trouble."""
+        if self.question.is_sought:
+            return False
+        return self.attained.no > 0 or (
+            not isinstance(self.load, RampLoad) and not all(held(fork) for fork in self.usable)
+        )
 
     @property
     def reasons(self) -> tuple[tuple[Reason, tuple[int, ...]], ...]:
-        """Every distinct reason of forks and windows, with the forks that have it."""
+        """Every distinct reason of forks and windows, and what fell short, with the forks that have it."""
         found: dict[tuple[str, str], tuple[Reason, list[int]]] = {}
         for fork in self.record.forks:
-            for reason in (*fork.reasons, *(r for window in fork.windows for r in window.reasons)):
+            windows = [reason for window in fork.windows for reason in window.reasons]
+            if self.fell_short or not fork.usable:
+                windows += [reason for window in fork.windows for reason in window.shortfalls]
+            for reason in (*fork.reasons, *windows):
                 _, forks = found.setdefault((reason.code, reason.message), (reason, []))
                 if fork.fork not in forks:
                     forks.append(fork.fork)
         return tuple((reason, tuple(forks)) for reason, forks in found.values())
 
 
-def summary_of(by_block: Mapping[int, float]) -> Summary | None:
-    return stats.summarise(list(by_block.values())) if by_block else None
-
-
 @dataclass(frozen=True)
 class Metric:
-    """A figure that executors are compared by."""
+    """A figure that executors are compared by. `unit`: as it is shown, with so many `significant` digits, which is
+    `scale` times the figure itself."""
 
     id: str
     title: str
     more_is_better: bool
-    by_block: Callable[[CellStats], Mapping[int, float]]
+    figures: Callable[[CellStats], Figures]
+    unit: str
+    significant: int
+    scale: float = 1.0
 
     @property
     def name(self) -> str:
         """As it stands inside a sentence."""
         return self.title if self.title[:3] in ("CPU", "p99") else self.title.lower()
 
+    def by_block(self, cell: CellStats) -> dict[int, float]:
+        """The forks' figures that may stand in a ratio."""
+        return comparable(self.figures(cell))
 
-THROUGHPUT = Metric("throughput", "Throughput", True, lambda cell: cell.throughput_rps)
-CPU = Metric("cpu", "CPU per request", False, lambda cell: cell.cpu_us_per_request)
-P99 = Metric("p99", "p99 latency", False, lambda cell: cell.p99_us)
-SATURATED = Metric("saturated", "Throughput at saturation", True, lambda cell: cell.throughput_rps)
-LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, lambda cell: cell.cpu_us_per_request)
-TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, lambda cell: cell.time_to_peak_s)
-KNEE = Metric("knee", "Rate at the knee of p99", True, lambda cell: cell.knee_rps)
-CAPACITY = Metric("capacity", "Rate held", True, lambda cell: cell.capacity_rps)
+
+_RPS, _CPU_US, _S = "requests/s", "µs", "s"
+THROUGHPUT = Metric("throughput", "Throughput", True, lambda cell: cell.throughput_rps, _RPS, 4)
+CPU = Metric("cpu", "CPU per request", False, lambda cell: cell.cpu_us_per_request, _CPU_US, 3)
+P99 = Metric("p99", "p99 latency", False, lambda cell: cell.p99_us, "ms", 3, 1e-3)
+SATURATED = Metric("saturated", "Throughput at saturation", True, lambda cell: cell.throughput_rps, _RPS, 4)
+LOWEST_CPU = Metric(
+    "lowest-cpu", "CPU per request at the lowest rate", False, lambda cell: cell.cpu_us_per_request, _CPU_US, 3
+)
+TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, lambda cell: cell.time_to_peak_s, _S, 3)
+KNEE = Metric("knee", "Rate at the knee of p99", True, lambda cell: cell.knee_rps, _RPS, 4)
+CAPACITY = Metric("capacity", "Rate held", True, lambda cell: cell.capacity_rps, _RPS, 4)
 
 
 def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
-    """What executors under this load are compared by, the leading figure first (as stats.leading_by_block has it).
+    """What executors under this load are compared by, the leading figure first (as stats.figures.leading_of has it).
 
-    A constant rate fixes the throughput. Where a rate was searched for, the latency of the closed loop before it is no
-    answer to anything.
+    A constant rate fixes the throughput. In a closed loop a slow answer delays the next request, so that its latencies
+    say how many connections share the throughput, and not how long a request that comes when it comes would take.
     """
     if isinstance(load, CapacityLoad):
         return (CAPACITY, THROUGHPUT, CPU)
@@ -185,23 +243,49 @@ def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
         return (SATURATED, LOWEST_CPU)
     if isinstance(load, RampLoad):
         return (TIME_TO_PEAK, THROUGHPUT, CPU) if load.ends_level else (KNEE,)
-    return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU, P99)
+    return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU)
 
 
-def _paired(metric: Metric, cell: CellStats, base: CellStats) -> tuple[dict[int, float], dict[int, float]]:
-    """Figures of both by block, less those of 0: they have no ratio."""
-    arms = [{block: figure for block, figure in metric.by_block(one).items() if figure > 0} for one in (cell, base)]
-    return arms[0], arms[1]
+@dataclass(frozen=True)
+class Comparison:
+    """One figure of a cell over that of another. `ratio`: None where no block has both. `pairs`: both figures of every
+    block that has both."""
+
+    metric: Metric
+    cell: CellStats
+    base: CellStats
+    ratio: Ratio | None
+    pairs: Mapping[int, tuple[float, float]]
+    losses: Losses
 
 
-def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: bool = False) -> Ratio | None:
-    """`cell` over `base`, paired by block; `sequential`: as in paired_ratio."""
-    return stats.paired_ratio(*_paired(metric, cell, base), sequential=sequential)
+def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: bool = False) -> Comparison:
+    """`cell` over `base`, paired by block. `sequential`: as in paired_ratio."""
+    above, below = metric.by_block(cell), metric.by_block(base)
+    return Comparison(
+        metric=metric,
+        cell=cell,
+        base=base,
+        ratio=stats.paired_ratio(above, below, sequential=sequential),
+        pairs={block: (above[block], below[block]) for block in sorted(above.keys() & below.keys())},
+        losses=Losses(cell.forks - len(above), cell.forks, base.forks - len(below), base.forks),
+    )
 
 
-def block_logs(metric: Metric, cell: CellStats, base: CellStats) -> list[float]:
+def planned_forks(run: RunRecord) -> Counter[str]:
+    """By the id of the cell. Of a run that was cut off, the order has what might have run, and nothing is known."""
+    if run.status != "complete":
+        return Counter()
+    places = {label.rpartition("#")[::2] for label in run.order}
+    # Later attempts stand in the place of the first: "CELL_ID#2.2" in that of "CELL_ID#2".
+    return Counter(cell for cell, _ in {(cell, fork.partition(".")[0]) for cell, fork in places})
+
+
+def block_logs(compared: Comparison) -> list[float]:
     """The logarithms of the ratios that `compare` summarises, in the order of their blocks."""
-    return log_ratios(*_paired(metric, cell, base))
+    above = {block: pair[0] for block, pair in compared.pairs.items()}
+    below = {block: pair[1] for block, pair in compared.pairs.items()}
+    return log_ratios(above, below)
 
 
 class Cells:
@@ -209,7 +293,8 @@ class Cells:
     report/alone."""
 
     def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
-        self._by_key = {record.key: CellStats(record) for record in records}
+        forks = planned_forks(run)
+        self._by_key = {record.key: CellStats(record, forks[record.key.cell_id]) for record in records}
         self._sequential = run.stopping is not None
         planned = dict.fromkeys(key for key in run.cells if key.has_server)
         self.keys = (*planned, *(key for key in self._by_key if key not in planned))
@@ -230,10 +315,10 @@ class Cells:
     def leading(self, key: CellKey) -> Metric:
         """What this cell is compared by first."""
         cell = self.get(key)
-        return metrics_of(cell.record.load)[0] if cell else THROUGHPUT
+        return metrics_of(cell.load)[0] if cell else THROUGHPUT
 
-    def ratio(self, metric: Metric, key: CellKey, base_executor: str) -> Ratio | None:
-        """`key` over the same cell on another executor; None when one of them has no usable fork."""
+    def compare(self, metric: Metric, key: CellKey, base_executor: str) -> Comparison | None:
+        """`key` over the same cell on another executor; None when one of them has no record."""
         cell = self.get(key)
         base = self.get(key.model_copy(update={"executor": base_executor}))
         return compare(metric, cell, base, sequential=self._sequential) if cell and base else None

@@ -65,7 +65,8 @@ def check_blocks(cells: Cells) -> BlockChecks:
     found: dict[CellKey, Dependence] = {}
     names: dict[CellKey, str] = {}
     for cell, base in cells.compared():
-        one = dependence(block_logs(cells.leading(cell.key), cell, base))
+        compared = cells.compare(cells.leading(cell.key), cell.key, base.key.executor)
+        one = dependence(block_logs(compared)) if compared else None
         if one is not None:
             found[cell.key] = one
             names[cell.key] = ratio_name(cell.key, base.key.executor)

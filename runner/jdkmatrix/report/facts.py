@@ -174,6 +174,11 @@ def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[No
     """What changes how the figures must be read comes first."""
     run = loaded.run
     found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells, judgements)]
+    if loaded.damaged:
+        text = (
+            f"{plural(len(loaded.damaged), 'file')}: nothing here counts what stood there. The files are named below."
+        )
+        found.append(Notice("warn", "Result files damaged or missing", text))
     found += [Notice("info", "Note of the run", note) for note in run.notes]
     return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
 

@@ -74,7 +74,7 @@ _GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
         (
             ("Start", "s", lambda w: quantity(w.t_s, 3, why="")),
             ("Duration", "s", lambda w: quantity(w.load.duration_s, 3, why="")),
-            ("Throughput", "req/s", lambda w: quantity(w.load.throughput_rps, 4, why="")),
+            ("Throughput", "req/s", lambda w: quantity(w.load.succeeded_rps, 4, why="")),
             ("Due", "requests", lambda w: _schedule(w.load.due, w)),
             ("Sent", "requests", lambda w: count(w.load.sent)),
             ("Due, not sent", "requests", lambda w: _schedule(w.load.unsent, w)),
@@ -98,7 +98,11 @@ _GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
     (
         "Server",
         (
-            ("CPU per request", "µs", lambda w: quantity(w.sut.cpu_us_per_request, 3, why="")),
+            (
+                "CPU per request",
+                "µs",
+                lambda w: quantity(w.cpu_us_per_answer or None, 3, why="no request was answered"),
+            ),
             ("Share of its CPUs", "", lambda w: share(w.sut.cpu_share)),
             ("Run-queue wait", "s", lambda w: quantity(w.sut.run_queue_wait_s, 3, why=_ENDED)),
             ("Switches, voluntary", "", lambda w: count(w.sut.voluntary_switches, why=_ENDED)),
@@ -149,11 +153,12 @@ def _late(window: Window, percentile: str) -> Figure:
 
 
 def window_table(windows: Sequence[Window]) -> WindowTable:
-    """Windows across, figures down; a window's reasons stand in its heading."""
+    """Windows across, figures down; a window's reasons and what the server did not do stand in its heading."""
     groups = (*_GROUPS, _REMOTE) if any(window.remote for window in windows) else _GROUPS
     return WindowTable(
         heads=tuple(f"{w.index}" for w in windows),
         reasons=tuple("; ".join(reason.message for reason in w.reasons) for w in windows),
+        shortfalls=tuple("; ".join(reason.message for reason in w.shortfalls) for w in windows),
         groups=tuple(
             (group, tuple((name, unit, tuple(getter(w) for w in windows)) for name, unit, getter in rows))
             for group, rows in groups

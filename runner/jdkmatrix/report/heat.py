@@ -15,19 +15,24 @@ from dataclasses import dataclass
 
 from jdkmatrix.records import CellKey
 from jdkmatrix.report.cellstats import Cells, Metric
-from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
+from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, JudgedOutcomes, Judgements
 from jdkmatrix.report.numbers import ratio_value
+from jdkmatrix.report.outcomes import TITLES, finding_of, has_column, is_news, sentence
+from jdkmatrix.report.pairs import pairs_title
 from jdkmatrix.report.slices import Slice
-from jdkmatrix.report.wording import Finding, because, finding, marked_interval, work_words
+from jdkmatrix.report.wording import Finding, because, finding, losses_words, marked_interval, work_words
 from jdkmatrix.stats import Judged, Verdict
 
 # A factor of so much away from 1 reaches the next colour.
 EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)
+# Of outcomes of forks, which are no factor: neither faint nor the strongest.
+_OUTCOME_LEVEL = 4
 
 
 @dataclass(frozen=True)
 class HeatCell:
-    """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" nobody, "none".
+    """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" nobody, "none";
+    "unjudged": the arms lost different numbers of forks.
 
     `decided`: the verdict names one of the two.
     """
@@ -51,6 +56,8 @@ class HeatTable:
 
 def tone(judged: Judged, metric: Metric) -> str:
     """The colour of a ratio; without a verdict it is the neutral one, however far from 1 the ratio is."""
+    if judged.verdict is Verdict.NOT_JUDGED:
+        return "unjudged"
     if judged.verdict is not Verdict.DIFFERENT:
         return "even"
     favour = judged.ratio.value if metric.more_is_better else 1 / judged.ratio.value
@@ -60,17 +67,39 @@ def tone(judged: Judged, metric: Metric) -> str:
     return "even" if level == 0 else f"{'n' if favour > 1 else 'd'}{level}"
 
 
-def heat_cell(judged: Judged | None, metric: Metric, key: CellKey, why_missing: str) -> HeatCell:
+def heat_cell(
+    judged: Judged | None, metric: Metric, key: CellKey, why_missing: str, *, pairs: str | None = None
+) -> HeatCell:
+    """`pairs`: each block's own, in words."""
     if judged is None:
         return HeatCell("–", None, "no pair", "none", False, why_missing, None)
     better = {Finding.BETTER: NUMERATOR, Finding.WORSE: DENOMINATOR}.get(finding(judged, metric))
+    basis = "not judged" if judged.verdict is Verdict.NOT_JUDGED else f"n {judged.ratio.blocks}"
+    said = f"{f'{better} better, ' if better else ''}{because(judged)}"
     return HeatCell(
         value=ratio_value(judged.ratio),
         interval=marked_interval(judged),
-        basis=f"n {judged.ratio.blocks}",
+        basis=basis,
         tone=tone(judged, metric),
         decided=better is not None,
-        title=f"{metric.title}, {NUMERATOR} / {DENOMINATOR}: {f'{better} better, ' if better else ''}{because(judged)}",
+        title=f"{metric.title}, {NUMERATOR} / {DENOMINATOR}: {said}{f'. {pairs}' if pairs else ''}",
+        key=key,
+    )
+
+
+def outcome_cell(judged: JudgedOutcomes | None, key: CellKey) -> HeatCell:
+    """How many forks of either did what their load asks for."""
+    if judged is None:
+        return HeatCell("–", None, "", "none", False, "one of the two has no record", None)
+    contrast, found = judged.contrast, finding_of(judged)
+    side = {Finding.BETTER: "n", Finding.WORSE: "d"}.get(found)
+    return HeatCell(
+        value=f"{contrast.numerator.yes}/{contrast.numerator.told}",
+        interval=f"against {contrast.denominator.yes}/{contrast.denominator.told}",
+        basis="forks",
+        tone=f"{side}{_OUTCOME_LEVEL}" if side else "even",
+        decided=side is not None,
+        title=sentence(judged, NUMERATOR, DENOMINATOR),
         key=key,
     )
 
@@ -81,22 +110,52 @@ def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey) ->
     if key not in cells.keys or base not in cells.keys:
         return HeatCell("", None, "", "none", False, "not a condition of this run", None)
     absent = [k.executor for k in (key, base) if not ((c := cells.get(k)) and c.usable)]
+    compared = judgements.comparison(metric, key)
     why = f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both executors"
-    return heat_cell(judgements.of(metric, key), metric, key, why)
+    if compared is not None:
+        why += f"; {losses_words(compared.losses)}"
+    pairs = pairs_title(compared) if compared is not None else None
+    return heat_cell(judgements.of(metric, key), metric, key, why, pairs=pairs)
 
 
 def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], part: Slice) -> HeatTable:
     """For a single condition, the first of `part`: JDKs down, figures across."""
 
+    asked = outcomes_asked(judgements, part)
+
     def row(jdk: str) -> tuple[HeatCell, ...]:
         key = _key(part, jdk, part.cpus[0], part.burns[0])
-        return tuple(_cell(cells, judgements, metric, key) for metric in metrics)
+        first = (outcome_cell(judgements.outcomes(key), key),) if asked else ()
+        return (*first, *(_cell(cells, judgements, metric, key) for metric in metrics))
 
     return HeatTable(
         title=f"{NUMERATOR} / {DENOMINATOR}",
         corner="JDK",
-        columns=tuple(metric.title for metric in metrics),
+        columns=(*([asked] if asked else []), *(metric.title for metric in metrics)),
         rows=tuple((jdk, row(jdk)) for jdk in part.jdks),
+    )
+
+
+def outcomes_asked(judgements: Judgements, part: Slice) -> str | None:
+    """What forks were asked, where their outcomes are worth a place; None where every fork did what it was to do."""
+    found = [one for key in part.keys if key.executor == NUMERATOR and (one := judgements.outcomes(key))]
+    return next((TITLES[one.question] for one in found if is_news(one) and has_column(one.question)), None)
+
+
+def outcome_map(cells: Cells, judgements: Judgements, asked: str, part: Slice, jdk: str) -> HeatTable:
+    """As `heat_map`, of outcomes."""
+
+    def cell(cpus: int, burn_us: int) -> HeatCell:
+        key = _key(part, jdk, cpus, burn_us)
+        if key not in cells.keys:
+            return HeatCell("", None, "", "none", False, "not a condition of this run", None)
+        return outcome_cell(judgements.outcomes(key), key)
+
+    return HeatTable(
+        title=asked,
+        corner="CPUs",
+        columns=tuple(work_words(burn) for burn in part.burns),
+        rows=tuple((str(cpus), tuple(cell(cpus, burn) for burn in part.burns)) for cpus in part.cpus),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from jdkmatrix.records import Fork, Latency, SpectrumPoint, Window
 from jdkmatrix.report.numbers import Figure, digits, milliseconds, missing, plural
+from jdkmatrix.stats.figures import Bound
 from jdkmatrix.stats.percentiles import MIN_BEYOND, Percentile, merge_latencies, percentiles_over_forks
 
 MAX_CURVE_POINTS = 80
@@ -15,13 +16,19 @@ MAX_CURVE_POINTS = 80
 Kind = Literal["corrected", "uncorrected"]
 KIND_WORDS: dict[Kind, str] = {
     "corrected": "response time from the intended send time (corrected for coordinated omission)",
-    "uncorrected": "service time from the real send time (closed loop: nothing to correct)",
+    "uncorrected": "service time in a closed loop: a slow answer delays the next request, so this says nothing about "
+    "response times at a rate; mean ≈ connections / throughput",
 }
+# At the head of a column, and behind a single figure.
+KIND_SHORT: dict[Kind, str] = {"corrected": "response time", "uncorrected": "service time"}
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """All requests of a cell. `percentiles`: those with enough slower requests. `exact`: from histograms."""
+    """All requests of a cell. `percentiles`: those with enough slower requests. `exact`: from histograms. `fell_short`:
+    in so many of its `forks` the server did not do all that it was asked for, so that percentiles are at least these;
+    `lower_bounds`: so many of their requests stand in it with the time that they had waited for an answer, None where
+    the driver leaves such requests out."""
 
     kind: Kind
     count: int
@@ -29,6 +36,9 @@ class Pooled:
     max_us: float
     spectrum: tuple[SpectrumPoint, ...]
     exact: bool
+    forks: int
+    fell_short: int
+    lower_bounds: int | None
 
 
 def kind_of(window: Window) -> Kind:
@@ -47,9 +57,11 @@ def fork_latency(fork: Fork) -> Latency | None:
     return merge_latencies(found) if found else None
 
 
-def pool(kind: Kind, forks: Sequence[Latency]) -> Pooled:
-    """`forks`: what `fork_latency` gave for each, at least one."""
+def pool(kind: Kind, forks: Sequence[Latency], short: Sequence[Fork] = ()) -> Pooled:
+    """`forks`: what `fork_latency` gave for each, at least one; `short`: those of them that fell short."""
     merged = merge_latencies(forks)
+    bounds = [window.load.lower_bounds for fork in short for window in fork.valid_windows]
+    told = [number for number in bounds if number is not None]
     return Pooled(
         kind=kind,
         count=merged.count,
@@ -57,6 +69,9 @@ def pool(kind: Kind, forks: Sequence[Latency]) -> Pooled:
         max_us=merged.max_us,
         spectrum=_thin(merged.spectrum),
         exact=merged.histogram is not None,
+        forks=len(forks),
+        fell_short=len(short),
+        lower_bounds=sum(told) if len(told) == len(bounds) else None,
     )
 
 
@@ -80,6 +95,8 @@ def percentile_figure(pooled: Pooled | None, percent: str, *, why: str) -> Figur
         return missing(f"fewer than {MIN_BEYOND} of {pooled.count:,} requests were slower: too few to say")
     figure = milliseconds(found.merged_us, why=why)
     forks = found.forks
+    if pooled.fell_short:
+        return replace(figure, text=f"{Bound.AT_LEAST.value} {figure.text}", title=_why_at_least(pooled))
     if forks is None:
         none = "a fork has too few slower requests" if pooled.exact else "this driver writes no histograms"
         return replace(figure, title=f"no interval: {none}")
@@ -95,3 +112,11 @@ def percentile_figure(pooled: Pooled | None, percent: str, *, why: str) -> Figur
         f"own p{percent} ({digits(forks.geomean / 1000, 3)} ms)",
         under=f"{low}–{high}",
     )
+
+
+def _why_at_least(pooled: Pooled) -> str:
+    if pooled.lower_bounds is None:
+        without = "this driver leaves requests without an answer out"
+    else:
+        without = f"{pooled.lower_bounds:,} requests without an answer stand in it with the time that they had waited"
+    return f"at least: {pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short; {without}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from jdkmatrix.stats import Ratio, Summary
+from jdkmatrix.stats.figures import ForkFigure, overall
 
 MISSING = "–"
 _MIB = 1024 * 1024
@@ -14,12 +16,15 @@ _MINUS = "\u2212"
 
 @dataclass(frozen=True)
 class Figure:
-    """`text` as shown, `sort` for ordering (None sorts last), `title` as the tooltip, `under` as a second line."""
+    """`text` as shown, `sort` for ordering (None sorts last), `title` as the tooltip, `under` as a second line.
+
+    `amber`: to be read with care."""
 
     text: str
     sort: float | None
     title: str | None = None
     under: str | None = None
+    amber: bool = False
 
 
 def missing(why: str) -> Figure:
@@ -83,11 +88,28 @@ def half_width(summary: Summary) -> Figure:
     return Figure(text, half, f"95 % interval of the geometric mean over {summary.n} forks")
 
 
-def geomean(summary: Summary, significant: int) -> Figure:
-    """The geometric mean over forks, with how far its interval reaches beneath."""
+def over_forks(figures: Iterable[ForkFigure], significant: int, *, why: str, scale: float = 1) -> Figure:
+    """The geometric mean over forks, with how far its interval reaches beneath. Where forks give bounds only, so is the
+    mean: "≥ 9,400"; where these point both ways, from the least to the most."""
+    found = list(figures)
+    over = overall(found)
+    if over is None:
+        return missing(why)
+    summary = over.summary
+    text = digits(summary.geomean * scale, significant)
+    if over.bounded:
+        ends = (
+            f"{end.bound.value} {digits(end.value * scale, significant)}".lstrip() for end in (over.least, over.most)
+        )
+        shown = " – ".join(ends) if over.bound is None else f"{over.bound.value} {text}"
+        title = f"{over.bounded} of {plural(summary.n, 'fork')} {'gives' if over.bounded == 1 else 'give'} a bound only"
+        return Figure(shown, summary.geomean, title)
     half = half_width(summary)
-    figure = quantity(summary.geomean, significant, why="")
-    return replace(figure, under=None if half.sort is None else half.text)
+    apart = sum(not figure.comparable for figure in found)
+    title = half.title or ""
+    if apart:
+        title += f"; {apart} of {plural(summary.n, 'fork')} fell short: in this figure, and in no ratio"
+    return Figure(text, summary.geomean, title, None if half.sort is None else half.text, amber=apart > 0)
 
 
 def ratio_digits(ratio: Ratio) -> int:

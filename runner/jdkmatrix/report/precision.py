@@ -40,9 +40,11 @@ def _rows(cells: Cells, checks: BlockChecks, rules: StoppingRules, *, adaptive: 
     for cell, base in cells.compared():
         key = cell.key
         metric = cells.leading(key)
-        ratio = cells.ratio(metric, key, base.key.executor)
-        if ratio is None or ratio.half_width_log is None:
+        compared = cells.compare(metric, key, base.key.executor)
+        ratio = compared.ratio if compared else None
+        if compared is None or ratio is None or ratio.half_width_log is None:
             continue
+        ended_by = _decision(ratio, rules) if adaptive else "fixed number"
         found = checks.of(key)
         protocols = _protocols(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
         yield PrecisionRow(
@@ -52,7 +54,7 @@ def _rows(cells: Cells, checks: BlockChecks, rules: StoppingRules, *, adaptive: 
             known=_share(math.expm1(ratio.half_width_log)),
             lag1=lag1_figure(found, ratio.blocks),
             trend=trend_figure(found, ratio.blocks),
-            decision=_decision(ratio, rules) if adaptive else "fixed number",
+            decision="not judged" if compared.losses.differ else ended_by,
             adaptive=_cost(protocols.adaptive) if isinstance(protocols, Protocols) else missing(protocols),
             fixed=_cost(protocols.fixed) if isinstance(protocols, Protocols) else missing(protocols),
             time_share=_time_share(protocols) if isinstance(protocols, Protocols) else missing(protocols),
@@ -67,8 +69,8 @@ def _decision(ratio: Ratio, rules: StoppingRules) -> str:
 
 def _protocols(cell: CellStats, base: CellStats, rules: StoppingRules) -> Protocols | str:
     """Or why there is nothing to compare."""
-    arms = [{fork.fork: measured_fork(fork) for fork in arm.usable} for arm in (cell, base)]
     try:
+        arms = [{fork.fork: measured_fork(fork) for fork in arm.usable} for arm in (cell, base)]
         return compare_protocols(arms[0], arms[1], rules)
     except MatrixError as error:
         return str(error)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from jdkmatrix.records import Fork, RampLoad, Sample
-from jdkmatrix.report.cellstats import CellStats, summary_of
+from jdkmatrix.report.cell_figures import amount
+from jdkmatrix.report.cellstats import KNEE, TIME_TO_PEAK, CellStats, Metric
 from jdkmatrix.report.charts import Row, log_domain
 from jdkmatrix.report.curves import Axis, lines
 from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.numbers import digits
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart, ChartGroup
+from jdkmatrix.stats.attainment import failed_by_itself
 from jdkmatrix.stats.ramps import (
     CAUGHT_UP_SECONDS,
     CAUGHT_UP_SHARE,
@@ -149,23 +152,23 @@ def observed(part: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str
 
 
 def _became(cell: CellStats, load: RampLoad) -> str:
-    forks = len(cell.usable)
     highest = digits(max(rate for _, rate in load.points), 4)
-    reached, bend = summary_of(cell.time_to_peak_s), summary_of(cell.knee_rps)
     words = []
     if load.ends_level:
-        peak = (
-            f"reached {highest} requests/s after {digits(reached.geomean, 3)} s"
-            if reached
-            else "did not reach its peak"
-        )
-        words.append(peak + _of(len(cell.time_to_peak_s), forks))
+        found = _mean(TIME_TO_PEAK, cell)
+        peak = f"reached {highest} requests/s after {found} s" if found else f"did not reach {highest} requests/s"
+        words.append(peak + _in(cell.attained.yes if found else cell.attained.no, cell))
         backlogs = [until for fork in cell.usable if (until := backlog_until_s(seconds_of(fork))) is not None]
         if backlogs:
             words.append(f"its backlog was worked off after {digits(max(backlogs), 3)} s at the latest")
     else:
-        knee_at = f"knee at {digits(bend.geomean, 4)} requests/s" if bend else f"no knee up to {highest} requests/s"
-        words.append(knee_at + _of(len(cell.knee_rps), forks))
+        found = _mean(KNEE, cell)
+        if cell.attained.yes:
+            words.append(f"no knee up to {highest} requests/s{_in(cell.attained.yes, cell)}")
+        if found:
+            words.append(f"knee at {found} requests/s{_in(len(KNEE.by_block(cell)), cell)}")
+    if failed := sum(failed_by_itself(fork) for fork in cell.record.forks):
+        words.append(f"the server failed in {failed} of {cell.attained.told} forks")
     hit = [outcome.message for fork in cell.usable for outcome in fork.outcomes]
     return "; ".join([*words, *hit[:1]]) + ("" if hit else ".")
 
@@ -212,17 +215,24 @@ def _marks(figure: str, cell: CellStats) -> Iterable[Row]:
 
 
 def _note(figure: str, cell: CellStats) -> str:
-    forks = len(cell.usable)
     if figure == "throughput":
-        reached = summary_of(cell.time_to_peak_s)
-        words = f"peak after {digits(reached.geomean, 3)} s" if reached else "peak not reached"
-        return f"{cell.key.executor}: {words}{_of(len(cell.time_to_peak_s), forks)}"
+        found = _mean(TIME_TO_PEAK, cell)
+        words = f"peak after {found} s" if found else "peak not reached"
+        return f"{cell.key.executor}: {words}{_in(len(TIME_TO_PEAK.by_block(cell)), cell) if found else ''}"
     if figure == "p99":
-        bend = summary_of(cell.knee_rps)
-        words = f"knee at {digits(bend.geomean, 4)} requests/s" if bend else "no knee"
-        return f"{cell.key.executor}: {words}{_of(len(cell.knee_rps), forks)}"
+        found = _mean(KNEE, cell)
+        words = f"knee at {found} requests/s" if found else "no knee"
+        return f"{cell.key.executor}: {words}{_in(len(KNEE.by_block(cell)), cell) if found else ''}"
     return ""
 
 
-def _of(found: int, forks: int) -> str:
-    return f" in {found} of {forks} forks" if 0 < found < forks else ""
+def _mean(metric: Metric, cell: CellStats) -> str | None:
+    """Over the forks that came to it; how many did not, the words beside it say."""
+    values = metric.by_block(cell).values()
+    return amount(metric, statistics.geometric_mean(values)) if values else None
+
+
+def _in(found: int, cell: CellStats) -> str:
+    """Of the forks that say something; empty where it is all of them."""
+    told = cell.attained.told
+    return f" in {found} of {told} forks" if found < told else ""

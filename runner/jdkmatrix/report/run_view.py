@@ -2,46 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from jdkmatrix.config.executors import is_again, reference
-from jdkmatrix.records import CellKey, RunRecord, Status
+from jdkmatrix.records import CellKey, RunRecord
 from jdkmatrix.report import attempts, facts, sessions
 from jdkmatrix.report.alone import run_words as alone
 from jdkmatrix.report.alone import words as alone_words
 from jdkmatrix.report.alone.cells import Experiments
-from jdkmatrix.report.cellstats import Cells, CellStats, summary_of
+from jdkmatrix.report.cell_figures import failed_words, of_metric, percentile
+from jdkmatrix.report.cellstats import CAPACITY, CPU, THROUGHPUT, Cells, CellStats, State
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.dependence import check_blocks, dependence_notices
-from jdkmatrix.report.judgements import DENOMINATOR, Judgements, judge_run
-from jdkmatrix.report.latency import percentile_figure
+from jdkmatrix.report.fork_counts import count_forks
+from jdkmatrix.report.judgements import DENOMINATOR, JudgedOutcomes, Judgements, judge_run
+from jdkmatrix.report.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import (
     Figure,
     count,
-    geomean,
     half_width,
     mebibytes,
     missing,
+    over_forks,
     plural,
     quantity,
     ratio_value,
 )
+from jdkmatrix.report.outcomes import TITLES, counted, finding_of, has_column, is_news, sentence
+from jdkmatrix.report.pairs import paired_words, pairs_title
 from jdkmatrix.report.precision import precision_view
 from jdkmatrix.report.published import published_views
 from jdkmatrix.report.sections import sections
 from jdkmatrix.report.views import CellRow, RunView, Trouble
 from jdkmatrix.report.wording import (
-    STATUS_CLASS,
-    STATUS_MEANING,
-    STATUS_WORDS,
+    STATE_CLASS,
+    STATE_MEANING,
     Finding,
     because,
     condition,
     family_words,
     finding,
+    losses_words,
     marked_interval,
 )
+from jdkmatrix.stats import Summary
+from jdkmatrix.stats.figures import overall
 from jdkmatrix.store.loaded import LoadedRun
 
 AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "load")
@@ -66,6 +73,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
     return RunView(
         run_id=run.run_id,
         title=_title(run, cells.keys, experiments),
+        forks=count_forks(loaded),
         summary=" ".join(filter(None, (_summary(cells, experiments), alone.summary(experiments)))),
         facts=(*facts.run_facts(run), *sessions.fact(loaded)),
         host=facts.host_facts(run.latest_session.host),
@@ -77,6 +85,9 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         constant=_constant(cells.keys, varying),
         rows=rows,
         searched=any(cell.capacity_rps for cell in cells),
+        outcomes=_outcomes_head(cells, judgements),
+        latency_head=_latency_head(cells),
+        service_times=KIND_WORDS["uncorrected"] if "uncorrected" in _kinds(cells) else None,
         statuses=_statuses(rows),
         precision=precision_view(run, cells, checks),
         troubles=(*troubles, *alone.troubles(experiments, _why_not_measured(run))),
@@ -121,12 +132,34 @@ def _summary(cells: Cells, experiments: Experiments) -> str:
     def number(axis: str, noun: str) -> str:
         return plural(len({getattr(key, axis) for key in cells.keys}), noun)
 
-    forks = sum(len(cell.record.forks) for cell in cells)
     measured = sum(1 for cell in cells if cell.usable)
     return (
         f"{number('executor', 'executor')} on {number('jdk', 'JDK')}: {measured} of {plural(len(cells.keys), 'cell')} "
-        f"with figures that can be used, from {plural(forks, 'fork')}, each a fresh server process."
+        "with a fork that can be used, each fork a fresh server process."
     )
+
+
+def _kinds(cells: Cells) -> tuple[str, ...]:
+    """Of latencies, those that the cells have."""
+    return tuple(dict.fromkeys(cell.latency.kind for cell in cells if cell.latency))
+
+
+def _latency_head(cells: Cells) -> str | None:
+    kinds = {kind: words for kind, words in KIND_SHORT.items() if kind in _kinds(cells)}
+    return next(iter(kinds.values())) if len(kinds) == 1 else None
+
+
+def _outcomes_head(cells: Cells, judgements: Judgements) -> str | None:
+    """Where one load asks the question it stands in the head, else each figure's tooltip says it."""
+    questions = {cell.question for cell in cells if has_column(cell.question) and _is_news(cell, judgements)}
+    if not questions:
+        return None
+    return TITLES[questions.pop()] if len(questions) == 1 else "Did as asked"
+
+
+def _is_news(cell: CellStats, judgements: Judgements) -> bool:
+    judged = judgements.outcomes(cell.key)
+    return (judged is not None and is_news(judged)) or (cell.attained.no > 0 and not cell.question.is_sought)
 
 
 def _constant(keys: Sequence[CellKey], varying: frozenset[str]) -> str:
@@ -148,22 +181,17 @@ def _constant(keys: Sequence[CellKey], varying: frozenset[str]) -> str:
 
 def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str]) -> CellRow:
     cell = cells.get(key)
-    status = cell.status if cell else None
-    why = f"{STATUS_WORDS[status]}: {STATUS_MEANING[status]}"
+    state = cell.state if cell else State.NOT_MEASURED
+    why = f"{state.value}: {STATE_MEANING[state]}"
     usable = cell.usable if cell else ()
-    throughput = summary_of(cell.throughput_rps) if cell else None
-    cpu = summary_of(cell.cpu_us_per_request) if cell else None
-
-    def percentile(name: str) -> Figure:
-        return percentile_figure(
-            cell.latency if cell else None, name, why="the driver recorded no such latency" if usable else why
-        )
+    over = overall(cell.throughput_rps.values()) if cell else None
+    failed = failed_words(cell) if cell else None
 
     def peak(by_block: dict[int, float] | None) -> float | None:
         return max(by_block.values(), default=None) if by_block else None
 
-    ran = len(cell.record.forks) if cell else 0
     threads = peak(cell.threads_peak) if cell else None
+    forks = f"{len(usable)}/{cell.forks if cell else 0}"
     return CellRow(
         workload=key.workload,
         server=key.server,
@@ -173,20 +201,22 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
         cpus=key.cpus,
         burn_us=key.burn_us,
         load=key.load,
-        status=STATUS_WORDS[status],
-        status_class=STATUS_CLASS[status],
-        status_title=STATUS_MEANING[status],
-        forks=f"{len(usable)}/{ran}",
+        status=state.value,
+        status_text=state_text(cell),
+        status_class=STATE_CLASS[state],
+        status_title=STATE_MEANING[state],
+        forks=forks,
         href=cell_page(key) if cell else None,
-        throughput=quantity(throughput.geomean if throughput else None, 4, why=why),
-        throughput_half=half_width(throughput) if throughput else missing(why),
+        outcome=_outcome(cell, judgements.outcomes(key)) if cell else missing(why),
+        throughput=replace(of_metric(THROUGHPUT, cell, why=why), under=failed, amber=failed is not None),
+        throughput_half=_half(over.summary, over.bounded) if over else missing(why),
         versus=_versus(key, cells, judgements),
-        held=_geomean(cell.capacity_rps if cell else {}, 4, why=why if not usable else "nothing was searched for"),
-        warm=_geomean(cell.time_to_steady_s if cell else {}, 3, why=why if not usable else _NEVER_STEADY),
-        cpu=quantity(cpu.geomean if cpu else None, 3, why=why),
-        p50=percentile("50"),
-        p99=percentile("99"),
-        p999=percentile("99.9"),
+        held=of_metric(CAPACITY, cell, why=why if not usable else "nothing was searched for"),
+        warm=over_forks(cell.time_to_steady_s.values() if cell else (), 3, why=why if not usable else _NEVER_STEADY),
+        cpu=replace(of_metric(CPU, cell, why=why), under=None),
+        p50=percentile(cell, "50", why=why),
+        p99=percentile(cell, "99", why=why),
+        p999=percentile(cell, "99.9", why=why),
         rss=mebibytes(peak(cell.rss_peak_bytes) if cell else None, why=why),
         threads=count(None if threads is None else int(threads), why=why),
     )
@@ -195,9 +225,28 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
 _NEVER_STEADY = "no fork reached its steady state before the cap on the warm-up"
 
 
-def _geomean(by_block: Mapping[int, float], significant: int, *, why: str) -> Figure:
-    summary = summary_of(by_block)
-    return geomean(summary, significant) if summary else missing(why)
+def state_text(cell: CellStats | None) -> str:
+    """What stands for a cell: a word, or how many of its forks can be used."""
+    if cell is not None and cell.state is State.PARTLY:
+        return f"{len(cell.usable)} of {plural(cell.forks, 'fork')} usable"
+    return (cell.state if cell else State.NOT_MEASURED).value
+
+
+def _half(summary: Summary, bounded: int) -> Figure:
+    return missing("no interval: some forks give a bound only") if bounded else half_width(summary)
+
+
+def _outcome(cell: CellStats, judged: JudgedOutcomes | None) -> Figure:
+    """How many of its forks did what the load asks for; against what it is compared with where that is."""
+    arm = cell.attained
+    text = f"{TITLES[cell.question]} in {counted(arm)} forks"
+    under = None
+    if judged is not None:
+        text = sentence(judged, cell.key.executor, reference(cell.key.executor))
+        found = finding_of(judged)
+        under = found.value if judged.differs else None
+    amber = arm.no > 0 and not cell.question.is_sought
+    return Figure(counted(arm), arm.yes / arm.told if arm.told else None, text, under, amber)
 
 
 def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
@@ -208,46 +257,50 @@ def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
         return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with")
     metric = cells.leading(key)
     judged = judgements.of(metric, key)
-    if judged is None:
-        return missing(f"no block has this cell and {base} both usable")
+    compared = judgements.comparison(metric, key)
+    if judged is None or compared is None:
+        lost = f"; {losses_words(compared.losses)}" if compared else ""
+        return missing(f"no block has this cell and {base} both usable{lost}")
+    found = finding(judged, metric)
     word = None
-    if finding(judged, metric) in (Finding.BETTER, Finding.WORSE):
+    if found in (Finding.BETTER, Finding.WORSE):
         word = "more" if judged.ratio.value > 1 else "less"
+    elif found is Finding.NOT_JUDGED:
+        word = found.value
     reason = because(judged, "A/A check" if is_again(key.executor) else "comparison")
+    said = f"{metric.title}: {word} than {base}, {reason}" if word in ("more", "less") else f"{metric.title}: {reason}"
     return Figure(
         text=ratio_value(judged.ratio),
         sort=judged.ratio.value,
-        title=f"{metric.title}: {word} than {base}, {reason}" if word else f"{metric.title}: {reason}",
+        title=". ".join(filter(None, (said, paired_words(compared), pairs_title(compared)))),
         under=" ".join(filter(None, (marked_interval(judged), word))) or "one block",
+        amber=found is Finding.NOT_JUDGED,
     )
 
 
 def _statuses(rows: Sequence[CellRow]) -> tuple[tuple[str, str, int], ...]:
-    found: dict[tuple[str, str], int] = {}
-    for status, word in STATUS_WORDS.items():
-        number = sum(row.status == word for row in rows)
-        if number:
-            found[word, STATUS_CLASS[status]] = number
-    return tuple((word, css, number) for (word, css), number in found.items())
+    words = [(state.value, STATE_CLASS[state]) for state in State]
+    counts = ((word, css, sum(row.status == word for row in rows)) for word, css in words)
+    return tuple((word, css, number) for word, css, number in counts if number)
 
 
 def _trouble(key: CellKey, cell: CellStats | None, run: RunRecord) -> Trouble | None:
-    status = cell.status if cell else None
+    state = cell.state if cell else State.NOT_MEASURED
     reasons: tuple[str, ...]
-    if cell is None or status is None:
+    if cell is None or state is State.NOT_MEASURED:
         reasons = (_why_not_measured(run),)
     else:
         reasons = tuple(
             f"{'fork' if len(forks) == 1 else 'forks'} {facts.ranges(forks)}: {reason.message}"
             for reason, forks in cell.reasons
         )
-        if status is Status.OK and not reasons:
+        if state is State.OK and not reasons:
             return None
     return Trouble(
         label=label(key),
         href=cell_page(key) if cell else None,
-        status=STATUS_WORDS[status] if status is not Status.OK else "some forks",
-        status_class=STATUS_CLASS[status] if status is not Status.OK else "not-steady",
+        status=state_text(cell) if state is not State.OK else "some forks",
+        status_class=STATE_CLASS[state] if state is not State.OK else "not-steady",
         reasons=reasons or ("no reason was recorded",),
     )
 

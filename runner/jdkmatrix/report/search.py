@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from jdkmatrix.records import Capacity, CapacityLoad, CapacityStep
 from jdkmatrix.report import charts
-from jdkmatrix.report.cellstats import CellStats, summary_of
+from jdkmatrix.report.cell_figures import of_metric
+from jdkmatrix.report.cellstats import CAPACITY, CellStats
 from jdkmatrix.report.numbers import digits, milliseconds, quantity
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart, SearchView
@@ -70,10 +71,9 @@ def _p99_us(step: CapacityStep) -> float | None:
 
 
 def _note(cell: CellStats) -> str:
-    summary = summary_of(cell.capacity_rps)
-    if summary is None:
-        return f"{cell.key.executor}: no rate was found"
-    return f"{cell.key.executor}: {digits(summary.geomean, 4)} requests/s held"
+    found = of_metric(CAPACITY, cell, why="")
+    held = "no rate was found" if found.sort is None else f"{found.text} requests/s held"
+    return f"{cell.key.executor}: {held}"
 
 
 def search_view(capacity: Capacity) -> SearchView:
@@ -85,9 +85,9 @@ def search_view(capacity: Capacity) -> SearchView:
                 quantity(step.rate_rps, 4, why=""),
                 step.purpose,
                 milliseconds(_p99_us(step), why="nothing was answered"),
-                quantity(step.window.load.throughput_rps, 4, why=""),
+                quantity(step.window.load.succeeded_rps, 4, why=""),
                 *_OUTCOMES[step.held],
-                "; ".join(reason.message for reason in step.window.reasons),
+                "; ".join(reason.message for reason in (*step.window.reasons, *step.window.shortfalls)),
             )
             for step in capacity.steps
         ),

@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from jdkmatrix.records import CellKey
 from jdkmatrix.report import charts
-from jdkmatrix.report.cellstats import CellStats, Metric, summary_of
+from jdkmatrix.report.cell_figures import amount, of_metric
+from jdkmatrix.report.cellstats import P99, CellStats, Metric
 from jdkmatrix.report.latency import Pooled
-from jdkmatrix.report.numbers import digits, plural
+from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart
 from jdkmatrix.report.wording import work_words
+from jdkmatrix.stats.figures import overall
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
 
 
-def bar_charts(
-    ident: str, part: Slice, metric: Metric, axis: str, significant: int, order: Sequence[str]
-) -> tuple[Chart, ...]:
+def bar_charts(ident: str, part: Slice, metric: Metric, axis: str, order: Sequence[str]) -> tuple[Chart, ...]:
     """One chart per number of CPUs and JDK; all charts of one number of CPUs have the same scale.
 
     Where the work per request varies, so do the figures, by factors: bars are then shares of the highest figure under
@@ -36,7 +36,7 @@ def bar_charts(
             (cell for cell in peers if cell.key.jdk == jdk),
             key=lambda cell: (cell.key.burn_us, order.index(cell.key.executor)),
         ):
-            mean, points = _bar(metric, cell, units[cell.key.burn_us], significant)
+            mean, points = _bar(metric, cell, units[cell.key.burn_us])
             means += mean
             forks += points
         if not means:
@@ -63,27 +63,34 @@ def bar_charts(
 
 
 def _highest(metric: Metric, cells: Sequence[CellStats], burn_us: int) -> float:
-    figures = [value for cell in cells if cell.key.burn_us == burn_us for value in metric.by_block(cell).values()]
+    figures = [one.value for cell in cells if cell.key.burn_us == burn_us for one in metric.figures(cell).values()]
     return max(figures, default=1.0) or 1.0
 
 
-def _bar(metric: Metric, cell: CellStats, unit: float, significant: int) -> tuple[list[charts.Row], list[charts.Row]]:
+def _bar(metric: Metric, cell: CellStats, unit: float) -> tuple[list[charts.Row], list[charts.Row]]:
     """One bar and its points; both empty where the cell has no figure."""
-    by_block = metric.by_block(cell)
-    summary = summary_of(by_block)
-    if summary is None:
+    figures = metric.figures(cell)
+    over = overall(figures.values())
+    if over is None:
         return [], []
+    summary = over.summary
     place = {"executor": cell.key.executor, "work": work_words(cell.key.burn_us)}
     bar: charts.Row = {
         **place,
-        "mean": summary.geomean / unit,
+        # Where bounds point both ways there is no mean: the points are all there is to see.
+        "mean": None if over.bound is None else summary.geomean / unit,
         "low": None if summary.ci_low is None else summary.ci_low / unit,
         "high": None if summary.ci_high is None else summary.ci_high / unit,
-        "label": digits(summary.geomean, significant),
+        "label": of_metric(metric, cell, why="").text,
     }
     points: list[charts.Row] = [
-        {**place, "fork": block, "value": value / unit, "label": digits(value, significant)}
-        for block, value in sorted(by_block.items())
+        {
+            **place,
+            "fork": block,
+            "value": one.value / unit,
+            "label": f"{one.bound.value} {amount(metric, one.value)}".lstrip(),
+        }
+        for block, one in sorted(figures.items())
     ]
     return [bar], points
 
@@ -98,15 +105,16 @@ def latency_charts(ident: str, part: Slice, pools: Mapping[CellKey, Pooled], ord
     longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
     found = []
     for number, (title, cells) in enumerate(part.conditions(order)):
-        here = [cell.key for cell in cells if cell.key in points]
+        curves = [cell for cell in cells if cell.key in points]
+        here = [cell.key for cell in curves]
         if not here:
             continue
-        p99 = [(key.executor, pools[key].percentiles.get("99")) for key in here]
+        p99 = [(cell.key.executor, of_metric(P99, cell, why="")) for cell in curves]
         found.append(
             Chart(
                 id=f"{ident}-{number}",
                 title=title,
-                note="p99: " + "; ".join(f"{name} {digits(p.merged_us / 1000, 3)} ms" for name, p in p99 if p),
+                note="p99: " + "; ".join(f"{name} {p.text} ms" for name, p in p99 if p.sort is not None),
                 spec=charts.latency_curves(
                     [
                         {"executor": key.executor, "x": x, "ms": ms, "quantile": quantile}

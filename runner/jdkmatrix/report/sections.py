@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jdkmatrix.report.answers import answers
 from jdkmatrix.report.cellstats import CAPACITY, CPU, THROUGHPUT, Cells, Metric, metrics_of
-from jdkmatrix.report.heat import heat_map, scorecard
+from jdkmatrix.report.heat import heat_map, outcome_map, outcomes_asked, scorecard
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
 from jdkmatrix.report.memory import memory_groups
@@ -51,17 +51,17 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         if pair
         else f"No heat map: it compares {NUMERATOR} with {DENOMINATOR}, and one is not in this run.",
         legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in part.executors),
-        capacity=bar_charts(f"{ident}-capacity", part, CAPACITY, "requests per second", 4, order),
+        capacity=bar_charts(f"{ident}-capacity", part, CAPACITY, "requests per second", order),
         search=search_charts(f"{ident}-search", part, order),
         experiment=(
             *steps_groups(f"{ident}-steps", part, order),
             *ramp_groups(f"{ident}-ramp", part, order),
             *memory_groups(f"{ident}-memory", part, order),
         ),
-        throughput=bar_charts(f"{ident}-throughput", part, THROUGHPUT, "requests per second", 4, order),
+        throughput=bar_charts(f"{ident}-throughput", part, THROUGHPUT, "requests per second", order),
         throughput_of=throughput_of(load) if load else None,
         cpu_of=cpu_of(load) if load else None,
-        cpu=bar_charts(f"{ident}-cpu", part, CPU, "CPU µs per request", 3, order),
+        cpu=bar_charts(f"{ident}-cpu", part, CPU, "CPU µs per request", order),
         latency=latency_charts(f"{ident}-latency", part, pools, order),
         columns=min(len(part.jdks), 3),
         shares=len(part.burns) > 1,
@@ -70,4 +70,6 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
 
 
 def _jdk_heat(part: Slice, cells: Cells, judgements: Judgements, metrics: Sequence[Metric], jdk: str) -> JdkHeat:
-    return JdkHeat(jdk=jdk, tables=tuple(heat_map(cells, judgements, metric, part, jdk) for metric in metrics))
+    asked = outcomes_asked(judgements, part)
+    first = (outcome_map(cells, judgements, asked, part, jdk),) if asked else ()
+    return JdkHeat(jdk, (*first, *(heat_map(cells, judgements, metric, part, jdk) for metric in metrics)))

@@ -14,15 +14,15 @@ from jdkmatrix.report.alone.cell_view import view_alone_cell
 from jdkmatrix.report.alone.cells import Experiments
 from jdkmatrix.report.alone.view import view_alone
 from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.cellstats import Cells, State
 from jdkmatrix.report.charts import DASHES, executor_order
 from jdkmatrix.report.heat import legend
-from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR
+from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, judge_run
 from jdkmatrix.report.names import cell_page, file_stem
 from jdkmatrix.report.page import Pages, vega_library
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.swap import replacing
-from jdkmatrix.report.wording import STATUS_MEANING, STATUS_WORDS
+from jdkmatrix.report.wording import STATE_MEANING
 from jdkmatrix.store.loaded import LoadedRun
 
 _LIBRARY = "assets/vega.js"
@@ -59,7 +59,7 @@ def build_site(runs: Sequence[LoadedRun], out_dir: Path, *, templates: Path) -> 
         denominator=DENOMINATOR,
         heat_legend=legend(),
         dashes=DASHES,
-        statuses=tuple((STATUS_WORDS[status], STATUS_MEANING[status]) for status in STATUS_WORDS),
+        statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
         tail_lines=logs.TAIL_LINES,
     )
     with replacing(out_dir) as fresh:
@@ -90,6 +90,7 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
     cells = Cells(loaded.run, loaded.cells)
     experiments = Experiments(loaded.run, loaded.experiments)
     order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
+    judgements = judge_run(cells)
     view = view_run(loaded, cells)
     alone = view_alone(experiments, order)
     others = [
@@ -111,7 +112,7 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
     (folder / "run.json").write_text(loaded.run.model_dump_json(indent=1), "utf-8")
     for cell in cells:
         published = logs.publish_all(loaded, cell.record, folder / "cells")
-        cell_view = view_cell(cell, cells, loaded.run, order, published)
+        cell_view = view_cell(cell, cells, judgements, loaded.run, order, published)
         page = folder / cell_page(cell.key)
         page.write_text(
             pages.render(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from jdkmatrix.records import RateLoad, StepsLoad, Window
-from jdkmatrix.report.cellstats import CellStats, summary_of
+from jdkmatrix.report.cell_figures import amount, of_metric
+from jdkmatrix.report.cellstats import SATURATED, CellStats
 from jdkmatrix.report.charts import Row, log_domain
 from jdkmatrix.report.curves import Axis
 from jdkmatrix.report.line_charts import line_charts
-from jdkmatrix.report.numbers import digits
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import ChartGroup
 
@@ -38,9 +38,10 @@ _FIGURES = (
         "throughput",
         "Throughput over offered load",
         "Requests answered per second. On the dashed line everything that was asked for was answered; where a curve "
-        "leaves it, the server is saturated. The dot is the most that a fork reached.",
+        "leaves it, the server is saturated. The dot is the most that a fork reached; one that kept up with the "
+        "highest rate can do at least that (≥).",
         "answered per second",
-        lambda window: window.load.throughput_rps,
+        lambda window: window.load.succeeded_rps,
     ),
     _Figure(
         "cpu",
@@ -56,7 +57,7 @@ _FIGURES = (
         "CPU per request over offered load",
         "CPU time of the server per request.",
         "CPU µs per request",
-        lambda window: window.sut.cpu_us_per_request,
+        lambda window: window.cpu_us_per_answer or None,
     ),
     _Figure(
         "p99",
@@ -118,10 +119,10 @@ def _points(figure: _Figure, cell: CellStats) -> Iterable[Row]:
 
 def _peaks(cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
-        best = max(fork.valid_windows, key=lambda window: window.load.throughput_rps)
-        reached = best.load.throughput_rps
-        text = f"fork {fork.fork}: {digits(reached, 4)} requests/s"
-        yield {"executor": cell.key.executor, "x": _offered(best), "y": reached, "text": text}
+        best = max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
+        reached = SATURATED.figures(cell)[fork.fork]
+        text = f"fork {fork.fork}: {reached.bound.value} {amount(SATURATED, reached.value)} requests/s"
+        yield {"executor": cell.key.executor, "x": _offered(best), "y": reached.value, "text": " ".join(text.split())}
 
 
 def _diagonal(end: float) -> list[Row]:
@@ -129,5 +130,8 @@ def _diagonal(end: float) -> list[Row]:
 
 
 def _note(cell: CellStats) -> str:
-    peak = summary_of(cell.throughput_rps)
-    return f"{cell.key.executor}: {digits(peak.geomean, 4) if peak else 'no'} requests/s at most"
+    peak = of_metric(SATURATED, cell, why="")
+    if peak.sort is None:
+        return f"{cell.key.executor}: no usable fork"
+    # "≥ 6,000 requests/s at most" would be none of both.
+    return f"{cell.key.executor}: {peak.text} requests/s{'' if peak.text.startswith('≥') else ' at most'}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from jdkmatrix.report.charts import Spec
 from jdkmatrix.report.heat import HeatTable
 from jdkmatrix.report.numbers import Figure
+from jdkmatrix.report.pairs import PairTable
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,11 @@ class Notice:
 
 @dataclass(frozen=True)
 class Answer:
+    """`amber`: something of it is not judged."""
+
     lead: str
     sentences: tuple[tuple[str, str], ...]  # the figure's name, what is said of it
+    amber: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,8 @@ class Section:
 
 @dataclass(frozen=True)
 class CellRow:
-    """One line of the table of cells; `href` is None where no page exists."""
+    """One line of the table of cells; `href` is None where no page exists. `status` is one of few words, `status_text`
+    what the badge says; `outcome`: how many forks did what the load asks for."""
 
     workload: str
     server: str
@@ -105,10 +110,12 @@ class CellRow:
     burn_us: int
     load: str
     status: str
+    status_text: str
     status_class: str
     status_title: str
     forks: str
     href: str | None
+    outcome: Figure
     throughput: Figure
     throughput_half: Figure
     versus: Figure
@@ -207,9 +214,18 @@ class SourceView:
 
 
 @dataclass(frozen=True)
+class ForkCount:
+    """How many forks can be used, and what became of the others, in a line. `amber`: some were lost."""
+
+    text: str
+    amber: bool
+
+
+@dataclass(frozen=True)
 class RunView:
     run_id: str
     title: str
+    forks: ForkCount
     summary: str
     facts: tuple[Fact, ...]
     host: tuple[Fact, ...]
@@ -221,6 +237,9 @@ class RunView:
     constant: str  # the others, in words
     rows: tuple[CellRow, ...]
     searched: bool  # whether a cell looked for its capacity
+    outcomes: str | None  # head of the column of outcomes; None where every fork did what it was to do
+    latency_head: str | None  # what percentiles are of, where it is the same in all cells
+    service_times: str | None  # what those of closed loops are; None where there is no such cell
     statuses: tuple[tuple[str, str, int], ...]  # word, class, how many cells
     precision: PrecisionView | None
     troubles: tuple[Trouble, ...]
@@ -244,6 +263,7 @@ class WindowTable:
 
     heads: tuple[str, ...]
     reasons: tuple[str, ...]  # of each window; empty text where it is valid
+    shortfalls: tuple[str, ...]  # of each window: what the server did not do; empty text where it did all
     groups: tuple[tuple[str, tuple[tuple[str, str, tuple[Figure, ...]], ...]], ...]  # group, (name, unit, figures)
 
 
@@ -305,6 +325,15 @@ class Sibling:
 
 
 @dataclass(frozen=True)
+class Against:
+    """A cell compared with that of another executor: sentences, and the blocks behind them."""
+
+    denominator: str
+    sentences: tuple[tuple[str, str], ...]  # the figure's name, what is said of it
+    pairs: tuple[PairTable, ...]
+
+
+@dataclass(frozen=True)
 class CellView:
     cell_id: str
     title: str
@@ -315,7 +344,9 @@ class CellView:
     status_title: str
     tiles: tuple[tuple[str, str, Figure], ...]  # name, unit, figure
     latency_kind: str | None
+    latency_short: str  # the same in two words
     siblings: tuple[Sibling, ...]
+    against: Against | None
     forks: tuple[ForkView, ...]
     attempts: tuple[AttemptView, ...]
     jdk: JdkRow | None

@@ -5,25 +5,30 @@ from __future__ import annotations
 from enum import Enum
 
 from jdkmatrix.records import CapacityLoad, CellKey, CellLoad, PinningMethod, RampLoad, SaturateLoad, Status, StepsLoad
-from jdkmatrix.report.cellstats import Metric
+from jdkmatrix.report.cellstats import Metric, State
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Judged, Ratio, Verdict
+from jdkmatrix.stats.verdicts import Losses
 
 
 class Finding(Enum):
-    """What a ratio lets us say about the executor above the line."""
+    """What a ratio, or the outcomes of forks, let us say about the executor above the line."""
 
     BETTER = "better"
     WORSE = "worse"
     NO_EVIDENCE_YET = "no evidence yet"
     NO_DIFFERENCE_SEEN = "no difference seen"
     ONE_BLOCK = "one block, no interval"
+    NOT_JUDGED = "not judged"
+    TOO_FEW_FORKS = "too few forks to tell"
 
 
 def finding(judged: Judged, metric: Metric) -> Finding:
     match judged.verdict:
         case Verdict.ONE_BLOCK:
             return Finding.ONE_BLOCK
+        case Verdict.NOT_JUDGED:
+            return Finding.NOT_JUDGED
         case Verdict.NO_EVIDENCE_YET:
             return Finding.NO_EVIDENCE_YET
         case Verdict.NO_DIFFERENCE_SEEN:
@@ -34,6 +39,8 @@ def finding(judged: Judged, metric: Metric) -> Finding:
 
 def because(judged: Judged, compared: str = "comparison") -> str:
     """What the verdict rests on; `compared` names one member of the family."""
+    if judged.verdict is Verdict.NOT_JUDGED:
+        return f"not judged: {losses_words(judged.losses)}"
     if judged.p_adjusted is None:
         return "one block only: no interval, a hint and no more"
     adjusted = f"adjusted {p_value(judged.p_adjusted)}"
@@ -50,6 +57,16 @@ def _although(judged: Judged, compared: str) -> str:
     return f"although its own interval leaves 1 out: the page makes {plural(judged.family, compared)}"
 
 
+def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> str:
+    """How many forks each arm lost, the one above the line first; with the names of both where these are given."""
+    one, other = losses.numerator, losses.denominator
+    both = plural(losses.denominator_of, "fork")
+    of = "" if losses.numerator_of == losses.denominator_of else f" of {losses.numerator_of}"
+    if numerator:
+        return f"{numerator} lost {one}{of} and {denominator} {other} of {both}"
+    return f"the arms lost {one}{of} and {other} of {both}"
+
+
 def marked_interval(judged: Judged) -> str | None:
     """The interval, with a star where it leaves 1 out and that is no evidence; None for a single block."""
     interval = ratio_interval(judged.ratio)
@@ -63,7 +80,8 @@ def family_words(comparisons: int, checks: int) -> str | None:
         found.append(
             f"{plural(comparisons, 'comparison')} on this page: “better”, “worse”, “ahead”, “more”, “less” and a "
             "colour stand where the p-value adjusted for all of them (Holm) is below 0.05. A star (*) marks an "
-            "interval that leaves 1 out where that p-value says too little: no evidence yet."
+            "interval that leaves 1 out where that p-value says too little: no evidence yet. Ratios whose arms lost "
+            "different numbers of forks are not judged and not counted."
         )
     if checks:
         found.append(f"{plural(checks, 'A/A check')}, adjusted apart from these in the same way.")
@@ -146,6 +164,7 @@ def pinned_words(method: PinningMethod, why_not_cgroup: str | None) -> str:
     return f"by {method}, not by cgroup cpuset: {why_not_cgroup}" if why_not_cgroup else f"by {method}"
 
 
+# Of a fork.
 STATUS_WORDS: dict[Status | None, str] = {
     Status.OK: "ok",
     Status.NOT_STEADY: "not steady",
@@ -163,26 +182,44 @@ STATUS_CLASS: dict[Status | None, str] = {
     None: "none",
 }
 
-STATUS_MEANING: dict[Status | None, str] = {
-    Status.OK: "measured in the steady state",
-    Status.NOT_STEADY: "measured, but the cap on the warm-up came before the steady state: read with care",
-    Status.INVALID: "measured, but not to be trusted: in no figure and no ratio",
-    Status.FAILED: "nothing was measured",
-    None: "planned, and no fork of it has run",
+# Of a cell; its word is the state's own value.
+STATE_CLASS: dict[State, str] = {
+    State.OK: "ok",
+    State.NOT_STEADY: "not-steady",
+    State.FELL_SHORT: "fell-short",
+    State.PARTLY: "partly",
+    State.INVALID: "invalid",
+    State.FAILED: "failed",
+    State.NOT_MEASURED: "none",
+}
+
+STATE_MEANING: dict[State, str] = {
+    State.OK: "measured in the steady state",
+    State.NOT_STEADY: "measured, but the cap on the warm-up came before the steady state: read with care",
+    State.FELL_SHORT: "measured; the server did not do all that it was asked for, which is a result",
+    State.PARTLY: "some forks cannot be used: figures are those of the others, read with care",
+    State.INVALID: "measured, but not to be trusted: in no figure and no ratio",
+    State.FAILED: "nothing was measured",
+    State.NOT_MEASURED: "planned, and no fork of it has run",
 }
 
 
-def ratio_sentence(metric: Metric, judged: Judged, numerator: str, denominator: str) -> str:
-    """One ratio, its verdict, its interval, its blocks and its p-value."""
+def ratio_sentence(
+    metric: Metric, judged: Judged, numerator: str, denominator: str, *, paired: str | None = None
+) -> str:
+    """One ratio, its verdict, its interval, its blocks and its p-value. `paired`: as pairs.paired_words."""
     ratio = judged.ratio
     interval = ratio_interval(ratio)
-    basis = f"ratio {ratio_value(ratio)}, {plural(ratio.blocks, 'block')}"
-    if interval and judged.p_adjusted is not None:
-        basis = (
-            f"ratio {ratio_value(ratio)}, 95 % interval {interval}, {plural(ratio.blocks, 'block')}, "
-            f"adjusted {p_value(judged.p_adjusted)}"
-        )
+    parts = [f"ratio {ratio_value(ratio)}"]
+    if interval:
+        parts.append(f"95 % interval {interval}")
+    parts.append(plural(ratio.blocks, "block"))
+    if judged.p_adjusted is not None:
+        parts.append(f"adjusted {p_value(judged.p_adjusted)}")
+    basis = ", ".join([*parts, *([paired] if paired else [])])
     match finding(judged, metric):
+        case Finding.NOT_JUDGED:
+            words = f"not judged: {losses_words(judged.losses, numerator, denominator)}"
         case Finding.NO_EVIDENCE_YET:
             although = _although(judged, "comparison")
             words = f"no evidence yet of a difference between {numerator} and {denominator}, {although}"

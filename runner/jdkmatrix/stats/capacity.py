@@ -20,9 +20,6 @@ from enum import Enum
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import Capacity, Latency, Window
 
-# What a server beyond its capacity looks like: grounds to call a window invalid everywhere else, an answer here.
-OVERLOAD = frozenset({"rate-missed", "errors", "no-answers"})
-
 
 @dataclass(frozen=True)
 class CapacityRules:
@@ -104,24 +101,24 @@ class Done:
 
 
 def is_known(capacity: Capacity) -> bool:
-    """Did the search come to its end? Then the highest rate that held is the fork's capacity."""
-    return Outcome(capacity.outcome) in (Outcome.FOUND, Outcome.CEILING_HELD)
+    """Did the search come to an answer? Where every rate held, or not even the floor did, it is a bound."""
+    return Outcome(capacity.outcome) in (Outcome.FOUND, Outcome.CEILING_HELD, Outcome.FLOOR_FAILED)
 
 
 def tried(window: Window, rate_rps: float) -> Tried:
     """What a recorded window says to the search.
 
-    That the server could not keep up is what the search looks for, so those reasons do not make it invalid; all others
-    do, a saturated driver among them. Requests that were due and not sent when time was up are no failure: a pause of
-    the collector at the end of the window is enough for some. They stand in p99 with the time they had waited.
+    That the server could not keep up is what the search looks for; a saturated driver, say, spoils the window here as
+    everywhere. Requests that were due and not sent when time was up are no failure: a pause of the collector at the end
+    of the window is enough for some. They stand in p99 with the time they had waited.
     """
     latency: Latency | None = window.load.corrected
     return Tried(
         rate_rps=rate_rps,
-        valid=all(reason.code in OVERLOAD for reason in window.reasons),
+        valid=window.valid,
         p99_us=latency.percentiles_us["99"] if latency else None,
-        failed=window.load.errors.total + window.load.non_2xx,
-        kept_up=not any(reason.code in OVERLOAD for reason in window.reasons),
+        failed=window.load.failed,
+        kept_up=not window.shortfalls,
     )
 
 

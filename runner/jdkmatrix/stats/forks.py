@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CapacityLoad, CellRecord, Fork, RampLoad, RateLoad, StepsLoad, Window
-from jdkmatrix.stats.capacity import is_known
+from jdkmatrix.records import Fork, Window
 from jdkmatrix.stats.intervals import mean_interval
-from jdkmatrix.stats.ramps import fork_knee_rps, fork_time_to_peak_s
 
 
 @dataclass(frozen=True)
@@ -56,68 +54,27 @@ def summarise(values: Sequence[float]) -> Summary:
 
 
 def fork_throughput(fork: Fork) -> float:
-    """Requests per second of one fork: the mean of its valid windows, each weighted by its duration.
+    """Answers of status 2xx per second of one fork: its valid windows, each weighted by its duration.
 
     Raises:
         MatrixError: the fork has no valid window (`Fork.usable` says so beforehand).
     """
     windows = _valid(fork)
     seconds = sum(window.load.duration_s for window in windows)
-    return sum(window.load.throughput_rps * window.load.duration_s for window in windows) / seconds
-
-
-def fork_peak_rps(fork: Fork) -> float:
-    """The highest throughput of its valid windows: under steps of rising rates, what it does when saturated, or the
-    last rate where it was not.
-
-    Raises:
-        MatrixError: the fork has no valid window.
-    """
-    return max(window.load.throughput_rps for window in _valid(fork))
-
-
-def fork_first_cpu_us(fork: Fork) -> float:
-    """CPU time of the SUT per request in µs in its first valid window: under steps of rising rates, at the lowest.
-
-    Raises:
-        MatrixError: the fork has no valid window.
-    """
-    return _valid(fork)[0].sut.cpu_us_per_request
+    return sum(window.load.succeeded_rps * window.load.duration_s for window in windows) / seconds
 
 
 def fork_cpu_us_per_request(fork: Fork) -> float:
-    """CPU time of the SUT per request of one fork, in µs: its valid windows, each weighted by its requests.
+    """CPU time of the SUT per answer of status 2xx of one fork, in µs: its valid windows, each weighted by its answers.
 
     Raises:
-        MatrixError: the fork has no valid window (`Fork.usable` says so beforehand), or no request was answered.
+        MatrixError: the fork has no valid window, or no such answer (`Fork.usable` says so beforehand).
     """
     windows = _valid(fork)
-    completed = sum(window.load.completed for window in windows)
-    if completed == 0:
+    answers = sum(window.load.succeeded for window in windows)
+    if answers == 0:
         raise MatrixError(f"fork {fork.fork} answered no request, so it has no CPU time per request")
-    return sum(window.sut.cpu_us_per_request * window.load.completed for window in windows) / completed
-
-
-def fork_capacity_rps(fork: Fork) -> float | None:
-    """The highest rate that held in one fork; None where its search came to no end."""
-    return fork.capacity.held_rps if fork.capacity and is_known(fork.capacity) else None
-
-
-def leading_by_block(cell: CellRecord) -> dict[int, float]:
-    """What executors under the load of this cell are compared by first, of every usable fork that has it: the rate
-    that held where it was searched for, CPU time per request where a constant rate fixes the throughput, the highest
-    throughput of rising steps, the time to the peak of a ramp that ends level and the rate at the knee of one that does
-    not, throughput elsewhere."""
-    figure: Callable[[Fork], float | None] = fork_throughput
-    if isinstance(cell.load, CapacityLoad):
-        figure = fork_capacity_rps
-    elif isinstance(cell.load, RateLoad):
-        figure = fork_cpu_us_per_request
-    elif isinstance(cell.load, StepsLoad):
-        figure = fork_peak_rps
-    elif isinstance(cell.load, RampLoad):
-        figure = fork_time_to_peak_s if cell.load.ends_level else fork_knee_rps
-    return {fork.fork: value for fork in cell.forks if fork.usable and (value := figure(fork))}
+    return sum(window.cpu_us_per_answer * window.load.succeeded for window in windows) / answers
 
 
 def _valid(fork: Fork) -> tuple[Window, ...]:

@@ -98,14 +98,14 @@ def measured_fork(fork: Fork) -> MeasuredFork:
     """Throughput of a usable fork's valid windows.
 
     Raises:
-        MatrixError: it has no valid window, or never gave a first answer.
+        MatrixError: it has no valid window, never gave a first answer, or none in one of its windows.
     """
     if not fork.valid_windows or fork.first_response_s is None:
         raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
     return MeasuredFork(
         started_s=fork.first_response_s,
         warm_s=fork.windows[0].t_s,
-        windows=tuple(MeasuredWindow(w.load.duration_s, w.load.throughput_rps) for w in fork.valid_windows),
+        windows=tuple(MeasuredWindow(w.load.duration_s, w.load.succeeded_rps) for w in fork.valid_windows),
     )
 
 

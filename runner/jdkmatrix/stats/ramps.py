@@ -54,15 +54,16 @@ def time_to_peak_s(seconds: Sequence[Second]) -> float | None:
 def knee(seconds: Sequence[Second]) -> At | None:
     """Where p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above `KNEE_FACTOR`
     times the lowest median of any `KNEE_SECONDS` in a row. A second without an answer counts as above. None: it never
-    does, or there are no such seconds.
+    does, or the load is shorter than that.
 
-    The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on.
+    The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on. So
+    is a server that never answers for `KNEE_SECONDS` in a row.
     """
     p99s = [second.p99_us for second in seconds]
     runs = (_known(p99s[start : start + KNEE_SECONDS]) for start in range(len(p99s)))
     medians = [statistics.median(run) for run in runs if len(run) == KNEE_SECONDS]
     if not medians:
-        return None
+        return At(seconds[0].t_s, seconds[0].rate_rps) if len(seconds) >= KNEE_SECONDS else None
     limit_us = KNEE_FACTOR * min(medians)
     found = _first_run(seconds, KNEE_SECONDS, lambda second: second.p99_us is None or second.p99_us > limit_us)
     return At(found.t_s, found.rate_rps) if found else None
@@ -155,12 +156,3 @@ def _cpu_s_at(samples: Sequence[Sample], t_s: float) -> float | None:
             share = (t_s - before.t_s) / (after.t_s - before.t_s)
             return before.cpu_s + share * (after.cpu_s - before.cpu_s)
     return None
-
-
-def fork_time_to_peak_s(fork: Fork) -> float | None:
-    return time_to_peak_s(seconds_of(fork))
-
-
-def fork_knee_rps(fork: Fork) -> float | None:
-    found = knee(seconds_of(fork))
-    return found.rate_rps if found else None

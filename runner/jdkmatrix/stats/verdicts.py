@@ -8,6 +8,10 @@ true difference says "different" even once is then at most 5 %, however its comp
 The interval beside a ratio is its own and knows nothing of the others: it leaves 1 out where the ratio's own p-value is
 below 0.05. Where that is so and the adjusted one is not below it, neither is hidden: this has a verdict of its own. The
 other way round cannot be, since adjusting makes no p-value smaller.
+
+A ratio of arms that lost different numbers of forks is not judged at all. Which forks were lost may hang together with
+the figure (a server that is about to hang is slow before it does), so that the forks that are left are no fair sample
+of one arm and a fair one of the other.
 """
 
 from __future__ import annotations
@@ -35,19 +39,40 @@ class Verdict(Enum):
     NO_EVIDENCE_YET = "no evidence yet"  # its own interval leaves 1 out
     NO_DIFFERENCE_SEEN = "no difference seen"
     ONE_BLOCK = "one block, no interval"
+    NOT_JUDGED = "not judged"  # the arms lost different numbers of forks
+
+
+@dataclass(frozen=True)
+class Losses:
+    """How many of its forks each arm lost: of those that were planned, the ones whose figure is in no ratio, be it by a
+    fault of the host or because the server did not do what it was asked for."""
+
+    numerator: int
+    numerator_of: int
+    denominator: int
+    denominator_of: int
+
+    @property
+    def differ(self) -> bool:
+        return self.numerator != self.denominator
+
+
+NO_LOSSES = Losses(0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
 class Judged:
     """Effect, interval and verdict in one value.
 
-    `p_adjusted`: over the whole family, None for a single block. `family`: of how many p-values it was one.
+    `p_adjusted`: over the whole family, None for a single block, or where nothing is judged. `family`: of how many
+    p-values it was one.
     """
 
     ratio: Ratio
     p_adjusted: float | None
     family: int
     verdict: Verdict
+    losses: Losses = NO_LOSSES
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -67,14 +92,23 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def adjust(p_values: Mapping[Key, float]) -> dict[Key, float]:
+    """As `holm`, by key."""
+    return dict(zip(p_values, holm(list(p_values.values())), strict=True))
+
+
 def judge(family: Mapping[Key, Ratio]) -> dict[Key, Judged]:
-    """Verdicts over all ratios that one page shows; ratios of a single block are in the answer, not in the family."""
-    tested = {key: ratio.p_value for key, ratio in family.items() if ratio.p_value is not None}
-    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
-    return {
-        key: Judged(ratio, adjusted.get(key), len(tested), _verdict(ratio, adjusted.get(key)))
-        for key, ratio in family.items()
-    }
+    """Verdicts over ratios that are a family of their own, of arms that lost no fork; ratios of a single block are in
+    the answer, not in the family."""
+    adjusted = adjust({key: ratio.p_value for key, ratio in family.items() if ratio.p_value is not None})
+    return {key: judged(ratio, adjusted.get(key), len(adjusted)) for key, ratio in family.items()}
+
+
+def judged(ratio: Ratio, p_adjusted: float | None, family: int, losses: Losses = NO_LOSSES) -> Judged:
+    """`p_adjusted`: over a family of so many p-values; None where the ratio is not in it."""
+    if losses.differ:
+        return Judged(ratio, None, family, Verdict.NOT_JUDGED, losses)
+    return Judged(ratio, p_adjusted, family, _verdict(ratio, p_adjusted), losses)
 
 
 def _verdict(ratio: Ratio, p_adjusted: float | None) -> Verdict:

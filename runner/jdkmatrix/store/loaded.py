@@ -11,7 +11,8 @@ from jdkmatrix.records import AnyCell, CellRecord, ExperimentRecord, RunRecord
 @dataclass(frozen=True)
 class LoadedRun:
     """`cells` (of servers) and `experiments` (without one) are those that could be read; `problems` says in plain words
-    which files could not, and why.
+    what is to be known of files. `damaged`: those of them that say what is lost, files that cannot be read or are not
+    there.
 
     `directory` is the run's own folder; paths in a cell record are relative to `directory / "cells"`.
     """
@@ -21,6 +22,7 @@ class LoadedRun:
     problems: tuple[str, ...]
     directory: Path
     experiments: tuple[ExperimentRecord, ...] = ()
+    damaged: tuple[str, ...] = ()
 
     @property
     def every_cell(self) -> tuple[AnyCell, ...]:

@@ -83,15 +83,18 @@ class RunStore:
         """
         run = self.read_run()
         cells: list[AnyCell] = []
-        problems: list[str] = []
+        damaged: list[str] = []
         for key in run.cells:
             try:
                 cell = self.read_cell(key)
             except UnreadableError as error:
-                problems.append(str(error))
-            else:
-                cells += [cell] if cell else []
-        problems += [
+                damaged.append(str(error))
+                continue
+            if cell is not None:
+                cells.append(cell)
+            elif _must_have(run, key):
+                damaged.append(f"{self.cell_path(key)}: missing, although the run is complete")
+        set_aside = [
             f"{path.name}: was unreadable, set aside and measured again"
             for path in sorted((self.directory / "cells").glob("*.json.unreadable-*"))
         ]
@@ -99,9 +102,15 @@ class RunStore:
             run=run,
             cells=tuple(cell for cell in cells if isinstance(cell, CellRecord)),
             experiments=tuple(cell for cell in cells if isinstance(cell, ExperimentRecord)),
-            problems=tuple(problems),
+            problems=(*damaged, *set_aside),
             directory=self.directory,
+            damaged=tuple(damaged),
         )
+
+
+def _must_have(run: RunRecord, key: CellKey) -> bool:
+    """Was this cell to be measured, in a run that says that all is?"""
+    return run.status == "complete" and all(entry.key != key for entry in run.not_testable)
 
 
 def _unused(path: Path) -> Path:

@@ -1,0 +1,36 @@
+"""The figures of a cell as every page and the terminal show them: one definition each. Pure."""
+
+from __future__ import annotations
+
+from jdkmatrix.records import RampLoad
+from jdkmatrix.report.cellstats import P99, CellStats, Metric
+from jdkmatrix.report.latency import percentile_figure
+from jdkmatrix.report.numbers import Figure, digits, over_forks
+
+
+def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
+    """Over all usable forks, those that stand in no ratio too. p99 is that of all requests together. `why`: the reason
+    where there is no figure."""
+    if metric is P99:
+        return percentile(cell, "99", why=why)
+    return over_forks(metric.figures(cell).values() if cell else (), metric.significant, why=why, scale=metric.scale)
+
+
+def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
+    """Of all requests of the usable forks together, in ms."""
+    if cell is not None and cell.usable:
+        why = "the driver recorded no such latency"
+    return percentile_figure(cell.latency if cell else None, name, why=why)
+
+
+def amount(metric: Metric, value: float) -> str:
+    """A figure of one fork, or a mean of some, with the digits that the cell's own has."""
+    return digits(value * metric.scale, metric.significant)
+
+
+def failed_words(cell: CellStats) -> str | None:
+    """How many requests failed, which are in no throughput; None where none did, or the load goes on until some do."""
+    failed = cell.failed_requests
+    if not failed or cell.question.is_sought or isinstance(cell.load, RampLoad):
+        return None
+    return f"{failed:,} failed"
