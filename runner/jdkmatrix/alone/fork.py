@@ -5,7 +5,6 @@ Whatever happens is recorded: a fork that fails keeps its reason and its logs.
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import time
 import traceback
@@ -18,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from jdkmatrix import launch
 from jdkmatrix.alone.command import arguments, longest_s
+from jdkmatrix.alone.host_watch import HostWatch, enclosing
 from jdkmatrix.alone.parts import AloneParts
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.config.parts import Limits
@@ -33,7 +33,6 @@ from jdkmatrix.measure.limit_watch import LimitWatch
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import PlannedFork
-from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.provision.jdks.launch_java import clean_environment
 from jdkmatrix.records import (
     Enforcement,
@@ -80,6 +79,7 @@ class _Draft:
     command: tuple[str, ...] = ()
     remote_command: tuple[str, ...] = ()
     host: Pressure | None = None
+    host_span_s: float | None = None
     remote: RemoteStats | None = None
     result: ExperimentResult | None = None
     limits: tuple[Enforcement, ...] = ()
@@ -159,15 +159,16 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
     with limit_groups(plan, pinned) as groups:
         if remote:
             remote.stats(reset=True)
-        before, own_before_s = read_host(), _own_cpu_s()
         started_ns = time.monotonic_ns()
-        with _process(
-            setup, draft.command, [*([pinned] if pinned else []), *groups.folders], plan.open_files_max
-        ) as process:
+        with (
+            HostWatch(remote.pid if remote else None) as host,
+            _process(
+                setup, draft.command, [*([pinned] if pinned else []), *groups.folders], plan.open_files_max
+            ) as process,
+        ):
             watch = LimitWatch(process.pid, plan, groups.counters, process.kill, started_ns=started_ns)
-            with watch:
+            with watch, host.follow(process.pid):
                 status = _wait(process, longest_s(parts.experiment, setup.duration_s))
-        after, own_after_s = read_host(), _own_cpu_s()
         draft.remote = remote.stats() if remote else None
         if plan.enforced:
             draft.outcomes = outcomes(
@@ -177,18 +178,17 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
                 seen=watch.seen,
                 log_lines=_lines(setup.log_dir / STDERR_LOG),
             )
-    sets = parts.cpu_sets
-    ours_s = own_after_s - own_before_s + (draft.remote.cpu_s if draft.remote else 0.0)
-    draft.host = pressure(before, after, cpus=tuple({*sets.sut, *sets.remote}), own_cpu_s=ours_s)
-    if status != 0:
-        tail = launch.stderr_tail(setup.log_dir / STDERR_LOG)
-        raise AloneError(f"the program {launch.how_ended(status)}{tail}")
-    draft.result = parse_result((setup.log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
+    try:
+        draft.result = _result(setup, status)
+    finally:
+        span = draft.result.measured_span if draft.result else None
+        seen = enclosing(host.moments, span)
+        draft.host, draft.host_span_s = seen.pressure(parts.cpu_sets), seen.duration_s
     thresholds = setup.matrix.thresholds
     draft.reasons += host_reasons(draft.host, thresholds)
     if draft.remote and parts.remote:
-        means = Means(service_s=parts.remote.answers.delay_us / 1e6, remote_cpus=len(sets.remote))
-        draft.reasons += remote_reasons(draft.remote, means, thresholds)
+        means = Means(service_s=parts.remote.answers.delay_us / 1e6, remote_cpus=len(parts.cpu_sets.remote))
+        draft.reasons += remote_reasons(seen.of_remote(draft.remote), means, thresholds)
     listener.step(_words(draft.result))
 
 
@@ -219,10 +219,11 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
         raise AloneError(f"the program had not ended after {timeout_s:.0f} s") from None
 
 
-def _own_cpu_s() -> float:
-    """Of this process, and of its children that have ended: the program is one by then, the remote system is not."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+def _result(setup: AloneSetup, status: int) -> ExperimentResult:
+    if status != 0:
+        tail = launch.stderr_tail(setup.log_dir / STDERR_LOG)
+        raise AloneError(f"the program {launch.how_ended(status)}{tail}")
+    return parse_result((setup.log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
 
 
 def _lines(path: Path) -> list[str]:
@@ -250,6 +251,7 @@ def _finished(setup: AloneSetup, draft: _Draft) -> ExperimentFork:
         remote_command=draft.remote_command,
         pinning=pinning_of(setup.parts.cpu_sets, setup.pinner),
         host=draft.host,
+        host_span_s=draft.host_span_s,
         remote=draft.remote,
         result=draft.result,
         limits=draft.limits,
