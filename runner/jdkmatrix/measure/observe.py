@@ -75,7 +75,7 @@ class Bench:
             gauges_before=gauges_before,
             gauges_after=gauges_after,
             samples=samples,
-            completed=result.completed,
+            answers=result.answers,
             cpus=len(self.cpu_sets.sut),
             astray_threads=len(astray(self.server.pid, self.cpu_sets.sut)),
         )

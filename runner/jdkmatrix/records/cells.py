@@ -45,9 +45,14 @@ class Sample(Record):
 
 
 class SutUsage(Record):
-    """The SUT over one window."""
+    """The SUT over one window.
+
+    `cpu_us_per_request`: CPU time between the two readings, `probe_cpu_s` left out, over all answers that the server
+    gave between them (`LoadResult.answers`; over those in the window alone in older records, and all of `cpu_s`).
+    `probe_cpu_s`: of `cpu_s`, what answering our own questions about its memory took; None in older records."""
 
     cpu_s: float
+    probe_cpu_s: float | None = None
     cpu_us_per_request: float
     cpu_share: float  # of its CPUs, 0..1
     jit_share: float  # CPU time of the JIT's threads, as a share of one CPU

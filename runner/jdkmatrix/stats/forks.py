@@ -86,16 +86,25 @@ def fork_first_cpu_us(fork: Fork) -> float:
 
 
 def fork_cpu_us_per_request(fork: Fork) -> float:
-    """CPU time of the SUT per request of one fork, in µs: its valid windows, each weighted by its requests.
+    """CPU time of the SUT per request of one fork, in µs: its valid windows, each weighted by the answers that divided
+    its CPU time.
 
     Raises:
         MatrixError: the fork has no valid window (`Fork.usable` says so beforehand), or no request was answered.
     """
     windows = _valid(fork)
-    completed = sum(window.load.completed for window in windows)
-    if completed == 0:
+    answers = sum(window.load.answers for window in windows)
+    if answers == 0:
         raise MatrixError(f"fork {fork.fork} answered no request, so it has no CPU time per request")
-    return sum(window.sut.cpu_us_per_request * window.load.completed for window in windows) / completed
+    return sum(window.sut.cpu_us_per_request * window.load.answers for window in windows) / answers
+
+
+def fork_readings_us(fork: Fork) -> float | None:
+    """CPU time of the SUT per request, in µs, that answering our own questions about its memory took, which
+    `fork_cpu_us_per_request` leaves out; None where that was not recorded, or no request was answered."""
+    windows = [window for window in _valid(fork) if window.sut.probe_cpu_s is not None]
+    answers = sum(window.load.answers for window in windows)
+    return sum(window.sut.probe_cpu_s or 0.0 for window in windows) * 1e6 / answers if answers else None
 
 
 def fork_capacity_rps(fork: Fork) -> float | None:
