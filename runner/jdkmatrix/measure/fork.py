@@ -87,7 +87,7 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
                 instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
             _measure(setup, instance.lay_out(setup.scratch, setup.log_dir), remote, draft, listener)
     except MatrixError as error:
-        draft.fail(_code(error), str(error))
+        draft.fail(_code(error), str(error), figures=error.figures if isinstance(error, ProofError) else None)
     except Exception as error:
         draft.fail("internal-error", f"{type(error).__name__}: {error}")
         (setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
@@ -232,6 +232,7 @@ def _measure_phases(setup: ForkSetup, bench: Bench, draft: Draft, listener: List
         setup.load,
         Windows(
             bench,
+            base_of(setup.planned.key.executor),
             setup.matrix.thresholds,
             setup.log_prefix,
             listener,

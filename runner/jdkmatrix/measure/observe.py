@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.probes.process import Reading, SutGoneError, read_process
 from jdkmatrix.probes.sampler import Sampler, read_gauges
+from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import usage
-from jdkmatrix.records import Load, LoadResult, Pressure, RemoteStats, SaturateLoad, SutUsage
+from jdkmatrix.records import Load, LoadResult, Pressure, RemoteStats, SaturateLoad, Served, SutUsage
 from jdkmatrix.sut.affinity import astray
 from jdkmatrix.sut.http import Connection, NoAnswerError
 from jdkmatrix.sut.remote import RemoteProcess
@@ -29,6 +30,14 @@ class Observed:
     sut: SutUsage
     host: Pressure
     remote: RemoteStats | None
+    served: Served | None
+
+
+@dataclass
+class LeftOver:
+    """Requests that were sent in phases that are over, and may begin only in a later one."""
+
+    requests: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,7 @@ class Bench:
     answer_timeout_s: float
     remote: RemoteProcess | None = None
     may_end: bool = False
+    left_over: LeftOver = field(default_factory=LeftOver)
 
     def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
         """Run one phase, with readings around it.
@@ -82,7 +92,9 @@ class Bench:
         cpus = tuple({*self.cpu_sets.sut, *self.cpu_sets.driver, *self.cpu_sets.remote})
         ours_s = own_cpu_s + sut.cpu_s + result.driver_cpu_s + (remote.cpu_s if remote else 0.0)
         host = pressure(host_before, host_after, cpus=cpus, own_cpu_s=ours_s)
-        return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote)
+        served = served_between(gauges_before, gauges_after, result, left_over=self.left_over.requests)
+        self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
+        return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote, served=served)
 
     def _work_off(self, backlog_s: float | None) -> None:
         """Wait until the server has done what the driver has given up: it answers nothing else before, and the next

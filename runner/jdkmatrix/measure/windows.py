@@ -9,6 +9,7 @@ from jdkmatrix.config.model import Thresholds
 from jdkmatrix.measure.gates import USUAL, Means, window_reasons
 from jdkmatrix.measure.observe import Bench
 from jdkmatrix.records import Load, LoadResult, Window
+from jdkmatrix.sut.proof import check_served
 
 
 class Listener(Protocol):
@@ -19,10 +20,11 @@ class Listener(Protocol):
 
 @dataclass(frozen=True)
 class Windows:
-    """What all windows of a fork have in common. `log_prefix`: from the cell file to the folder of the fork's logs;
-    `means`: of all windows."""
+    """What all windows of a fork have in common. `executor`: without a tuning; `log_prefix`: from the cell file to the
+    folder of the fork's logs; `means`: of all windows."""
 
     bench: Bench
+    executor: str
     thresholds: Thresholds
     log_prefix: str
     listener: Listener
@@ -32,14 +34,22 @@ class Windows:
         self, load: Load, duration_s: float, *, index: int, label: str, title: str, overload_sought: bool = False
     ) -> Window:
         """`label` names its files, `title` stands before its figures; `overload_sought`: beside what all windows mean
-        to see."""
+        to see.
+
+        Raises:
+            ProofError: requests ran on other threads than the executor's.
+            MatrixError: as Bench.observe.
+        """
         seen = self.bench.observe(load, duration_s, label=label)
+        if seen.served:
+            check_served(seen.served, self.executor)
         reasons = window_reasons(
             seen.load,
             seen.sut,
             seen.host,
             self.thresholds,
             remote=seen.remote,
+            served=seen.served,
             means=replace(self.means, overload=overload_sought),
         )
         verdict = f" (invalid: {', '.join(reason.code for reason in reasons)})" if reasons else ""
@@ -51,6 +61,7 @@ class Windows:
             sut=seen.sut,
             host=seen.host,
             remote=seen.remote,
+            served=seen.served,
             reasons=reasons,
         )
 

@@ -10,10 +10,14 @@ from jdkmatrix.records.limits import Enforcement, Outcome
 from jdkmatrix.records.loads import CellKey, CellLoad, LoadResult
 from jdkmatrix.records.memory import MemoryReading
 from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.records.served import Served
 
 
 class Gauges(Record):
-    """Answer of `GET /gauges`. None: this executor or JDK does not have the figure."""
+    """Answer of `GET /gauges`. None: this executor or JDK does not have the figure.
+
+    `served_…`: requests of the application that ever began, by whose thread ran them; `threads_started`: ever, by the
+    plugged executor. Older records have neither."""
 
     pool_size: int | None
     active: int | None
@@ -28,6 +32,11 @@ class Gauges(Record):
     gc_count: int
     gc_ms: int
     jit_ms: int
+    threads_started: int | None = None
+    served_on_servers: int | None = None
+    served_on_plugged_virtual: int | None = None
+    served_on_plugged_platform: int | None = None
+    served_elsewhere: int | None = None
 
 
 class Sample(Record):
@@ -143,6 +152,7 @@ class Window(Record):
     sut: SutUsage
     host: Pressure
     remote: RemoteStats | None = None  # of the remote system that the server calls; None: it calls none
+    served: Served | None = None  # None: the server could not be asked, or an older record
     reasons: tuple[Reason, ...] = ()  # faults of the host or of the measurement; not empty: invalid
     shortfalls: tuple[Reason, ...] = ()  # what the server did not do; a result, and no reason to drop the window
 

@@ -15,6 +15,7 @@ from jdkmatrix.report.latency import KIND_WORDS, percentile_figure
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.numbers import Figure, count, geomean, half_width, mebibytes, missing, plural
 from jdkmatrix.report.search import search_view
+from jdkmatrix.report.under_load import under_load_words
 from jdkmatrix.report.views import CellView, Fact, ForkView, LogView, Sibling
 from jdkmatrix.report.wording import (
     STATUS_CLASS,
@@ -171,6 +172,7 @@ def _facts(fork: Fork, key: CellKey) -> tuple[Fact, ...]:
             f"{fork.first_response_s:.1f} s after the start" if fork.first_response_s is not None else "none came",
         ),
         Fact("Proof of executor", _proof(fork)),
+        Fact("Proof under load", under_load_words(fork)),
         Fact("Work check", _work(fork, key)),
         *_of_workload(fork),
     )
