@@ -37,6 +37,7 @@ from jdkmatrix.records import (
     RunRecord,
     Sample,
     SaturateLoad,
+    Served,
     ServerFacts,
     SpectrumPoint,
     Status,
@@ -209,6 +210,7 @@ def _window(key: CellKey, load: Load, index: int, rng: random.Random, base: tupl
             sent=completed + 12 if encoded else None,
             unsent=None if due is None else max(0, due - completed - 12),
             completed=completed,
+            answered_late=12 if encoded else None,
             non_2xx=0,
             errors=Errors(),
             reconnects=0 if encoded else None,
@@ -255,6 +257,22 @@ def _window(key: CellKey, load: Load, index: int, rng: random.Random, base: tupl
             in_flight_peak=load.connections,
         ),
         host=Pressure(steal_share=0.001, foreign_cpu_share=0.02, psi_cpu_some_share=None),
+        served=_served(key, completed + 12),
+    )
+
+
+def _served(key: CellKey, begun: int) -> Served:
+    """All of them where they should."""
+    virtual, stock = "virtual" in key.executor, key.executor == "liberty"
+    return Served(
+        servers=begun if stock else 0,
+        plugged_virtual=begun if virtual else 0,
+        plugged_platform=0 if stock or virtual else begun,
+        elsewhere=0,
+        begun_min=begun - 12,
+        begun_max=begun,
+        left_over=0,
+        threads_started=None if stock else begun + 5 if key.executor in ("virtual", "platform") else 0,
     )
 
 

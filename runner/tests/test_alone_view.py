@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 from jdkmatrix.config.experiments import ExperimentName
 from jdkmatrix.records import CellKey, ExperimentRecord, Status
+from jdkmatrix.records.experiments import MeasuredSpan
 from jdkmatrix.report.alone.bar_groups import LAYOUTS, bar_groups
 from jdkmatrix.report.alone.bars import Scale
 from jdkmatrix.report.alone.cell_view import view_alone_cell
 from jdkmatrix.report.alone.cells import KINDS, Experiments
+from jdkmatrix.report.alone.fork_view import fork_view
 from jdkmatrix.report.alone.view import view_alone
 from jdkmatrix.report.alone.views import AloneCellView, AloneView, Block
 from jdkmatrix.report.alone.words import amount, measure
@@ -228,6 +230,19 @@ def test_a_cell_page_has_every_figure_of_every_fork(tmp_path: Path) -> None:
             assert bool(view.remote) == (fork.result.experiment == "fanout")
             assert bool(view.parks) == (fork.result.experiment == "burn")
             assert view.vm and view.host and view.facts and view.commands
+
+
+def test_a_fork_says_over_what_its_host_was_watched(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path)
+    fork = loaded.experiments[0].forks[0]
+    key = loaded.experiments[0].key
+    assert fork.result is not None
+    span = MeasuredSpan(start_monotonic_ns=7 * 10**9, end_monotonic_ns=12 * 10**9)
+    told = fork.model_copy(
+        update={"host_span_s": 5.4, "result": fork.result.model_copy(update={"measured_span": span})}
+    )
+    for one, words in ((fork, "all of the program’s life"), (told, "5.40 s around the 5.00 s that it measured")):
+        assert {fact.name: fact.value for fact in fork_view(one, key, ()).host}["Watched"] == words
 
 
 def test_the_figures_that_charts_name_are_there() -> None:

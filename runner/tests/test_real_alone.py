@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.alone.fork import AloneSetup, measure_alone
+from jdkmatrix.alone.host_watch import Moment, Stretch, enclosing
 from jdkmatrix.alone.parts import assemble_alone
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix
@@ -33,6 +34,7 @@ from jdkmatrix.records import (
     SpawnResult,
     Status,
 )
+from jdkmatrix.records.experiments import MeasuredSpan
 from tests.project import make_project
 from tests.real_parts import Silent
 
@@ -179,6 +181,49 @@ def test_every_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str,
     assert found.seen.cpus == 1
     if load == "tasks-50-per-s":
         assert found.seen.due == 50 * DURATION_S, "whatever became of them"
+
+
+@pytest.mark.parametrize(
+    ("workload", "executor", "load"),
+    [
+        ("burn-small", "virtual", "tasks-4"),
+        ("pin-lock", "virtual", "count-20"),
+        ("print-small", "platform", "count-2000"),
+        ("fan", "virtual", "count-20"),
+    ],
+)
+def test_the_host_is_judged_by_what_it_did_while_the_program_measured(
+    matrix: Matrix,
+    parts: Parts,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    workload: str,
+    executor: str,
+    load: str,
+) -> None:
+    chosen: list[tuple[Sequence[Moment], Stretch]] = []
+
+    def spy(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
+        chosen.append((moments, enclosing(moments, span)))
+        return chosen[-1][1]
+
+    monkeypatch.setattr("jdkmatrix.alone.fork.enclosing", spy)
+    fork = run(matrix, parts, cell(workload, FREE, executor, load, burn_us=500), tmp_path)
+    found = told(fork)
+    ((moments, stretch),) = chosen
+    span = found.measured_span
+    assert span is not None and found.seen is not None
+    assert moments[0].monotonic_ns < stretch.before.monotonic_ns <= span.start_monotonic_ns, "not its start"
+    assert span.end_monotonic_ns <= stretch.after.monotonic_ns <= moments[-1].monotonic_ns
+    assert fork.host_span_s == pytest.approx(stretch.duration_s)
+    used_ns = [stretch.before.program_cpu_ns, stretch.after.program_cpu_ns, moments[-1].program_cpu_ns]
+    assert 0 < used_ns[0] < used_ns[1] <= used_ns[2]
+    if isinstance(found, BurnResult | PinningResult):
+        assert (span.end_monotonic_ns - span.start_monotonic_ns) / 1e9 == pytest.approx(DURATION_S)
+        # Two clocks of one process: of all its threads, and as the program itself reads it.
+        assert (used_ns[1] - used_ns[0]) / 1e9 >= 0.99 * found.seen.cpu_s
+    if isinstance(found, FanoutResult):
+        assert stretch.after.remote_cpu_ns > stretch.before.remote_cpu_ns > 0
 
 
 @pytest.mark.parametrize("jdk", BOTH)

@@ -72,6 +72,11 @@ def test_a_ramp_on_the_bank(project: Project, parts: Parts, tmp_path: Path) -> N
     window = fork.windows[0]
     assert window.load.load == RAMP.ramp
     assert window.load.errors.total == window.load.non_2xx == 0
+    assert window.served is not None
+    assert window.served.plugged_virtual == window.served.begun >= window.load.answers
+    assert window.sut.probe_cpu_s is not None and 0 < window.sut.probe_cpu_s < window.sut.cpu_s
+    served_s = window.sut.cpu_s - window.sut.probe_cpu_s
+    assert window.sut.cpu_us_per_request == pytest.approx(served_s * 1e6 / window.load.answers)
     assert [second.t_s for second in seconds_of(fork)] == [1, 2, 3, 4, 5, 6]
     assert window.remote is not None
     assert window.remote.answered >= window.load.completed > 0

@@ -15,6 +15,7 @@ from jdkmatrix.measure.prepare import Parts
 from jdkmatrix.project import Project
 from jdkmatrix.records import CapacityLoad, Fork, Gauges, RateLoad, Status
 from jdkmatrix.sut.instance import Instance
+from jdkmatrix.sut.proof import place_of
 from tests.project import make_project
 from tests.real_parts import ROUNDS_PER_US, Silent, key, parts_of, setup_of
 
@@ -46,6 +47,12 @@ def assert_measured(fork: Fork) -> None:
     assert window.load.errors.total == window.load.non_2xx == 0
     assert 0 < window.sut.cpu_us_per_request < 1e6
     assert window.sut.rss_peak_bytes >= window.sut.rss_bytes > 50e6
+    served = window.served
+    assert served is not None
+    assert served.begun >= window.load.completed
+    assert served.on(place_of(fork.proof.executor)) == served.begun
+    if fork.proof.executor in ("virtual", "platform"):
+        assert served.threads_started is not None and served.threads_started >= served.begun
     assert fork.samples
     assert_gauges(fork.proof.executor, [sample.gauges for sample in fork.samples])
     assert {"messages.log", "console.log"} <= fork.logs.keys()
@@ -106,6 +113,20 @@ def test_an_executor_that_is_not_the_cells_fails_the_fork(project: Project, part
     assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
     assert 'did not run on "virtual"' in fork.reasons[0].message
     assert fork.windows == ()
+
+
+def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
+    project: Project, parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both serve from platform threads; only the first proof, by answers, is left out."""
+    setup = setup_of(project, parts, key("temurin-25", "cached"), tmp_path)
+    other = Instance(**{**vars(setup.instance), "executor": "liberty"})
+    monkeypatch.setattr("jdkmatrix.measure.fork.prove_executor", lambda *_, **__: None)
+    fork = measure_fork(ForkSetup(**{**vars(setup), "instance": other}), Silent())
+    assert fork.status is Status.FAILED
+    assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
+    assert "on the server's own threads" in fork.reasons[0].message
+    assert fork.reasons[0].figures["wrong"] == fork.reasons[0].figures["begun"] > 0
 
 
 def test_no_process_is_left(project: Project, parts: Parts) -> None:

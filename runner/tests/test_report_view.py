@@ -166,6 +166,66 @@ def facts_of(loaded: LoadedRun) -> list[tuple[str, str]]:
     return [(fact.name, fact.value) for fact in cell_page(loaded, 0).forks[0].facts]
 
 
+def under_load(loaded: LoadedRun, index: int) -> str:
+    return {fact.name: fact.value for fact in cell_page(loaded, index).forks[0].facts}["Proof under load"]
+
+
+def test_a_fork_says_on_whose_threads_its_windows_ran(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(QUICK, executors=("liberty", "virtual", "fixed-50"), jdks=("temurin-25",)))
+    by_executor = {cell.key.executor: index for index, cell in enumerate(loaded.cells)}
+    for executor, words in (
+        ("liberty", "in 2 windows ran on threads of the server’s own pool; the driver sent "),
+        ("virtual", "in 2 windows ran on virtual threads, each on a new one; the driver sent "),
+        ("fixed-50", "in 2 windows ran on platform threads of the plugged executor; the driver sent "),
+    ):
+        index = by_executor[executor]
+        sent = sum(window.load.sent or 0 for window in loaded.cells[index].forks[0].windows)
+        text = under_load(loaded, index)
+        assert text.startswith(f"{sent:,} of {sent:,} requests ")
+        assert words in text and text.endswith(f" {sent:,}")
+
+
+def test_what_was_not_counted_is_said_not_to_be(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, QUICK)
+    told, other = loaded.cells[0].forks[0].windows
+    assert told.served is not None
+    untold = other.model_copy(update={"served": None})
+    elsewhere = told.model_copy(update={"served": told.served.model_copy(update={"elsewhere": 7, "servers": 1000})})
+    silent = told.model_copy(update={"load": told.load.model_copy(update={"sent": None, "completed": 1234})})
+    for windows, words in (
+        ((untold,), "not counted"),
+        ((), "not counted: no window was measured"),
+        ((told, untold), "in 1 more the server could not be asked"),
+        ((elsewhere,), "7 of 1,007 requests in 1 window ran on threads of unknown origin"),
+        ((silent,), "the driver had 1,234 answers"),
+    ):
+        assert words in under_load(with_forks(loaded, 0, windows=windows), 0)
+
+
+def test_what_our_own_readings_took_is_said_where_memory_was_read(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, QUICK)
+    assert view(loaded).sections[0].cpu_of is None
+    assert "Reading the server’s memory" not in windows_of(loaded)
+    windows = tuple(
+        window.model_copy(update={"sut": window.sut.model_copy(update={"probe_cpu_s": window.load.answers * 4e-6})})
+        for window in loaded.cells[0].forks[0].windows
+    )
+    loaded = with_forks(loaded, 0, windows=windows)
+    assert view(loaded).sections[0].cpu_of == (
+        "Without what our own readings of its memory took: 4.0 µs per request, fork by fork."
+    )
+    rows = windows_of(loaded)["Reading the server’s memory"]
+    assert [[figure.text for figure in figures] for name, _, figures in rows if name.startswith("Left out")] == (
+        [["4.00", "4.00"]]
+    )
+
+
+def windows_of(loaded: LoadedRun) -> dict[str, Any]:
+    table = cell_page(loaded, 0).forks[0].windows
+    assert table is not None
+    return dict(table.groups)
+
+
 def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, MATRIX)
     page = view(loaded)

@@ -16,6 +16,7 @@ from scipy.stats import sem, t, ttest_rel
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import Fork, Reason, Window
 from jdkmatrix.stats import Ratio, Summary, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
+from jdkmatrix.stats.forks import fork_readings_us
 from tests.builders import fork, load_result, pressure, sut_usage
 
 FIGURES = st.floats(1e-3, 1e9)
@@ -218,8 +219,15 @@ def test_the_centres_of_two_arms_divide_to_their_ratio(pairs: dict[int, tuple[fl
 # ---------------------------------------------------------------- one fork
 
 
-def window(index: int, completed: int, duration_s: float, cost_us: float, *, valid: bool = True) -> Window:
-    load = load_result(completed=completed, duration_s=duration_s, throughput_rps=completed / duration_s)
+def window(
+    index: int, completed: int, duration_s: float, cost_us: float, *, valid: bool = True, answered_late: int = 0
+) -> Window:
+    load = load_result(
+        completed=completed,
+        answered_late=answered_late,
+        duration_s=duration_s,
+        throughput_rps=completed / duration_s,
+    )
     usage = sut_usage().model_copy(
         update={"cpu_s": completed * cost_us / 1e6, "cpu_us_per_request": cost_us},
     )
@@ -239,6 +247,22 @@ def test_fork_figures_are_totals_over_its_valid_windows() -> None:
     )
     assert fork_throughput(measured) == pytest.approx(10_000 / 4.0)
     assert fork_cpu_us_per_request(measured) == pytest.approx((1000 * 50 + 9000 * 30) / 10_000)
+
+
+def test_cpu_per_request_weighs_windows_by_what_divided_their_cpu_time() -> None:
+    late = window(1, completed=500, duration_s=1.0, cost_us=50.0, answered_late=500)
+    assert fork_cpu_us_per_request(fork_of(late, window(2, completed=3000, duration_s=1.0, cost_us=30.0))) == (
+        pytest.approx((1000 * 50 + 3000 * 30) / 4000)
+    )
+
+
+def test_our_own_readings_have_a_cost_per_request_where_it_was_recorded() -> None:
+    silent = window(1, completed=1000, duration_s=1.0, cost_us=50.0)
+    assert fork_readings_us(fork_of(silent)) is None
+    told = silent.model_copy(update={"sut": silent.sut.model_copy(update={"probe_cpu_s": 0.006})})
+    longer = window(2, completed=2000, duration_s=1.0, cost_us=50.0)
+    free = longer.model_copy(update={"sut": longer.sut.model_copy(update={"probe_cpu_s": 0.0})})
+    assert fork_readings_us(fork_of(silent, told, free)) == pytest.approx(2.0)
 
 
 def test_a_fork_without_figures_is_an_error() -> None:

@@ -5,8 +5,6 @@ Whatever happens is recorded: a fork that fails keeps its reason and its logs.
 
 from __future__ import annotations
 
-import os
-import resource
 import subprocess
 import time
 import traceback
@@ -19,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from jdkmatrix import launch
 from jdkmatrix.alone.command import arguments, longest_s
+from jdkmatrix.alone.host_watch import HostWatch, enclosing
 from jdkmatrix.alone.parts import AloneParts
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.config.parts import Limits
@@ -35,8 +34,6 @@ from jdkmatrix.measure.limit_watch import LimitWatch
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import PlannedFork
-from jdkmatrix.probes.cpu_balance import Used
-from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.records import (
     Enforcement,
     ExperimentFork,
@@ -84,6 +81,7 @@ class _Draft:
     command: tuple[str, ...] = ()
     remote_command: tuple[str, ...] = ()
     host: Pressure | None = None
+    host_span_s: float | None = None
     remote: RemoteStats | None = None
     result: ExperimentResult | None = None
     limits: tuple[Enforcement, ...] = ()
@@ -165,15 +163,16 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
     with limit_groups(plan, pinned) as groups:
         if remote:
             remote.stats(reset=True)
-        before, ours_before_s, own_before_s = read_host(), _children_cpu_s(), time.process_time()
         started_ns = time.monotonic_ns()
-        with _process(
-            setup, draft.command, [*([pinned] if pinned else []), *groups.folders], plan.open_files_max
-        ) as process:
+        with (
+            HostWatch(remote.pid if remote else None) as host,
+            _process(
+                setup, draft.command, [*([pinned] if pinned else []), *groups.folders], plan.open_files_max
+            ) as process,
+        ):
             watch = LimitWatch(process.pid, plan, groups.counters, process.kill, started_ns=started_ns)
-            with watch:
+            with watch, host.follow(process.pid):
                 status = _wait(process, longest_s(parts.experiment, setup.duration_s))
-        after, ours_after_s, own_after_s = read_host(), _children_cpu_s(), time.process_time()
         draft.remote = remote.stats() if remote else None
         if plan.enforced:
             draft.outcomes = outcomes(
@@ -183,23 +182,20 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
                 seen=watch.seen,
                 log_lines=_lines(setup.log_dir / STDERR_LOG),
             )
-    sets = parts.cpu_sets
-    used = [
-        Used("sut", sets.sut, ours_after_s - ours_before_s),
-        Used("runner", tuple(sorted(os.sched_getaffinity(0))), own_after_s - own_before_s),
-    ]
-    if draft.remote:
-        used.append(Used("remote", sets.remote, draft.remote.cpu_s))
-    draft.host = pressure(before, after, used=used, irq_time_accounting=setup.irq_time_accounting)
-    if status != 0:
-        tail = launch.stderr_tail(setup.log_dir / STDERR_LOG)
-        raise AloneError(f"the program {launch.how_ended(status)}{tail}")
-    draft.result = parse_result((setup.log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
-    thresholds, means = setup.matrix.thresholds, Means(precision=setup.precision, sut_cpus=len(sets.sut))
+    try:
+        draft.result = _result(setup, status)
+    finally:
+        span = draft.result.measured_span if draft.result else None
+        seen = enclosing(host.moments, span)
+        draft.host = seen.pressure(parts.cpu_sets, irq_time_accounting=setup.irq_time_accounting)
+        draft.host_span_s = seen.duration_s
+    thresholds = setup.matrix.thresholds
+    means = Means(precision=setup.precision, sut_cpus=len(parts.cpu_sets.sut))
     draft.reasons += host_reasons(draft.host, thresholds, means)
     if draft.remote and parts.remote:
-        means = replace(means, service_s=parts.remote.answers.delay_us / 1e6, remote_cpus=len(sets.remote))
-        draft.reasons += remote_reasons(draft.remote, means, thresholds)
+        delay_s = parts.remote.answers.delay_us / 1e6
+        means = replace(means, service_s=delay_s, remote_cpus=len(parts.cpu_sets.remote))
+        draft.reasons += remote_reasons(seen.of_remote(draft.remote), means, thresholds)
     listener.step(_words(draft.result))
 
 
@@ -230,10 +226,11 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
         raise AloneError(f"the program had not ended after {timeout_s:.0f} s") from None
 
 
-def _children_cpu_s() -> float:
-    """Of the children that have ended: the program is one by then, the remote system is not."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return children.ru_utime + children.ru_stime
+def _result(setup: AloneSetup, status: int) -> ExperimentResult:
+    if status != 0:
+        tail = launch.stderr_tail(setup.log_dir / STDERR_LOG)
+        raise AloneError(f"the program {launch.how_ended(status)}{tail}")
+    return parse_result((setup.log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
 
 
 def _lines(path: Path) -> list[str]:
@@ -261,6 +258,7 @@ def _finished(setup: AloneSetup, draft: _Draft) -> ExperimentFork:
         remote_command=draft.remote_command,
         pinning=pinning_of(setup.parts.cpu_sets, setup.pinner),
         host=draft.host,
+        host_span_s=draft.host_span_s,
         remote=draft.remote,
         result=draft.result,
         limits=draft.limits,

@@ -275,6 +275,7 @@ def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: 
         unsent=event.unsent,
         outstanding=event.outstanding,
         completed=event.completed,
+        answered_late=event.answered_late,
         non_2xx=event.non_2xx,
         errors=event.errors,
         reconnects=event.reconnects,

@@ -115,9 +115,9 @@ class Draft:
     outcomes: tuple[Outcome, ...] = ()
     remote_command: tuple[str, ...] = ()
 
-    def fail(self, code: str, message: str) -> None:
+    def fail(self, code: str, message: str, *, figures: Mapping[str, float] | None = None) -> None:
         self.failed = True
-        self.reasons.append(Reason(code=code, message=message))
+        self.reasons.append(Reason(code=code, message=message, figures=dict(figures or {})))
 
 
 def finish(setup: ForkSetup, draft: Draft) -> Fork:

@@ -40,7 +40,7 @@ from jdkmatrix.sut.affinity import allow_jit
 from jdkmatrix.sut.applications import REMOTE_URL, application_of
 from jdkmatrix.sut.blocking import block_at_most
 from jdkmatrix.sut.http import Connection, HttpError, NoAnswerError
-from jdkmatrix.sut.proof import prove_executor
+from jdkmatrix.sut.proof import ProofError, prove_executor
 from jdkmatrix.sut.remote import RemoteProcess
 from jdkmatrix.sut.server import HungError, Launch, ServerProcess
 from jdkmatrix.sut.threads import dump_threads
@@ -66,7 +66,7 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
                 instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
             _measure(setup, instance.lay_out(setup.scratch, setup.log_dir), remote, draft, listener)
     except MatrixError as error:
-        draft.fail(code_of(error), str(error))
+        draft.fail(code_of(error), str(error), figures=error.figures if isinstance(error, ProofError) else None)
         if isinstance(error, FloodError):
             shorten_logs(setup.log_dir)
     except Exception as error:
@@ -219,6 +219,7 @@ def _measure_phases(setup: ForkSetup, bench: Bench, draft: Draft, listener: List
         setup.load,
         Windows(
             bench,
+            base_of(setup.planned.key.executor),
             setup.matrix.thresholds,
             setup.log_prefix,
             listener,

@@ -23,6 +23,7 @@ from jdkmatrix.records import (
     RateLoad,
     Reason,
     RemoteStats,
+    Served,
     Status,
     StepsLoad,
     SutUsage,
@@ -59,6 +60,7 @@ def window_reasons(
     limits: Thresholds,
     *,
     remote: RemoteStats | None = None,
+    served: Served | None = None,
     means: Means = USUAL,
 ) -> tuple[Reason, ...]:
     """Every gate that this window did not pass by a fault of the host or of the measurement; empty means valid."""
@@ -67,6 +69,7 @@ def window_reasons(
         *_of_driver(load, limits, means),
         *of_remote,
         *_of_sut(sut, limits, means),
+        *served_reasons(served),
         *host_reasons(host, limits, means),
     )
 
@@ -239,6 +242,17 @@ def _of_sut(sut: SutUsage, limits: Thresholds, means: Means) -> Iterator[Reason]
             code="affinity-changed",
             message=f"{sut.astray_threads} threads of the server may run on other CPUs than its own",
             figures={"astray_threads": sut.astray_threads, "max": 0},
+        )
+
+
+def served_reasons(served: Served | None) -> Iterator[Reason]:
+    """Whether the requests that were sent are those that counted themselves; if not, nobody knows where they ran."""
+    if served is not None and not served.begun_min <= served.begun <= served.begun_max:
+        yield Reason(
+            code="not-counted",
+            message=f"{served.begun:,} requests began in the application, of {served.begun_min:,} to "
+            f"{served.begun_max:,} that the driver has sent",
+            figures={"begun": served.begun, "min": served.begun_min, "max": served.begun_max},
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.host.cpusets import CpuSets
@@ -12,8 +12,9 @@ from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.probes.process import Glance, Reading, SutGoneError, glance, read_threads
 from jdkmatrix.probes.sampler import Sampler, read_gauges
+from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import usage
-from jdkmatrix.records import Load, LoadResult, Pressure, RemoteStats, SaturateLoad, SutUsage
+from jdkmatrix.records import Load, LoadResult, Pressure, RemoteStats, SaturateLoad, Served, SutUsage
 from jdkmatrix.sut.affinity import astray
 from jdkmatrix.sut.http import Connection, NoAnswerError
 from jdkmatrix.sut.remote import RemoteProcess
@@ -31,6 +32,14 @@ class Observed:
     sut: SutUsage
     host: Pressure
     remote: RemoteStats | None
+    served: Served | None
+
+
+@dataclass
+class LeftOver:
+    """Requests that were sent in phases that are over, and may begin only in a later one."""
+
+    requests: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,7 @@ class Bench:
     irq_time_accounting: bool | None
     remote: RemoteProcess | None = None
     may_end: bool = False
+    left_over: LeftOver = field(default_factory=LeftOver)
 
     def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
         """Run one phase, with readings around it.
@@ -82,7 +92,7 @@ class Bench:
             gauges_before=gauges_before,
             gauges_after=gauges_after,
             samples=samples,
-            completed=result.completed,
+            answers=result.answers,
             cpus=len(self.cpu_sets.sut),
             astray_threads=len(astray(pid, self.cpu_sets.sut)),
         )
@@ -94,7 +104,9 @@ class Bench:
         if remote:
             used.append(Used("remote", self.cpu_sets.remote, remote.cpu_s))
         host = pressure(host_before, host_after, used=used, irq_time_accounting=self.irq_time_accounting)
-        return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote)
+        served = served_between(gauges_before, gauges_after, result, left_over=self.left_over.requests)
+        self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
+        return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote, served=served)
 
     def _work_off(self, backlog_s: float | None) -> None:
         """Wait until the server has done what the driver has given up: it answers nothing else before, and the next

@@ -9,6 +9,7 @@ from jdkmatrix.config.model import Thresholds
 from jdkmatrix.measure.gates import USUAL, Means, window_reasons, window_shortfalls
 from jdkmatrix.measure.observe import Bench
 from jdkmatrix.records import Load, LoadResult, RateLoad, Window
+from jdkmatrix.sut.proof import check_served
 
 
 class Listener(Protocol):
@@ -19,10 +20,11 @@ class Listener(Protocol):
 
 @dataclass(frozen=True)
 class Windows:
-    """What all windows of a fork have in common. `log_prefix`: from the cell file to the folder of the fork's logs;
-    `means`: of all windows."""
+    """What all windows of a fork have in common. `executor`: without a tuning; `log_prefix`: from the cell file to the
+    folder of the fork's logs; `means`: of all windows."""
 
     bench: Bench
+    executor: str
     thresholds: Thresholds
     log_prefix: str
     listener: Listener
@@ -33,8 +35,15 @@ class Windows:
         return self.bench.session.nearest(load)
 
     def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
-        """`label` names its files, `title` stands before its figures."""
+        """`label` names its files, `title` stands before its figures.
+
+        Raises:
+            ProofError: requests ran on other threads than the executor's.
+            MatrixError: as Bench.observe.
+        """
         seen = self.bench.observe(load, duration_s, label=label)
+        if seen.served:
+            check_served(seen.served, self.executor)
         window = Window(
             index=index,
             t_s=seen.t_s,
@@ -42,8 +51,15 @@ class Windows:
             sut=seen.sut,
             host=seen.host,
             remote=seen.remote,
+            served=seen.served,
             reasons=window_reasons(
-                seen.load, seen.sut, seen.host, self.thresholds, remote=seen.remote, means=self.means
+                seen.load,
+                seen.sut,
+                seen.host,
+                self.thresholds,
+                remote=seen.remote,
+                served=seen.served,
+                means=self.means,
             ),
             shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
         )

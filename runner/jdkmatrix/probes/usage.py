@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jdkmatrix.probes.process import Reading, difference, jit_cpu_ns
+from jdkmatrix.probes.process import Reading, attach_cpu_ns, difference, jit_cpu_ns
 from jdkmatrix.records import Gauges, Sample, SutUsage
 
 
@@ -15,22 +15,29 @@ def usage(
     gauges_before: Gauges | None,
     gauges_after: Gauges | None,
     samples: Iterable[Sample],
-    completed: int,
+    answers: int,
     cpus: int,
     astray_threads: int,
 ) -> SutUsage:
-    """`samples` are those taken inside the window: they only raise the peaks.
+    """`answers`: all that the server gave between the two readings, which also span connecting and draining.
+    `samples` are those taken inside the window: they only raise the peaks.
 
-    CPU per request is 0 where nothing was completed; such a window is invalid by its gates.
+    CPU per request is 0 where nothing was answered; such a window is invalid by its gates. It leaves out what answering
+    jcmd took, which is known to the nanosecond: nobody asks a server in service every few seconds, the same workload
+    that is not watched must cost the same here, and a server with more threads pays more for each answer, so that
+    what is left in would stand in a ratio as if requests had cost it. What a reading costs beside that (caches,
+    locks) is not known, and in it. `cpu_s` and the share of the CPUs have all of it.
     """
     begun, ended = before.at, after.at
     cpu_s = (ended.cpu_ns - begun.cpu_ns) / 1e9
     elapsed_s = (ended.monotonic_ns - begun.monotonic_ns) / 1e9
+    probe_cpu_s = attach_cpu_ns(before, after) / 1e9
     inside = tuple(samples)
     scheduling = difference(before, after)
     return SutUsage(
         cpu_s=cpu_s,
-        cpu_us_per_request=cpu_s * 1e6 / completed if completed else 0.0,
+        probe_cpu_s=probe_cpu_s,
+        cpu_us_per_request=(cpu_s - probe_cpu_s) * 1e6 / answers if answers else 0.0,
         cpu_share=cpu_s / (elapsed_s * cpus),
         jit_share=jit_cpu_ns(before, after) / 1e9 / elapsed_s,
         rss_bytes=ended.rss_bytes,

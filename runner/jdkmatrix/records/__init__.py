@@ -3,8 +3,8 @@
 The whole file format stands in this one package, so that it can be reviewed, versioned and migrated in one place:
 `loads` (a cell, its load, what a driver says), `cells` (forks, windows, what was seen of server and host), `memory`
 (where that of the server is), `limits` (of the server, and which it ran into), `remote` (the system that an application
-calls), `experiments` (without a server), `provenance` (where the parts came from), `claims` (what was published of the
-experiment), `run`.
+calls), `served` (on whose threads requests ran), `experiments` (without a server), `provenance` (where the parts came
+from), `claims` (what was published of the experiment), `run`.
 Producers (`host`, `provision`, `drivers`, `probes`, `measure`) build these values, `store` writes them,
 `stats` and `report` read them. Nothing here touches the machine.
 
@@ -91,6 +91,7 @@ from jdkmatrix.records.run import (
     Session,
     Stopping,
 )
+from jdkmatrix.records.served import Served
 
 __all__ = [
     "DEFAULT_SERVER",
@@ -157,6 +158,7 @@ __all__ = [
     "SaturateLoad",
     "ScenarioRecord",
     "SeriesSteadiness",
+    "Served",
     "ServerFacts",
     "Session",
     "SpawnResult",

@@ -10,10 +10,14 @@ from jdkmatrix.records.limits import Enforcement, Outcome
 from jdkmatrix.records.loads import CellKey, CellLoad, LoadResult
 from jdkmatrix.records.memory import MemoryReading
 from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.records.served import Served
 
 
 class Gauges(Record):
-    """Answer of `GET /gauges`. None: this executor or JDK does not have the figure."""
+    """Answer of `GET /gauges`. None: this executor or JDK does not have the figure.
+
+    `served_…`: requests of the application that ever began, by whose thread ran them; `threads_started`: ever, by the
+    plugged executor. Older records have neither."""
 
     pool_size: int | None
     active: int | None
@@ -28,6 +32,11 @@ class Gauges(Record):
     gc_count: int
     gc_ms: int
     jit_ms: int
+    threads_started: int | None = None
+    served_on_servers: int | None = None
+    served_on_plugged_virtual: int | None = None
+    served_on_plugged_platform: int | None = None
+    served_elsewhere: int | None = None
 
 
 class Sample(Record):
@@ -46,9 +55,14 @@ class Sample(Record):
 
 
 class SutUsage(Record):
-    """The SUT over one window."""
+    """The SUT over one window.
+
+    `cpu_us_per_request`: CPU time between the two readings, `probe_cpu_s` left out, over all answers that the server
+    gave between them (`LoadResult.answers`; over those in the window alone in older records, and all of `cpu_s`).
+    `probe_cpu_s`: of `cpu_s`, what answering our own questions about its memory took; None in older records."""
 
     cpu_s: float  # with the soft interrupts that its threads were interrupted by, unless Pressure.irq_time_accounting
+    probe_cpu_s: float | None = None
     cpu_us_per_request: float
     cpu_share: float  # of its CPUs, 0..1
     jit_share: float  # CPU time of the JIT's threads, as a share of one CPU
@@ -166,6 +180,7 @@ class Window(Record):
     sut: SutUsage
     host: Pressure
     remote: RemoteStats | None = None  # of the remote system that the server calls; None: it calls none
+    served: Served | None = None  # None: the server could not be asked, or an older record
     reasons: tuple[Reason, ...] = ()  # faults of the host or of the measurement; not empty: invalid
     shortfalls: tuple[Reason, ...] = ()  # what the server did not do; a result, and no reason to drop the window
 
@@ -178,7 +193,7 @@ class Window(Record):
         """CPU time of the SUT per answer of status 2xx, in µs; 0 without such an answer. A server that refuses quickly
         is not cheap."""
         load = self.load
-        return self.sut.cpu_us_per_request * load.completed / load.succeeded if load.succeeded else 0.0
+        return self.sut.cpu_us_per_request * load.answers / load.answers_2xx if load.succeeded else 0.0
 
 
 class CapacityStep(Record):

@@ -247,6 +247,13 @@ class VmFacts(Record):
     arch: str
 
 
+class MeasuredSpan(Record):
+    """When the figures were taken: start, warm-up and writing of the program are not in it. By CLOCK_MONOTONIC."""
+
+    start_monotonic_ns: int
+    end_monotonic_ns: int
+
+
 class _Result(Record):
     schema_version: Literal[1]
     version: str
@@ -255,6 +262,7 @@ class _Result(Record):
     problem: Problem | None
     asked: dict[str, Any]
     expected: Expected | None  # None: this JDK has not what it is about
+    measured_span: MeasuredSpan | None = None  # None: nothing was measured, or an older record
     vm: VmFacts
 
 
@@ -282,7 +290,9 @@ ExperimentResult = Annotated[BurnResult | SpawnResult | PinningResult | FanoutRe
 
 
 class ExperimentFork(Record):
-    """One process of the program. `host`: over its whole life, start and warm-up included; None where it did not run.
+    """One process of the program. `host`: over `host_span_s` seconds, from the last reading before what it measured to
+    the first after it; over its whole life, start and warm-up included, where it tells no such span, and in older
+    records (which have no `host_span_s`). None where it did not run.
 
     `result` is None where it failed; an outcome other than "complete" is a finding, not a failure."""
 
@@ -299,6 +309,7 @@ class ExperimentFork(Record):
     remote_command: tuple[str, ...] = ()
     pinning: Pinning
     host: Pressure | None
+    host_span_s: float | None = None
     remote: RemoteStats | None = None
     result: ExperimentResult | None
     limits: tuple[Enforcement, ...] = ()

@@ -303,6 +303,7 @@ class LoadResult(Record):
     unsent: int | None  # due and not sent when time was up
     outstanding: int | None = None  # sent, and neither answered nor failed when time was up
     completed: int  # answered within the phase, any status
+    answered_late: int | None = None  # after its end, while the driver waited for what was outstanding
     non_2xx: int
     errors: Errors
     reconnects: int | None
@@ -333,3 +334,18 @@ class LoadResult(Record):
     def succeeded_rps(self) -> float:
         """Answers of status 2xx per second."""
         return self.throughput_rps - self.non_2xx / self.duration_s if self.succeeded else 0.0
+
+    @property
+    def answers_2xx(self) -> int:
+        """Of `answers`, less those of another status; late ones are taken to be 2xx."""
+        return self.answers - self.non_2xx
+
+    @property
+    def answers(self) -> int:
+        """All that the server gave from the start of the phase until the driver went on: what its CPU time in between
+        is divided by. Throughput is of `completed` alone.
+
+        What the driver gave up may have cost CPU time all the same, at most one request per connection. wrk2 counts as
+        completed whatever comes before its threads stop and tells nothing more: its CPU per request is too high by at
+        most connections / completed."""
+        return self.completed + (self.answered_late or 0)

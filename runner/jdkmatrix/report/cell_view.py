@@ -22,6 +22,7 @@ from jdkmatrix.report.outcomes import TITLES, is_news, sentence
 from jdkmatrix.report.pairs import pair_table, paired_words
 from jdkmatrix.report.run_view import state_text
 from jdkmatrix.report.search import search_view
+from jdkmatrix.report.under_load import under_load_words
 from jdkmatrix.report.views import Against, CellView, Fact, ForkView, LogView, Sibling
 from jdkmatrix.report.wording import (
     STATE_CLASS,
@@ -204,6 +205,7 @@ def _facts(fork: Fork, key: CellKey, run: RunRecord) -> tuple[Fact, ...]:
             f"{fork.first_response_s:.1f} s after the start" if fork.first_response_s is not None else "none came",
         ),
         Fact("Proof of executor", _proof(fork)),
+        Fact("Proof under load", under_load_words(fork)),
         Fact("Work check", _work(fork, key)),
         *_of_workload(fork),
     )

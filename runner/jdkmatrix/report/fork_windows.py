@@ -79,6 +79,7 @@ _GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
             ("Sent", "requests", lambda w: count(w.load.sent)),
             ("Due, not sent", "requests", lambda w: _schedule(w.load.unsent, w)),
             ("Completed", "requests", lambda w: count(w.load.completed)),
+            ("Answered after the end", "requests", lambda w: count(w.load.answered_late)),
             ("Not 2xx", "answers", lambda w: count(w.load.non_2xx)),
             ("Errors", "", _errors),
             ("Reconnects", "", lambda w: count(w.load.reconnects)),
@@ -135,6 +136,14 @@ _GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
 )
 
 
+_READINGS: tuple[str, tuple[_Row, ...]] = (
+    "Reading the server’s memory",
+    (
+        ("Server’s CPU", "s", lambda w: quantity(w.sut.probe_cpu_s, 3, why=_NO_GAUGE)),
+        ("Left out of CPU per request", "µs", lambda w: quantity(readings_us(w), 3, why=_NO_GAUGE)),
+    ),
+)
+
 _REMOTE: tuple[str, tuple[_Row, ...]] = (
     "Remote system",
     (
@@ -147,6 +156,13 @@ _REMOTE: tuple[str, tuple[_Row, ...]] = (
 )
 
 
+def readings_us(window: Window) -> float | None:
+    """CPU time per answer that answering our own questions took, in µs; it is left out of CPU per request. None: not
+    recorded, or no answer."""
+    used_s, answers = window.sut.probe_cpu_s, window.load.answers
+    return used_s * 1e6 / answers if used_s is not None and answers else None
+
+
 def _late(window: Window, percentile: str) -> Figure:
     lateness = window.remote.lateness if window.remote else None
     return milliseconds(lateness.percentiles_us[percentile] if lateness else None, why=_NO_REMOTE)
@@ -154,7 +170,11 @@ def _late(window: Window, percentile: str) -> Figure:
 
 def window_table(windows: Sequence[Window]) -> WindowTable:
     """Windows across, figures down; a window's reasons and what the server did not do stand in its heading."""
-    groups = (*_GROUPS, _REMOTE) if any(window.remote for window in windows) else _GROUPS
+    groups = (
+        *_GROUPS,
+        *((_READINGS,) if any(window.sut.probe_cpu_s for window in windows) else ()),
+        *((_REMOTE,) if any(window.remote for window in windows) else ()),
+    )
     return WindowTable(
         heads=tuple(f"{w.index}" for w in windows),
         reasons=tuple("; ".join(reason.message for reason in w.reasons) for w in windows),

@@ -8,7 +8,7 @@ from functools import partial
 
 from jdkmatrix.probes.attribution import DIRECT_BUFFERS
 from jdkmatrix.probes.native_memory import Origin
-from jdkmatrix.records import MemoryReading
+from jdkmatrix.records import MemoryReading, RampedLoad
 from jdkmatrix.records.memory import UNATTRIBUTED
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.charts import Row
@@ -17,6 +17,7 @@ from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.numbers import digits
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart, ChartGroup, Legend
+from jdkmatrix.stats.forks import fork_readings_us
 
 _MIB = 1024 * 1024
 # From below; the palette has eight colours.
@@ -91,6 +92,18 @@ def memory_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartG
         _stacks(ident, part, order, time, max(one.rss_bytes for one in readings) / _MIB),
         *(group for line in _LINES if (group := _line_group(ident, part, order, time, line, readings))),
     )
+
+
+def readings_words(part: Slice) -> str | None:
+    """What CPU per request leaves out; None where nothing was read. That of a ramp is worked out from samples of the
+    whole process, and leaves out nothing."""
+    cells = [cell for cell in part.cells if not isinstance(cell.record.load, RampedLoad)]
+    costs = [us for cell in cells for fork in cell.usable if (us := fork_readings_us(fork))]
+    if not costs:
+        return None
+    low, high = (digits(us, 2) for us in (min(costs), max(costs)))
+    how_much = low if low == high else f"{low} to {high}"
+    return f"Without what our own readings of its memory took: {how_much} µs per request, fork by fork."
 
 
 def grouped(reading: MemoryReading) -> dict[str, float]:

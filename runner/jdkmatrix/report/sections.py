@@ -9,7 +9,7 @@ from jdkmatrix.report.cellstats import CAPACITY, CPU, THROUGHPUT, Cells, Metric,
 from jdkmatrix.report.heat import heat_map, outcome_map, outcomes_asked, scorecard
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
-from jdkmatrix.report.memory import memory_groups
+from jdkmatrix.report.memory import memory_groups, readings_words
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.ramps import observed, ramp_groups
 from jdkmatrix.report.search import search_charts
@@ -60,7 +60,7 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         ),
         throughput=bar_charts(f"{ident}-throughput", part, THROUGHPUT, "requests per second", order),
         throughput_of=throughput_of(load) if load else None,
-        cpu_of=cpu_of(load) if load else None,
+        cpu_of=" ".join(filter(None, (cpu_of(load) if load else None, readings_words(part)))) or None,
         cpu=bar_charts(f"{ident}-cpu", part, CPU, "CPU µs per request", order),
         latency=latency_charts(f"{ident}-latency", part, pools, order),
         columns=min(len(part.jdks), 3),

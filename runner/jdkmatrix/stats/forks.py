@@ -65,16 +65,25 @@ def fork_throughput(fork: Fork) -> float:
 
 
 def fork_cpu_us_per_request(fork: Fork) -> float:
-    """CPU time of the SUT per answer of status 2xx of one fork, in µs: its valid windows, each weighted by its answers.
+    """CPU time of the SUT per answer of status 2xx of one fork, in µs: its valid windows, each weighted by the answers
+    that its CPU time was divided by.
 
     Raises:
         MatrixError: the fork has no valid window, or no such answer (`Fork.usable` says so beforehand).
     """
     windows = _valid(fork)
-    answers = sum(window.load.succeeded for window in windows)
+    answers = sum(window.load.answers_2xx for window in windows)
     if answers == 0:
         raise MatrixError(f"fork {fork.fork} answered no request, so it has no CPU time per request")
-    return sum(window.cpu_us_per_answer * window.load.succeeded for window in windows) / answers
+    return sum(window.cpu_us_per_answer * window.load.answers_2xx for window in windows) / answers
+
+
+def fork_readings_us(fork: Fork) -> float | None:
+    """CPU time of the SUT per request, in µs, that answering our own questions about its memory took, which
+    `fork_cpu_us_per_request` leaves out; None where that was not recorded, or no request was answered."""
+    windows = [window for window in _valid(fork) if window.sut.probe_cpu_s is not None]
+    answers = sum(window.load.answers for window in windows)
+    return sum(window.sut.probe_cpu_s or 0.0 for window in windows) * 1e6 / answers if answers else None
 
 
 def _valid(fork: Fork) -> tuple[Window, ...]:

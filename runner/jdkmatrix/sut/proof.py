@@ -1,20 +1,32 @@
-"""Prove where requests run: the server may be configured for one executor and serve from another."""
+"""Prove where requests run: the server may be configured for one executor and serve from another.
+
+Before the load by asking, request by request; under load by what the requests counted of themselves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.config.executors import is_virtual
+from jdkmatrix.config.executors import BASELINE, is_virtual
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Proof
+from jdkmatrix.records import Proof, Served
+from jdkmatrix.records.served import Place
 from jdkmatrix.sut.http import Connection
 
 _SHOWN_NAMES = 5
 
 
+# Those that start a thread for each request.
+_PER_REQUEST = ("virtual", "platform")
+
+
 class ProofError(MatrixError):
-    """Requests do not run where the cell says."""
+    """Requests do not run where the cell says; `figures`: counts that say so."""
+
+    def __init__(self, message: str, figures: Mapping[str, float] | None = None) -> None:
+        super().__init__(message)
+        self.figures = figures or {}
 
 
 @dataclass(frozen=True)
@@ -68,7 +80,7 @@ def judge(answers: Sequence[Whoami], executor: str) -> Proof:
             f'executor "{wrong[0].executor}", {kind} thread "{wrong[0].thread}"'
         )
     threads = {a.thread_id for a in answers}
-    if executor in ("virtual", "platform") and len(threads) < len(answers):
+    if executor in _PER_REQUEST and len(threads) < len(answers):
         raise ProofError(
             f'"{executor}" must start a thread for each request, but {len(answers)} requests ran on {len(threads)}'
         )
@@ -80,3 +92,43 @@ def judge(answers: Sequence[Whoami], executor: str) -> Proof:
         distinct_threads=len(threads),
         thread_names=tuple(names)[:_SHOWN_NAMES],
     )
+
+
+def place_of(executor: str) -> Place:
+    """Whose threads the requests of `executor` run on."""
+    if is_virtual(executor):
+        return "plugged_virtual"
+    return "servers" if executor == BASELINE else "plugged_platform"
+
+
+def check_served(served: Served, executor: str) -> None:
+    """Every request of a window must have run where `executor` says, and a thread per request must have been started
+    for each that had not been sent before. Pure.
+
+    Raises:
+        ProofError: says how many did not.
+    """
+    begun = served.begun
+    wrong = begun - served.on(place_of(executor))
+    if wrong:
+        raise ProofError(
+            f'{wrong:,} of {begun:,} requests under load did not run on "{executor}": {_places(served)}',
+            {"wrong": wrong, "begun": begun},
+        )
+    started = served.threads_started
+    if executor in _PER_REQUEST and (started is None or started < begun - served.left_over):
+        raise ProofError(
+            f'"{executor}" must start a thread for each request, but {started or 0:,} were started for {begun:,} '
+            "requests under load",
+            {"threads_started": started or 0, "begun": begun},
+        )
+
+
+def _places(served: Served) -> str:
+    places = (
+        (served.servers, "the server's own threads"),
+        (served.plugged_virtual, "virtual threads of the plugged executor"),
+        (served.plugged_platform, "platform threads of the plugged executor"),
+        (served.elsewhere, "threads of unknown origin"),
+    )
+    return ", ".join(f"{count:,} on {where}" for count, where in places if count)

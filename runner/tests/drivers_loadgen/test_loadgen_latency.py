@@ -133,6 +133,7 @@ def test_a_server_that_never_answers(
     closed = session.run(SaturateLoad(connections=10), 1, label="silent-closed")
     assert (closed.due, closed.unsent, closed.corrected, closed.send_lateness) == (None, None, None, None)
     assert (closed.sent, closed.completed, closed.outstanding, closed.lower_bounds) == (10, 0, 10, 10)
+    assert closed.answered_late == 0
     assert closed.uncorrected is not None
     assert closed.uncorrected.min_us >= 1_000_000
 
@@ -144,6 +145,8 @@ def test_closed_loop(moody: Callable[..., MoodyServer], open_session: Callable[.
     report = server.report()
     assert (result.due, result.unsent, result.corrected, result.send_lateness) == (None, None, None, None)
     assert result.sent == len(report.requests) == result.completed + (result.outstanding or 0)
+    assert result.answered_late == result.outstanding == 8
+    assert result.answers == result.sent
     assert result.uncorrected is not None
     assert result.uncorrected.count == result.sent
     assert result.uncorrected.min_us >= 2000

@@ -40,7 +40,7 @@ def fork_view(fork: ExperimentFork, key: CellKey, run: RunRecord, logs: Sequence
         parks=parks(result) if result else (),
         pinned=pinned_view(f"{key.workload} on {key.jdk}", (fork,)),
         pinned_note=_pinned_note(fork),
-        host=_host(fork.host) if fork.host else (),
+        host=(*_watched(fork), *_host(fork.host)) if fork.host else (),
         remote=remote_facts(fork.remote) if fork.remote else (),
         vm=vm_facts(result.vm) if result else (),
         asked=facts.pretty_json(result.asked) if result else "",
@@ -98,6 +98,21 @@ def _facts(fork: ExperimentFork, run: RunRecord) -> tuple[Fact, ...]:
         found.append(Fact("Box", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits)))
     found += [Fact("Limit that was hit", outcome.message) for outcome in fork.outcomes]
     return tuple(found)
+
+
+def _watched(fork: ExperimentFork) -> tuple[Fact, ...]:
+    span = fork.result.measured_span if fork.result else None
+    if span is None or fork.host_span_s is None:
+        why = "start and warm-up, too: it told no span that it measured"
+        return (Fact("Watched", "all of the program’s life", why),)
+    measured_s = (span.end_monotonic_ns - span.start_monotonic_ns) / 1e9
+    return (
+        Fact(
+            "Watched",
+            f"{digits(fork.host_span_s, 3)} s around the {digits(measured_s, 3)} s that it measured",
+            "from the last reading before them to the first after them",
+        ),
+    )
 
 
 def _host(host: Pressure) -> tuple[Fact, ...]:

@@ -9,19 +9,25 @@ import javax.management.ObjectName;
  * @param active threads that run a task
  * @param queued tasks that wait for a thread; for {@code virtual}, runnable virtual threads that wait for a carrier
  *     (JDK 24 or later)
+ * @param threadsStarted by the plugged executor, since the start of the process
  */
-record ExecutorGauges(Integer poolSize, Integer active, Integer queued) {
+record ExecutorGauges(Integer poolSize, Integer active, Integer queued, Long threadsStarted) {
     private static final ObjectName PLUGGED = Jmx.name("jdkmatrix:type=RequestExecutor");
     private static final ObjectName LIBERTY = Jmx.name("WebSphere:type=ThreadPoolStats,name=Default Executor");
 
     static ExecutorGauges read() {
         Integer poolSize = Jmx.integer(PLUGGED, "PoolSize");
+        Long threadsStarted = Jmx.whole(PLUGGED, "Started");
         if (poolSize == null) {
             // No plugged executor, or one that only lends its threads to Liberty's pool.
-            return new ExecutorGauges(Jmx.integer(LIBERTY, "PoolSize"), Jmx.integer(LIBERTY, "ActiveThreads"), null);
+            return new ExecutorGauges(
+                    Jmx.integer(LIBERTY, "PoolSize"), Jmx.integer(LIBERTY, "ActiveThreads"), null, threadsStarted);
         }
         Integer queued = Jmx.integer(PLUGGED, "Queued");
         return new ExecutorGauges(
-                poolSize, Jmx.integer(PLUGGED, "Active"), queued == null ? Carriers.queued() : queued);
+                poolSize,
+                Jmx.integer(PLUGGED, "Active"),
+                queued == null ? Carriers.queued() : queued,
+                threadsStarted);
     }
 }

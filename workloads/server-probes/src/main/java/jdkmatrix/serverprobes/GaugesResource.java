@@ -11,7 +11,7 @@ import java.util.Map;
 /**
  * {@code GET /gauges}: the executor and the JVM at this moment. {@code in_flight} counts requests inside the
  * application's own resources; {@code in_flight_peak} is the most at once since {@code GET /gauges?reset=peak}, which
- * answers like any other and then starts a new peak.
+ * answers like any other and then starts a new peak. {@code served_…} are those that ever began ({@link Served}).
  */
 @Path("gauges")
 public class GaugesResource {
@@ -26,8 +26,10 @@ public class GaugesResource {
         answer.put("pool_size", executor.poolSize());
         answer.put("active", executor.active());
         answer.put("queued", executor.queued());
+        answer.put("threads_started", executor.threadsStarted());
         answer.put("in_flight", InFlight.REQUESTS.now());
         answer.put("in_flight_peak", reset == null ? InFlight.REQUESTS.peak() : InFlight.REQUESTS.takePeak());
+        InFlight.REQUESTS.served().putInto(answer);
         answer.put("carriers", Carriers.count());
         JvmGauges.putInto(answer);
         return Json.object(answer);

@@ -2,15 +2,18 @@ package jdkmatrix.serverprobes;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Requests that are being served now, and the most of them at once since the peak was last taken. */
+/** Requests that are being served now, the most at once since the peak was last taken, and whose threads they began on. */
 public final class InFlight {
     /** Those of the application, which its resources count themselves; requests to the probes are none. */
     public static final InFlight REQUESTS = new InFlight();
 
     private final AtomicInteger now = new AtomicInteger();
     private final AtomicInteger peak = new AtomicInteger();
+    private final Served served = new Served();
 
+    /** Called by the request itself, on the thread that runs it. */
     public void enter() {
+        served.count(Thread.currentThread());
         int count = now.incrementAndGet();
         int highest = peak.get();
         while (count > highest && !peak.compareAndSet(highest, count)) {
@@ -20,6 +23,10 @@ public final class InFlight {
 
     public void leave() {
         now.decrementAndGet();
+    }
+
+    Served served() {
+        return served;
     }
 
     int now() {

@@ -26,12 +26,18 @@ final class Jmx {
         return SERVER.isRegistered(bean);
     }
 
-    /** The attribute as a whole number; null where there is no such bean or attribute, or it has no value. */
+    /** As {@link #whole}, of what cannot grow beyond an int. */
     static Integer integer(ObjectName bean, String attribute) {
+        Long value = whole(bean, attribute);
+        return value == null ? null : Integer.valueOf(Math.toIntExact(value));
+    }
+
+    /** The attribute as a whole number; null where there is no such bean or attribute, or it has no value. */
+    static Long whole(ObjectName bean, String attribute) {
         try {
             return switch (SERVER.getAttribute(bean, attribute)) {
                 case null -> null;
-                case Number number -> Math.toIntExact(number.longValue());
+                case Number number -> number.longValue();
                 default -> throw new IllegalStateException(bean + " " + attribute + " is not a number");
             };
         } catch (InstanceNotFoundException | AttributeNotFoundException absent) {

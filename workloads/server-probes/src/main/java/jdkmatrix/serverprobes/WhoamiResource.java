@@ -33,7 +33,7 @@ public class WhoamiResource {
 
     /** The kind of executor that named the thread: evidence, unlike a property that says what was asked for. */
     static String executor(String threadName) {
-        if (threadName.startsWith("Default Executor-thread-")) {
+        if (threadName.startsWith(Served.SERVERS)) {
             return "liberty";
         }
         for (Pattern ours : List.of(PER_REQUEST, POOLED)) {

@@ -8,6 +8,7 @@ import jdkmatrix.burn.Calibration;
 import jdkmatrix.standalone.process.FlightRecording;
 import jdkmatrix.standalone.result.Expected;
 import jdkmatrix.standalone.result.Findings;
+import jdkmatrix.standalone.result.MeasuredSpan;
 import jdkmatrix.timerslack.TimerSlack;
 
 /** Calibrates, warms up, measures, and looks at the parks. */
@@ -59,7 +60,7 @@ final class BurnExperiment {
             say.accept("warming up for %s s".formatted(plan.warmupS()));
             Period warmup = submitter.run(ns(plan.warmupS()), drainNs);
             if (!warmup.outcome().isComplete()) {
-                return new Findings(warmup.outcome(), expected, null);
+                return Findings.none(warmup.outcome(), expected);
             }
             warmupUnfinished = unfinished(warmup.log());
         }
@@ -72,7 +73,7 @@ final class BurnExperiment {
         Steps queued = period.log().queued();
         ParkReport parks = probe == null ? none : parks(probe, workers, queued, period);
         BurnSeen seen = BurnSeen.of(period, work, warmupUnfinished, cpus, workers.atOnce(), queued, parks);
-        return new Findings(period.outcome(), expected, seen);
+        return new Findings(period.outcome(), expected, seen, new MeasuredSpan(period.startNs(), period.endNs()));
     }
 
     private BurnSeen.Work work() {

@@ -45,7 +45,7 @@ public abstract class ExperimentCommand<A> implements Callable<Integer> {
                 line.getErr().flush();
             });
         } catch (OutOfMemoryError error) {
-            findings = new Findings(Outcome.of(error, null), null, null);
+            findings = Findings.none(Outcome.of(error, null), null);
         }
         PrintWriter out = line.getOut();
         out.println(ResultWriter.write(Result.of(spec.name(), started, asked, findings)));

@@ -27,12 +27,11 @@ final class FanoutExperiment {
     Findings run() throws Exception {
         Expected expected = FanoutExpectation.of(plan, how.atOnce());
         if (how.kind() == How.Kind.STRUCTURED && !StructuredFan.isPossible()) {
-            return new Findings(
+            return Findings.none(
                     Outcome.notOnThisJdk(
                             "StructuredTaskScope is a preview feature of this JDK, and the JVM was started without them",
                             "java " + StructuredFan.FLAG + " -jar standalone.jar fanout"),
-                    expected,
-                    null);
+                    expected);
         }
         return Findings.of(expected, () -> fanOut(expected));
     }
@@ -59,7 +58,7 @@ final class FanoutExperiment {
         if (outcome.isComplete() && !tally.errors().isEmpty()) {
             outcome = requestsFailed(tally.errors());
         }
-        return new Findings(outcome, expected, seen(tally, peak, filesBefore, limit));
+        return new Findings(outcome, expected, seen(tally, peak, filesBefore, limit), tally.span());
     }
 
     private Outcome send(Tally tally, int requests) throws InterruptedException, ReflectiveOperationException {

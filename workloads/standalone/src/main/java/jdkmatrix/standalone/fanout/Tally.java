@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.standalone.result.MeasuredSpan;
 import org.HdrHistogram.Histogram;
 
 /** Sends requests and counts what becomes of them; for any number of threads. */
@@ -51,6 +52,11 @@ final class Tally {
         if (error.equals(Failure.FILES)) {
             inFlightAtRefusal.compareAndSet(NEVER, others);
         }
+    }
+
+    /** From the first request to the end of the last. */
+    MeasuredSpan span() {
+        return new MeasuredSpan(startNs, lastNs.get());
     }
 
     double wallS() {

@@ -12,6 +12,7 @@ import jdkmatrix.standalone.process.Sampler;
 import jdkmatrix.standalone.result.Distribution;
 import jdkmatrix.standalone.result.Expected;
 import jdkmatrix.standalone.result.Findings;
+import jdkmatrix.standalone.result.MeasuredSpan;
 import jdkmatrix.standalone.result.Outcome;
 
 /** Starts the threads, looks at carriers and pinning while they block, and ends them. */
@@ -34,8 +35,8 @@ final class PinningExperiment {
         Expected expected = PinningExpectation.of(
                 plan, Runtime.version().feature(), Carriers.parallelism(), Carriers.maxPoolSize());
         if (construct == Construct.NATIVE && !ForeignUpcall.isPossible()) {
-            return new Findings(
-                    Outcome.notOnThisJdk("java.lang.foreign is not final before JDK 22", "JDK 22 or later"), expected, null);
+            return Findings.none(
+                    Outcome.notOnThisJdk("java.lang.foreign is not final before JDK 22", "JDK 22 or later"), expected);
         }
         return Findings.of(expected, () -> block(expected));
     }
@@ -63,6 +64,7 @@ final class PinningExperiment {
                     .formatted(plan.loops(), plan.virtual() ? "virtual" : "platform", plan.blockMs(), construct.word()));
             Loops loops = new Loops(ns(plan.warmupS()), ns(plan.durationS()));
             Outcome outcome = Outcome.complete();
+            MeasuredSpan span = null;
             long cpuNs = 0;
             Instant from = Instant.now();
             Instant to = from;
@@ -74,6 +76,7 @@ final class PinningExperiment {
                 sleepUntil(loops.endNs());
                 to = Instant.now();
                 cpuNs = Cpu.processNs() - cpuFromNs;
+                span = new MeasuredSpan(loops.fromNs(), loops.endNs());
             } catch (OutOfMemoryError error) {
                 outcome = Outcome.of(error, (long) loops.started());
                 loops.stop();
@@ -84,7 +87,7 @@ final class PinningExperiment {
                 outcome = Outcome.timedOut("not all threads ended in time", alive);
             }
             PinnedReport pinned = probe == null ? none : probe.finish(from, to);
-            return new Findings(outcome, expected, seen(loops, cpuNs / 1e9, pinned));
+            return new Findings(outcome, expected, seen(loops, cpuNs / 1e9, pinned), span);
         }
     }
 

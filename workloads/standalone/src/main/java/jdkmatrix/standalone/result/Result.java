@@ -7,6 +7,7 @@ import java.time.Instant;
  *
  * @param schemaVersion rises when a key changes its meaning or goes; keys may come without that
  * @param asked all parameters, defaults included
+ * @param measuredSpan null where nothing was measured
  */
 public record Result(
         int schemaVersion,
@@ -17,6 +18,7 @@ public record Result(
         Problem problem,
         Object asked,
         Expected expected,
+        MeasuredSpan measuredSpan,
         Object seen,
         Vm vm) {
     private static final int SCHEMA_VERSION = 1;
@@ -35,6 +37,7 @@ public record Result(
                 outcome.isComplete() ? null : new Problem(outcome.message(), outcome.atCount(), outcome.advice()),
                 asked,
                 findings.expected(),
+                findings.span(),
                 findings.seen(),
                 Vm.here());
     }

@@ -55,6 +55,11 @@ final class Crowd {
         }
     }
 
+    /** When the first was about to be started. */
+    long startNs() {
+        return startNs;
+    }
+
     int started() {
         return started;
     }

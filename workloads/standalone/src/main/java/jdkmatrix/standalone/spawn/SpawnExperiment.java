@@ -8,6 +8,7 @@ import jdkmatrix.standalone.process.Jmx;
 import jdkmatrix.standalone.process.MemoryUse;
 import jdkmatrix.standalone.result.Expected;
 import jdkmatrix.standalone.result.Findings;
+import jdkmatrix.standalone.result.MeasuredSpan;
 import jdkmatrix.standalone.result.Outcome;
 
 /** Starts the threads, reads the memory while they live, and ends all that were started, whatever came. */
@@ -40,7 +41,7 @@ final class SpawnExperiment {
         try (Tasks tasks = Tasks.of(plan)) {
             Outcome rehearsed = rehearse();
             if (!rehearsed.isComplete()) {
-                return new Findings(rehearsed, expected, null);
+                return Findings.none(rehearsed, expected);
             }
             reserve = new byte[RESERVE_BYTES];
             MemoryUse before = settled();
@@ -48,6 +49,7 @@ final class SpawnExperiment {
             say.accept("starting %,d %s threads".formatted(plan.count(), plan.kind()));
             Throwable refused = crowd.start(plan.threads());
             Observed observed = null;
+            long observedNs;
             try {
                 if (heapFull(refused)) {
                     crowd.startNoMore();
@@ -58,6 +60,7 @@ final class SpawnExperiment {
                 if (!heapFull(refused)) {
                     observed = observe(crowd, outcome(refused, crowd.started()));
                 }
+                observedNs = System.nanoTime();
             } finally {
                 // To be woken takes memory: in a full heap it takes for ever. The threads end with the process.
                 if (!heapFull(refused)) {
@@ -68,6 +71,7 @@ final class SpawnExperiment {
                 // The heap was full: whatever had been looked at before the end would have failed, too.
                 observed = new Observed(outcome(refused, crowd.started()), null, null, null, MemoryUse.Peak.now());
             }
+            MeasuredSpan span = new MeasuredSpan(crowd.startNs(), observedNs);
             MemoryUse live = observed.live();
             return new Findings(
                     observed.outcome(),
@@ -83,7 +87,8 @@ final class SpawnExperiment {
                             live == null ? null : live.perThread(before, crowd.started()),
                             observed.peak(),
                             stackBytes,
-                            roundsPerUs));
+                            roundsPerUs),
+                    span);
         }
     }
 

@@ -1,0 +1,64 @@
+"""On whose threads the requests of a window ran: what the application counted, and what the driver says. Pure.
+
+Every request of the application counts itself when it begins, on the thread that runs it, by the name that the thread's
+maker gave it (workloads/server-probes: Served). That is better evidence than the count of tasks that a plugged executor
+was handed: it holds for the server's own pool as well, it counts requests and nothing else (our own questions run on
+the executor, too), and a request that some other thread served is seen as such. It costs each request of every executor
+the same 8 ns (JDK 25, one thread). What it cannot see, one thread serving two requests where each should have its own,
+the number of threads that the executor has started tells.
+"""
+
+from __future__ import annotations
+
+from jdkmatrix.records import Gauges, LoadResult, Served
+
+
+def served_between(before: Gauges | None, after: Gauges | None, result: LoadResult, *, left_over: int) -> Served | None:
+    """`left_over`: requests of earlier phases that may begin only now. None where the server did not tell."""
+    if before is None or after is None:
+        return None
+    counts = [_rise(before, after, name) for name in _COUNTERS]
+    servers, plugged_virtual, plugged_platform, elsewhere, threads_started = counts
+    if servers is None or plugged_virtual is None or plugged_platform is None or elsewhere is None:
+        return None
+    return Served(
+        servers=servers,
+        plugged_virtual=plugged_virtual,
+        plugged_platform=plugged_platform,
+        elsewhere=elsewhere,
+        begun_min=result.completed - result.non_2xx,
+        begun_max=_sent_at_most(result) + left_over,
+        left_over=left_over,
+        threads_started=threads_started,
+    )
+
+
+def left_over_after(served: Served | None, result: LoadResult, *, left_over: int) -> int:
+    """How many requests may begin after this phase that were sent in it or before: none, as a rule. What the driver
+    has given up waits in the server's queues, or is lost with its connection; nobody can tell the two apart.
+
+    A driver that does not say what it sent leaves at most one request per connection, and what failed."""
+    if result.sent is None:
+        return _sent_at_most(result) - result.completed
+    begun = served.begun if served else result.completed - result.non_2xx
+    return max(0, left_over + result.sent - begun)
+
+
+_COUNTERS = (
+    "served_on_servers",
+    "served_on_plugged_virtual",
+    "served_on_plugged_platform",
+    "served_elsewhere",
+    "threads_started",
+)
+
+
+def _sent_at_most(result: LoadResult) -> int:
+    if result.sent is not None:
+        return result.sent
+    return result.completed + result.errors.total + result.load.connections
+
+
+def _rise(before: Gauges, after: Gauges, counter: str) -> int | None:
+    first, last = getattr(before, counter), getattr(after, counter)
+    return None if first is None or last is None else last - first

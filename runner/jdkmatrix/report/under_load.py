@@ -1,0 +1,41 @@
+"""What a fork's requests said of the threads that ran them, in words. Pure."""
+
+from __future__ import annotations
+
+from jdkmatrix.records import Fork, Window
+from jdkmatrix.records.served import Place
+from jdkmatrix.report.numbers import plural
+
+_PLACES: tuple[tuple[Place, str], ...] = (
+    ("servers", "threads of the server’s own pool"),
+    ("plugged_virtual", "virtual threads"),
+    ("plugged_platform", "platform threads of the plugged executor"),
+    ("elsewhere", "threads of unknown origin"),
+)
+
+
+def under_load_words(fork: Fork) -> str:
+    """Of the windows and of those of a search together."""
+    windows = (*fork.windows, *(step.window for step in (fork.capacity.steps if fork.capacity else ())))
+    told = [(window, window.served) for window in windows if window.served]
+    if not told:
+        return "not counted" if windows else "not counted: no window was measured"
+    begun = sum(served.begun for _, served in told)
+    parts = [
+        f"{count:,} of {begun:,} requests in {plural(len(told), 'window')} ran on {words}"
+        for place, words in _PLACES
+        if (count := sum(served.on(place) for _, served in told))
+    ]
+    if all((served.threads_started or 0) >= served.begun for _, served in told):
+        parts[-1] += ", each on a new one"
+    parts.append(_of_driver([window for window, _ in told]))
+    if len(told) < len(windows):
+        parts.append(f"in {len(windows) - len(told)} more the server could not be asked")
+    return "; ".join(parts)
+
+
+def _of_driver(windows: list[Window]) -> str:
+    sent = [window.load.sent for window in windows]
+    if None in sent:
+        return f"the driver had {sum(window.load.completed for window in windows):,} answers"
+    return f"the driver sent {sum(filter(None, sent)):,}"

@@ -1,0 +1,95 @@
+"""Which readings of the host belong to what an experiment measured: made-up series, and a real program."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.alone.host_watch import HostWatch, Moment, enclosing
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.probes.host import Clocks, HostReading
+from jdkmatrix.records.experiments import MeasuredSpan
+from tests.builders import remote_stats
+
+CPUS = CpuSets(sut=(1,), driver=(), remote=(0,), overlapped=False, shares_cores=False)
+SECOND = 10**9
+
+
+def moment(t_s: float, *, throttled_s: float = 0.0, remote_cpu_s: float = 0.0) -> Moment:
+    ns = round(t_s * SECOND)
+    host = HostReading(
+        clocks=Clocks(ns, ns, ns),
+        ticks={},
+        psi_some_us=None,
+        throttled_us=round(throttled_s * 1e6),
+        swapped_pages=None,
+    )
+    return Moment(host, program_cpu_ns=0, remote_cpu_ns=round(remote_cpu_s * SECOND), runner_cpu_ns=0)
+
+
+def span(start_s: float, end_s: float) -> MeasuredSpan:
+    return MeasuredSpan(start_monotonic_ns=round(start_s * SECOND), end_monotonic_ns=round(end_s * SECOND))
+
+
+# 20 s of a program; from 12 s to 13 s something holds it back for half of the time.
+SERIES = [moment(t, throttled_s=min(max(t - 12, 0), 1) / 2) for t in range(21)]
+
+
+def test_a_disturbance_counts_for_the_span_that_it_falls_into_and_no_other() -> None:
+    whole = enclosing(SERIES, None)
+    assert (whole.duration_s, whole.pressure(CPUS).throttled_share) == (20, pytest.approx(0.025))
+    measured = enclosing(SERIES, span(11.5, 15.5))
+    assert (measured.before.monotonic_ns, measured.after.monotonic_ns) == (11 * SECOND, 16 * SECOND)
+    assert measured.pressure(CPUS).throttled_share == pytest.approx(0.1), "five seconds, and not the start before them"
+    assert enclosing(SERIES, span(13.5, 18)).pressure(CPUS).throttled_share == 0, "the warm-up was disturbed"
+
+
+@pytest.mark.parametrize("outside", [span(-1, 5), span(5, 21), span(30, 40)])
+def test_a_span_that_is_not_inside_is_none(outside: MeasuredSpan) -> None:
+    """A clock of another kind, say."""
+    assert enclosing(SERIES, outside) == enclosing(SERIES, None)
+
+
+@given(
+    st.lists(st.integers(0, 1000), min_size=2, max_size=50, unique=True).map(sorted),
+    st.integers(0, 1000),
+    st.integers(0, 1000),
+)
+def test_the_stretch_is_the_shortest_that_encloses_the_span(times: list[int], one: int, other: int) -> None:
+    start, end = sorted((one, other))
+    found = enclosing([moment(t) for t in times], span(start, end))
+    first, last = found.before.monotonic_ns // SECOND, found.after.monotonic_ns // SECOND
+    if times[0] <= start and end <= times[-1]:
+        assert first <= start and end <= last
+        assert not [t for t in times if first < t <= start or end <= t < last]
+    else:
+        assert (first, last) == (times[0], times[-1])
+
+
+def test_the_remote_system_is_judged_by_its_cpu_time_in_the_span() -> None:
+    """Busy in the measured second alone: 10 % of its life."""
+    series = [moment(t, remote_cpu_s=min(max(t - 4, 0), 1)) for t in range(11)]
+    whole = remote_stats(late_us=500, cpu_share=0.1)
+    told = enclosing(series, span(4, 5)).of_remote(whole)
+    assert (told.cpu_s, told.now_monotonic_ns - told.since_monotonic_ns) == (1.0, SECOND)
+    assert told.lateness == whole.lateness
+
+
+def test_cpu_time_of_a_real_program_is_followed_to_its_end() -> None:
+    script = "import time\nprint(1, flush=True)\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+    with HostWatch(None) as watch:
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+        with watch.follow(process.pid):
+            while len(watch.moments) < 3 and process.poll() is None:
+                time.sleep(0.01)
+            process.communicate()
+    used = [one.program_cpu_ns for one in watch.moments]
+    assert used[0] == 0 and used == sorted(used)
+    assert used[-1] >= 0.3 * SECOND
+    times = [one.monotonic_ns for one in watch.moments]
+    assert times == sorted(times) and len(times) >= 3

@@ -1,0 +1,46 @@
+"""What a server used over a window, from two readings of its process."""
+
+from __future__ import annotations
+
+import pytest
+
+from jdkmatrix.probes.process import Reading, ThreadCounters
+from jdkmatrix.probes.usage import usage
+from jdkmatrix.records import SutUsage
+from tests.builders import load_result
+
+
+def reading(t_s: float, cpu_s: float, **threads_s: float) -> Reading:
+    """`threads_s`: CPU time by the thread's name, with _ for a blank."""
+    threads = {
+        number: ThreadCounters(name.replace("_", " "), round(used_s * 1e9), 0, 0, 0)
+        for number, (name, used_s) in enumerate(threads_s.items(), start=1)
+    }
+    return Reading(round(t_s * 1e9), round(cpu_s * 1e9), rss_bytes=1, virt_bytes=1, threads=threads)
+
+
+def used(before: Reading, after: Reading, answers: int) -> SutUsage:
+    return usage(
+        before, after, gauges_before=None, gauges_after=None, samples=(), answers=answers, cpus=1, astray_threads=0
+    )
+
+
+def test_cpu_time_is_divided_by_all_answers_between_the_two_readings() -> None:
+    """A window of a second with 20 connections: the readings span the answers to what was outstanding at its end."""
+    result = load_result(completed=80, sent=100, outstanding=20, answered_late=20)
+    assert result.answers == 100
+    assert used(reading(0, 5.0), reading(1.1, 5.5), result.answers).cpu_us_per_request == pytest.approx(5000)
+    assert load_result(completed=80, answered_late=None).answers == 80, "a driver that does not tell, an older record"
+    assert used(reading(0, 5.0), reading(1.1, 5.5), 0).cpu_us_per_request == 0
+
+
+def test_answering_our_own_questions_is_told_apart() -> None:
+    before = reading(0, 5.0, main=1.0, Attach_Listener=0.2, C2_CompilerThre=0.1)
+    after = reading(10, 7.0, main=2.0, Attach_Listener=0.3, C2_CompilerThre=0.1)
+    found = used(before, after, 1000)
+    assert found.probe_cpu_s == pytest.approx(0.1)
+    assert found.cpu_us_per_request == pytest.approx((2.0 - 0.1) * 1e6 / 1000)
+    assert (found.cpu_s, found.cpu_share) == (pytest.approx(2.0), pytest.approx(0.2)), "all of it"
+    first = used(reading(0, 5.0), after, 1000)
+    assert first.probe_cpu_s == pytest.approx(0.3), "the thread starts with the first question"
+    assert used(reading(0, 5.0), reading(1, 6.0, main=1.0), 10).probe_cpu_s == 0
