@@ -28,7 +28,7 @@ class Silent:
 
 def parts_of(project: Project, jdks: Iterable[str]) -> Parts:
     cells = [key(jdk, "liberty") for jdk in jdks]
-    return set_up_parts(project, load_matrix(project.matrix), cells, say=print)
+    return set_up_parts(project, load_matrix(project.matrix), cells, window_s=3, say=print)
 
 
 def key(jdk: str, executor: str, **changes: object) -> CellKey:

@@ -70,6 +70,18 @@ def test_a_window_without_answers_has_its_length_as_latency() -> None:
     assert p99.level == pytest.approx(RULES.window_s * 1e6)
 
 
+def test_a_window_has_the_length_that_the_driver_made_it() -> None:
+    """wrk2 makes no phase of half a second."""
+    long = [window.model_copy(update={"duration_s": 2.0, "t_s": 2 * window.t_s}) for window in series([100.0] * 6)]
+    _, p99 = series_steadiness(long, RULES)
+    assert p99.level == pytest.approx(2e6)
+    assert is_over(long * 2, RULES) is False
+    assert is_over([*long, *(w.model_copy(update={"t_s": w.t_s + 12}) for w in long)], RULES)
+    compiling = warmup_window(2, 1000, jit=0.5).model_copy(update={"rate_rps": 500.0, "duration_s": 2.0})
+    # A second of compilation over 1,000 requests: 1,000 µs of each were the compiler's, of which 100 µs are left.
+    assert next_rate_rps([compiling], RULES, cpus=1, burn_us=0) == pytest.approx(1000)
+
+
 def test_only_windows_under_the_measured_load_open_the_gate() -> None:
     moderate = [window.model_copy(update={"stage": "moderate"}) for window in series([100] * 9)]
     assert not is_steady(moderate, RULES)

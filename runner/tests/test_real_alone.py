@@ -83,7 +83,8 @@ def matrix(project: Project) -> Matrix:
 
 @pytest.fixture(scope="module")
 def parts(project: Project, matrix: Matrix) -> Parts:
-    return set_up_parts(project, matrix, [cell("print-small", jdk, "virtual", "count-20") for jdk in BOTH], say=print)
+    cells = [cell("print-small", jdk, "virtual", "count-20") for jdk in BOTH]
+    return set_up_parts(project, matrix, cells, window_s=1, say=print)
 
 
 def cell(workload: str, jdk: str, executor: str, load: str, burn_us: int = 0) -> CellKey:

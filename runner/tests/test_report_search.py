@@ -30,6 +30,9 @@ class Server:
     like: Window
     capacity_rps: float
 
+    def nearest(self, load: RateLoad) -> RateLoad:
+        return load
+
     def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
         assert isinstance(load, RateLoad)
         late = load.rate_rps > self.capacity_rps

@@ -7,12 +7,16 @@ from typing import Any, cast
 
 import pytest
 
+from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.measure.search import search_capacity
 from jdkmatrix.measure.windows import Windows
 from jdkmatrix.records import Capacity, CapacityLoad, Load, RateLoad, Reason, Window
 from jdkmatrix.stats.capacity import Outcome, is_known
 from jdkmatrix.stats.forks import fork_capacity_rps
 from tests.builders import fork, latency, load_result, pressure, sut_usage
+from tests.test_wrk2_driver import Bench, bench
+
+__all__ = ["bench"]
 
 LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
 
@@ -24,10 +28,16 @@ class Server:
     capacity_rps: float
     spoilt: frozenset[int] = frozenset()
     seen: list[tuple[Load, float, str]] = field(default_factory=list)
+    driver: DriverSession | None = None
+
+    def nearest(self, load: RateLoad) -> RateLoad:
+        return load if self.driver is None else self.driver.nearest(load)
 
     def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
         assert isinstance(load, RateLoad)
         self.seen.append((load, duration_s, label))
+        if self.driver is not None:
+            self.driver.run(load, duration_s, label=label)
         late = load.rate_rps > self.capacity_rps
         codes = (["rate-missed"] if late else []) + (["foreign-cpu"] if index in self.spoilt else [])
         return Window(
@@ -59,6 +69,18 @@ def test_a_window_that_the_host_spoilt_is_kept_and_says_nothing() -> None:
     assert [step.held for step in found.steps if step.window.index in (2, 5)] == [None, None]
     assert found.steps[1].rate_rps == found.steps[2].rate_rps
     assert is_known(found)
+
+
+@pytest.mark.parametrize("ceiling_rps", [20_000 / 3, 1000 / 3])
+def test_wrk2_can_make_every_rate_of_a_search(bench: Bench, ceiling_rps: float) -> None:
+    with bench.driver("run").open(bench.target) as session:
+        server = Server(ceiling_rps * 0.6, driver=session)
+        found = search_capacity(LOAD, cast(Windows, cast(Any, server)), ceiling_rps=ceiling_rps)
+    assert Outcome(found.outcome) is Outcome.FOUND
+    assert found.held_rps is not None and found.failed_rps is not None
+    assert found.held_rps <= server.capacity_rps < found.failed_rps <= found.held_rps * 1.05
+    assert all(step.rate_rps.is_integer() for step in found.steps)
+    assert found.floor_rps == max(50, round(ceiling_rps / 10)), "each of 50 connections sends once a second"
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,16 @@ def test_more_than_one_crossing_is_reported() -> None:
     assert 20_000 in step.not_monotonic_rps
 
 
+@pytest.mark.parametrize("capacity_rps", [1, 3, 4, 9, 11])
+def test_where_no_rate_lies_between_the_bracket_is_as_narrow_as_it_gets(capacity_rps: int) -> None:
+    rules = CapacityRules(1, 12, SLO_US, resolution=0.01, nearest_rps=round)
+    done, history = search(sharp(capacity_rps), rules)
+    assert done.outcome is Outcome.FOUND
+    assert (done.held_rps, done.failed_rps) == (capacity_rps, capacity_rps + 1)
+    assert all(window.rate_rps == round(window.rate_rps) for window in history)
+    assert len(history) < 12
+
+
 def test_windows_are_bounded() -> None:
     rules = CapacityRules(1_000, 40_000, SLO_US, resolution=1e-9, windows_max=20)
     done, history = search(sharp(12_345), rules)

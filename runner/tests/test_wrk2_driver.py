@@ -1,8 +1,8 @@
 """The wrk2 driver's process handling, command line and result.
 
-wrk2 itself cannot be had on the machines where these tests must pass. A small program of the test's own stands in for
-it: it checks its arguments by wrk2's rules and replays recorded outputs (tests/samples/wrk2). So these tests prove how
-wrk2 is found, called, watched and read; not that wrk2 measures well. Plain wrk is played with Debian's real answer.
+wrk2 itself cannot be had on the machines where these tests must pass. wrk2_stand_in plays it: it refuses what the real
+one refuses and replays recorded outputs (tests/samples/wrk2). So these tests prove how wrk2 is found, called, watched
+and read; not that wrk2 measures well. Plain wrk is played with Debian's real answer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,71 +17,24 @@ from pathlib import Path
 
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from jdkmatrix.drivers import wrk2
-from jdkmatrix.drivers.base import Driver, DriverError, Target
-from jdkmatrix.drivers.wrk2 import Wrk2Driver, due_requests, find_wrk2, thread_count
+from jdkmatrix.drivers.base import Driver, DriverError, Phase, Target
+from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
 from jdkmatrix.records import RateLoad, SaturateLoad
 
 SAMPLES = Path(__file__).parent / "samples" / "wrk2"
 URL = "http://127.0.0.1:18190/"
 STALL_LOAD = RateLoad(rate_rps=1000, connections=50)
 
-DOUBLE = """\
-    #!{python}
-    import getopt, os, pathlib, re, signal, sys, time
+PROGRAM = """\
+#!{python}
+import sys
 
-    samples = pathlib.Path({samples!r})
+sys.path.insert(0, {folder!r})
+from tests.wrk2_stand_in import main
 
-    def refuse(complaint):
-        print(complaint, file=sys.stderr)
-        print((samples / "usage.txt").read_text(), end="")
-        sys.exit(1)
-
-    def whole(text, units):
-        match = re.fullmatch(r"(\\d+)(" + units + ")?", text)
-        return int(match[1]) if match else refuse("bad number " + text)
-
-    try:
-        pairs, rest = getopt.gnu_getopt(sys.argv[1:], "t:c:d:s:H:T:R:LUBv", ["timeout="])
-    except getopt.GetoptError as error:
-        refuse(str(error))
-    options = dict(pairs)
-    if "-v" in options:
-        print((samples / "version.txt").read_text(), end="")
-        sys.exit(1)
-    threads, connections = whole(options["-t"], "k"), whole(options["-c"], "k")
-    duration, rate, timeout = whole(options["-d"], "s"), whole(options["-R"], "k"), whole(options["--timeout"], "s")
-    if connections < threads:
-        refuse("number of connections must be >= threads")
-    if not (duration and rate and timeout and rest == [{url!r}]):
-        refuse("bad arguments " + repr(sys.argv))
-    behaviour = (pathlib.Path(__file__).parent / "behaviour").read_text()
-    {behaviours}
-"""
-
-BEHAVIOURS = """
-if behaviour == "hang":
-    time.sleep(600)
-elif behaviour == "die":
-    os.kill(os.getpid(), signal.SIGSEGV)
-elif behaviour == "refuse":
-    sys.stderr.write((samples / "refused.txt").read_text())
-    sys.exit(1)
-elif behaviour == "cut":
-    print((samples / "stall.txt").read_text()[:2000])
-elif behaviour == "no-latencies":
-    text = (samples / "stall.txt").read_text()
-    head, _, tail = text.partition("  Latency Distribution")
-    print(head + "  9902 requests" + tail.partition("  9902 requests")[2], end="")
-elif behaviour == "calculate":
-    end = time.process_time() + 0.4
-    while time.process_time() < end:
-        pass
-    (pathlib.Path(__file__).parent / "cpus").write_text(repr(sorted(os.sched_getaffinity(0))))
-    print((samples / "stall.txt").read_text(), end="")
+sys.exit(main(sys.argv))
 """
 
 
@@ -92,8 +44,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.binary = executable(
-            folder / "wrk2",
-            textwrap.dedent(DOUBLE).format(python=sys.executable, samples=str(SAMPLES), url=URL, behaviours=BEHAVIOURS),
+            folder / "wrk2", PROGRAM.format(python=sys.executable, folder=str(Path(__file__).parents[1]))
         )
         self.logs = folder / "logs"
         self.logs.mkdir()
@@ -179,25 +130,8 @@ def test_none_at_all(tmp_path: Path) -> None:
 
 def test_cannot(bench: Bench) -> None:
     driver = bench.driver("hang")
-    assert "closed loop" in str(driver.cannot(SaturateLoad(connections=5)))
-    assert "whole requests per second, not 1000.5" in str(driver.cannot(RateLoad(rate_rps=1000.5, connections=5)))
-    assert "whole" in str(driver.cannot(RateLoad(rate_rps=float("inf"), connections=5)))
-    assert driver.cannot(STALL_LOAD) is None
-
-
-@given(st.integers(1, 2000), st.integers(0, 64))
-def test_threads_share_all_connections_and_have_a_cpu_each(connections: int, cpus: int) -> None:
-    threads = thread_count(connections, cpus)
-    assert 1 <= threads <= min(connections, max(cpus, 1))
-    assert connections % threads == 0
-
-
-def test_due_is_what_wrk2s_schedule_asks_for() -> None:
-    """Against real runs that kept up: stall.txt recorded 9900 answers, 20s-calibration.txt counted 39911."""
-    assert due_requests(STALL_LOAD, 1, 10) == 9900
-    assert due_requests(RateLoad(rate_rps=2000, connections=20), 1, 20) == 39_910
-    assert due_requests(RateLoad(rate_rps=1000, connections=1000), 1, 1) == 200  # most are opened after the end
-    assert due_requests(RateLoad(rate_rps=1000, connections=4), 4, 10) == 10_000  # all are opened at once
+    assert "closed loop" in str(driver.cannot(Phase(SaturateLoad(connections=5), 3, 10, 1)))
+    assert driver.cannot(Phase(STALL_LOAD, 3, 10, 1)) is None
 
 
 # ---------------------------------------------------------------- running it
@@ -285,8 +219,36 @@ def test_loads_that_it_cannot_make_are_errors(bench: Bench) -> None:
             session.run(SaturateLoad(connections=5), 10, label="window-1")
         with pytest.raises(DriverError, match="would count such a pause as a timeout"):
             session.run(RateLoad(rate_rps=1, connections=50), 10, label="window-1")
-        with pytest.raises(DriverError, match="did not run"):
-            session.run(STALL_LOAD, 0, label="window-1")
+        with pytest.raises(DriverError, match=r"whole requests per second, not 333\.333"):
+            session.run(RateLoad(rate_rps=1000 / 3, connections=5), 10, label="window-1")
+
+
+def test_whatever_is_near_to_a_rate_runs(bench: Bench) -> None:
+    with bench.driver("run").open(bench.target) as session:
+        for asked_rps in (0.01, 333.333, 4999.5):
+            load = session.nearest(RateLoad(rate_rps=asked_rps, connections=50))
+            result = session.run(load, 0.5, label="warmup-1")
+            assert result.load == load
+            assert result.completed == result.due
+
+
+def test_a_phase_in_which_connections_hardly_open_is_made_longer(bench: Bench) -> None:
+    with bench.driver("run").open(bench.target) as session:
+        result = session.run(RateLoad(rate_rps=4000, connections=400), 0.5, label="warmup-1")
+        assert "-d4s" in session.command
+    assert result.duration_s == pytest.approx(4)
+
+
+def test_a_run_without_its_script_is_no_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """wrk2 goes on without a script that it cannot load, sends another request and ends with exit status 0."""
+    monkeypatch.setattr(wrk2.Wrk2Session, "_write_script", lambda *_: bench.folder / "gone.lua")
+    with (
+        bench.driver("run").open(bench.target) as session,
+        pytest.raises(
+            DriverError, match=r"did not run as it was asked to: .*gone\.lua: cannot open .* \(exit status 0"
+        ),
+    ):
+        session.run(STALL_LOAD, 3, label="window-1")
 
 
 def children() -> set[int]:
@@ -295,7 +257,7 @@ def children() -> set[int]:
 
 def test_a_hanging_driver_is_stopped(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     before = children()
-    monkeypatch.setattr(wrk2, "_bound_s", lambda target, load, asked_s: 0.2)
+    monkeypatch.setattr(wrk2, "_bound_s", lambda target, load, lasts_s: 0.2)
     with (
         bench.driver("hang").open(bench.target) as session,
         pytest.raises(DriverError, match="had not ended after 0 s and was stopped"),

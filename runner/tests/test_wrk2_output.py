@@ -13,10 +13,10 @@ from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.wrk2_figures import Histogram, SpectrumRow, ThreadCalibration
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
 from jdkmatrix.records import Errors
-from tests.wrk2_printer import Run, rank_values, runs
+from tests.wrk2_printer import Run, rank_values
 
 SAMPLES = Path(__file__).parent / "samples" / "wrk2"
-RUNS = ("stall", "20s-calibration", "errors", "over-capacity")
+RUNS = ("stall", "20s-calibration", "errors", "over-capacity", "reset", "minutes")
 
 
 def sample(name: str) -> str:
@@ -67,6 +67,30 @@ def test_errors() -> None:
     assert output.bytes_read.value == Decimal("240.78") * 1024
     assert output.corrected is not None
     assert output.corrected.percentile_us("99") == 1260
+
+
+def test_a_reset_is_an_error_and_a_mere_close_is_none() -> None:
+    """Every 97th request of either run ended its connection: after a close, wrk2 never uses it again."""
+    assert parse(sample("reset")).errors == Errors(read=30)
+    assert parse(sample("reset")).requests == 2957  # of 2960
+    assert parse(sample("errors")).requests == 1872  # of 5960
+
+
+def test_minutes() -> None:
+    output = parse(sample("minutes"))
+    assert (output.asked_duration_s.value, output.runtime_s.value) == (60, 60)
+    assert output.duration_s == pytest.approx(60.0, abs=1e-3)  # the runtime alone says 59.7 to 60.3
+    assert output.corrected is not None
+    assert output.corrected.total_count == pytest.approx(500 * (60 - output.latency_from_s), abs=50)
+
+
+def test_silence() -> None:
+    """The mean of nothing, which wrk2 prints when it calibrates, is 2^63 microseconds as a C program converts it."""
+    output = parse(sample("silent"))
+    assert output.calibrations == (ThreadCalibration(mean_us=9223372036854776000, sampling_interval_ms=10),)
+    assert (output.requests, output.errors) == (0, Errors(timeout=140))
+    assert output.corrected is not None and output.corrected.latency() is None
+    assert output.duration_s == pytest.approx(22.11, abs=0.005)
 
 
 def test_over_capacity_mixes_units() -> None:
@@ -166,6 +190,36 @@ def test_what_cannot_be_true_is_refused_by_line(text: str, message: str) -> None
 # ---------------------------------------------------------------- made-up outputs, printed as wrk2 prints
 
 
+@st.composite
+def runs(draw: st.DrawFn) -> Run:
+    threads = draw(st.integers(1, 4))
+    connections = draw(st.integers(threads, 40))
+    calibrated = draw(st.booleans())
+    latencies = st.lists(st.integers(1, 200_000_000) | st.integers(1, 5_000), max_size=60)
+    values = draw(st.none() | latencies)
+    raw = (
+        None
+        if values is None
+        else draw(st.none() | st.lists(st.integers(1, 9_000_000), min_size=len(values), max_size=len(values)))
+    )
+    recorded = len(values or ())
+    count = st.integers(0, 3) | st.integers(0, 10_000)
+    return Run(
+        asked_s=draw(st.integers(1, 600)),
+        url=draw(st.sampled_from(("http://127.0.0.1:9080/ping", "http://127.0.0.1:1/a?burn_us=20&x=%20"))),
+        threads=threads,
+        connections=connections,
+        calibration_means_us=tuple(draw(st.integers(1, 10**9)) for _ in range(threads if calibrated else 0)),
+        values_us=None if values is None else tuple(sorted(values)),
+        raw_values_us=None if raw is None else tuple(sorted(raw)),
+        requests=recorded + draw(st.integers(0, 10**7 if calibrated or values is None else connections)),
+        runtime_us=draw(st.integers(900_000, 602_000_000)),
+        bytes_read=draw(st.integers(0, 10**13)),
+        socket_errors=(draw(count), draw(count), draw(count), draw(count)),
+        non_2xx=draw(count),
+    )
+
+
 def check_histogram(histogram: Histogram | None, values_us: tuple[int, ...] | None) -> None:
     assert (histogram is None) == (values_us is None)
     if histogram is None or values_us is None:
@@ -195,7 +249,9 @@ def test_made_up_output_is_read_back(run: Run) -> None:
     assert output.asked_duration_s.low <= run.asked_s <= output.asked_duration_s.high
     assert [c.mean_us for c in output.calibrations] == list(run.calibration_means_us)
     assert (output.latency_from_s > 10) == bool(run.calibration_means_us)
-    assert (output.requests, output.errors, output.non_2xx) == (run.requests, run.errors, run.non_2xx)
+    errors = output.errors
+    assert (errors.connect, errors.read, errors.write, errors.timeout) == run.socket_errors
+    assert (output.requests, output.non_2xx) == (run.requests, run.non_2xx)
     assert output.bytes_read.low <= run.bytes_read <= output.bytes_read.high
     runtime_s = Decimal(run.runtime_us) / 1_000_000
     assert output.runtime_s.low <= runtime_s <= output.runtime_s.high

@@ -1,4 +1,4 @@
-"""Made-up runs and how wrk2 would print them, for the parser's property tests.
+"""Made-up runs and how wrk2 would print them, for the parser's property tests and for the stand-in (wrk2_stand_in).
 
 Written from the format as wrk2's source describes it, independently of the parser: the printer starts from raw values
 (every latency, the clock, bytes) and rounds as wrk2 does, so that a test can compare what was read with what was true.
@@ -10,10 +10,6 @@ import math
 import statistics
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
-
-from hypothesis import strategies as st
-
-from jdkmatrix.records import Errors
 
 SUMMARY_PERCENTS = ("50", "75", "90", "99", "99.9", "99.99", "99.999", "100")
 UNCORRECTED = "Uncorrected Latency (measured without taking delayed starts into account)"
@@ -33,7 +29,7 @@ class Run:
     requests: int
     runtime_us: int
     bytes_read: int
-    errors: Errors
+    socket_errors: tuple[int, int, int, int]  # connect, read, write, timeout
     non_2xx: int
 
     @property
@@ -62,11 +58,9 @@ class Run:
                 lines += ["", *_distribution(UNCORRECTED, self.raw_values_us)]
         size, speed = _binary(Decimal(self.bytes_read)), _binary(self.bytes_read / runtime_s)
         lines.append(f"  {self.requests} requests in {_time(Decimal(self.runtime_us))}, {size}B read")
-        each = self.errors
-        if each.total:
-            lines.append(
-                f"  Socket errors: connect {each.connect}, read {each.read}, write {each.write}, timeout {each.timeout}"
-            )
+        if any(self.socket_errors):
+            connect, read, write, timeout = self.socket_errors
+            lines.append(f"  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}")
         if self.non_2xx:
             lines.append(f"  Non-2xx or 3xx responses: {self.non_2xx}")
         lines.append(f"Requests/sec: {_places(self.requests / runtime_s, 2):>9}")
@@ -83,36 +77,6 @@ def rank_values(values_us: tuple[int, ...], percent: Decimal) -> tuple[int, int]
     rank = percent / 100 * len(values_us)
     half_up, up = int(rank + Decimal("0.5")), min(int(rank) + 1, len(values_us))
     return values_us[max(1, half_up) - 1], values_us[max(1, up) - 1]
-
-
-@st.composite
-def runs(draw: st.DrawFn) -> Run:
-    threads = draw(st.integers(1, 4))
-    connections = draw(st.integers(threads, 40))
-    calibrated = draw(st.booleans())
-    latencies = st.lists(st.integers(1, 200_000_000) | st.integers(1, 5_000), max_size=60)
-    values = draw(st.none() | latencies)
-    raw = (
-        None
-        if values is None
-        else draw(st.none() | st.lists(st.integers(1, 9_000_000), min_size=len(values), max_size=len(values)))
-    )
-    recorded = len(values or ())
-    count = st.integers(0, 3) | st.integers(0, 10_000)
-    return Run(
-        asked_s=draw(st.integers(1, 600)),
-        url=draw(st.sampled_from(("http://127.0.0.1:9080/ping", "http://127.0.0.1:1/a?burn_us=20&x=%20"))),
-        threads=threads,
-        connections=connections,
-        calibration_means_us=tuple(draw(st.integers(1, 10**9)) for _ in range(threads if calibrated else 0)),
-        values_us=None if values is None else tuple(sorted(values)),
-        raw_values_us=None if raw is None else tuple(sorted(raw)),
-        requests=recorded + draw(st.integers(0, 10**7 if calibrated or values is None else connections)),
-        runtime_us=draw(st.integers(900_000, 602_000_000)),
-        bytes_read=draw(st.integers(0, 10**13)),
-        errors=Errors(connect=draw(count), read=draw(count), write=draw(count), timeout=draw(count)),
-        non_2xx=draw(count),
-    )
 
 
 def _distribution(title: str, values_us: tuple[int, ...]) -> list[str]:

@@ -57,8 +57,9 @@ def set_up(options: Options) -> None:
     """Get and build what these cells need."""
     project = find_project()
     chosen = chosen_here(project, options)
-    cells = select_cells(chosen.matrix, chosen.options.profile, chosen.options.only)
-    set_up_parts(project, chosen.matrix, cells, say=_say)
+    profile = chosen.options.profile
+    cells = select_cells(chosen.matrix, profile, chosen.options.only)
+    set_up_parts(project, chosen.matrix, cells, window_s=chosen.matrix.profiles[profile].window_s, say=_say)
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None) -> int:

@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import DriverFacts, Load, LoadResult
+from jdkmatrix.records import DriverFacts, Load, LoadResult, RateLoad
 
 
 class DriverError(MatrixError):
@@ -39,6 +39,17 @@ class Target:
     requests: RequestMix | None = None
 
 
+@dataclass(frozen=True)
+class Phase:
+    """A load as it is planned: for `duration_s`, from so many of the driver's CPUs. A request without an answer for
+    `timeout_s` is an error."""
+
+    load: Load
+    duration_s: float
+    timeout_s: float
+    cpus: int
+
+
 class DriverSession(Protocol):
     @property
     def command(self) -> Sequence[str]:
@@ -51,8 +62,12 @@ class DriverSession(Protocol):
             DriverError: the driver does not start, or refuses the URL.
         """
 
+    def nearest(self, load: RateLoad) -> RateLoad:
+        """The nearest load that this driver can make, for a rate that need not be exact: one of the warm-up, or of a
+        search. Its connections stay."""
+
     def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
-        """Run one phase and wait for its end.
+        """Run one phase and wait for its end. A driver that cannot make it so short makes it longer.
 
         `label` names the phase's files in `log_dir` ("warmup-1", "window-2").
 
@@ -74,8 +89,8 @@ class Driver(Protocol):
     @property
     def facts(self) -> DriverFacts: ...
 
-    def cannot(self, load: Load) -> str | None:
-        """Why this driver cannot make that load, or None."""
+    def cannot(self, phase: Phase) -> str | None:
+        """Why this driver cannot make that load for that long, or None."""
 
     def open(self, target: Target) -> DriverSession:
         """Begin to start the driver, and do not wait for it; nothing need listen at the URL before the first phase."""

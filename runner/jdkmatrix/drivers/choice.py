@@ -2,46 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from jdkmatrix.drivers.base import Driver
+from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CapacityLoad, CellLoad, Load, RampedLoad, RateLoad
+from jdkmatrix.records import CellLoad, Load, RampedLoad, RateLoad, StepsLoad
+
+
+def phases_of(load: CellLoad, *, window_s: float, timeout_s: float, cpus: int) -> tuple[Phase, ...]:
+    """What a driver must be able to make for `load`: every rate that is written, for as long as it is measured, and the
+    rate at which the warm-up ends. All other rates of the warm-up and those of a search are the driver's nearest.
+
+    `window_s`: of loads that have no length of their own; `cpus`: the driver's.
+    """
+
+    def phases(duration_s: float, *loads: Load) -> tuple[Phase, ...]:
+        return tuple(Phase(load, duration_s, timeout_s, cpus) for load in loads)
+
+    match load:
+        case StepsLoad():
+            steps = (RateLoad(rate_rps=rate_rps, connections=load.connections) for rate_rps in load.rates_rps)
+            return phases(load.step_s, *steps, load.in_windows)
+        case RampedLoad():
+            return phases(load.duration_s, load.ramp, load.in_windows)
+        case _:
+            return phases(window_s, load.in_windows)
 
 
 def choose(
-    choice: Literal["auto", "wrk2", "loadgen"], load: CellLoad, *, loadgen: Driver, wrk2: Driver | str
+    choice: Literal["auto", "wrk2", "loadgen"], phases: Sequence[Phase], *, loadgen: Driver, wrk2: Driver | str
 ) -> Driver | str:
-    """The driver for `load`, or why there is none.
+    """The driver for the load of these phases, or why there is none.
 
     "auto" takes wrk2 for what it can do, where it is installed, and loadgen for the rest. `wrk2` is the driver or why
     it cannot be had. All cells of a run with the same load get the same driver.
     """
     if choice == "loadgen":
-        return _able(loadgen, load)
+        return _able(loadgen, phases)
     if isinstance(wrk2, str):
-        return wrk2 if choice == "wrk2" else _able(loadgen, load)
-    if choice == "wrk2":
-        return _able(wrk2, load)
-    able = _able(wrk2, load)
-    return _able(loadgen, load) if isinstance(able, str) else able
+        return wrk2 if choice == "wrk2" else _able(loadgen, phases)
+    able = _able(wrk2, phases)
+    return _able(loadgen, phases) if choice == "auto" and isinstance(able, str) else able
 
 
 def choose_all(
-    choice: Literal["auto", "wrk2", "loadgen"], loads: Mapping[str, CellLoad], *, loadgen: Driver, wrk2: Driver | str
+    choice: Literal["auto", "wrk2", "loadgen"],
+    loads: Mapping[str, Sequence[Phase]],
+    *,
+    loadgen: Driver,
+    wrk2: Driver | str,
 ) -> dict[str, Driver | str]:
     """By name of load. Raises: MatrixError when a driver is asked for by name and cannot be had at all."""
     if choice == "wrk2" and isinstance(wrk2, str):
         raise MatrixError(f'driver.choice = "wrk2": {wrk2}')
-    return {name: choose(choice, load, loadgen=loadgen, wrk2=wrk2) for name, load in loads.items()}
+    return {name: choose(choice, phases, loadgen=loadgen, wrk2=wrk2) for name, phases in loads.items()}
 
 
-def _able(driver: Driver, load: CellLoad) -> Driver | str:
-    """The driver, or what of `load` it cannot do. One driver makes all of a load, so that figures are of one kind."""
-    kinds: list[Load] = [load.in_windows]
-    if isinstance(load, CapacityLoad):
-        kinds.append(RateLoad(rate_rps=1, connections=load.connections))
-    if isinstance(load, RampedLoad):
-        kinds.append(load.ramp)
-    return next((reason for kind in kinds if (reason := driver.cannot(kind))), driver)
+def _able(driver: Driver, phases: Sequence[Phase]) -> Driver | str:
+    """The driver, or what it cannot do. One driver makes all of a load, so that figures are of one kind."""
+    return next((reason for phase in phases if (reason := driver.cannot(phase))), driver)

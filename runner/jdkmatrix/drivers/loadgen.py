@@ -21,7 +21,7 @@ from typing import IO, Self
 from pydantic import ValidationError
 
 from jdkmatrix import launch
-from jdkmatrix.drivers.base import DriverError, Target
+from jdkmatrix.drivers.base import DriverError, Phase, Target
 from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
 from jdkmatrix.histograms import latency_from_histogram
 from jdkmatrix.records import DriverFacts, Interval, Latency, Load, LoadResult, RateLoad
@@ -67,7 +67,8 @@ class LoadgenDriver:
             java_version=versions["java"],
         )
 
-    def cannot(self, load: Load) -> str | None:
+    def cannot(self, phase: Phase) -> str | None:
+        load = phase.load
         if isinstance(load, RateLoad) and load.rate_rps > MAX_RATE_RPS:
             return f"loadgen schedules at most {MAX_RATE_RPS:,} requests per second, not {load.rate_rps:,.0f}"
         return None
@@ -154,6 +155,9 @@ class LoadgenSession:
             self.close()
             raise
         self._ready = True
+
+    def nearest(self, load: RateLoad) -> RateLoad:
+        return load.model_copy(update={"rate_rps": min(load.rate_rps, float(MAX_RATE_RPS))})
 
     def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
         """One phase; LABEL.hlog in the log folder holds its intervals. A ramp's duration is that of its points.

@@ -1,7 +1,8 @@
 """wrk2 (giltene/wrk2) as a load driver: constant rate, latencies from the intended send time.
 
-Every phase is one process. What wrk2 cannot do is said, not approximated: closed loops, ramps, fractions of a
-request per second. Meanings and limits of its figures: `wrk2_figures`.
+Every phase is one process. What wrk2 cannot do is said before anything is measured, not approximated
+(`wrk2_schedule`): closed loops, ramps, fractions of a request per second, windows of which it throws most latencies
+away. Meanings and limits of its figures: `wrk2_figures`.
 
 Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk2 does not tell.
 """
@@ -9,7 +10,6 @@ Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import select
 import shutil
@@ -17,18 +17,26 @@ import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
 from jdkmatrix import launch
-from jdkmatrix.drivers.base import DriverError, Target
-from jdkmatrix.drivers.wrk2_figures import CONNECT_STAGGER_MS, STOP_CHECK_S, Wrk2Output
+from jdkmatrix.drivers.base import DriverError, Phase, Target
+from jdkmatrix.drivers.wrk2_figures import STOP_CHECK_S, Wrk2Output, opening_s
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
+from jdkmatrix.drivers.wrk2_schedule import (
+    asked_s,
+    cannot_measure,
+    cannot_send,
+    due_requests,
+    nearest,
+    thread_count,
+    whole_timeout_s,
+)
 from jdkmatrix.drivers.wrk2_script import wrk2_script
-from jdkmatrix.records import DriverFacts, Load, LoadResult, RampLoad, RateLoad
+from jdkmatrix.records import DriverFacts, Load, LoadResult, RateLoad
 
 ENVIRONMENT_VARIABLE = "MATRIX_WRK2"
 
@@ -102,14 +110,8 @@ class Wrk2Driver:
     def facts(self) -> DriverFacts:
         return DriverFacts(name="wrk2", version=self.version, sha256=self.sha256, jdk=None, java_version=None)
 
-    def cannot(self, load: Load) -> str | None:
-        if isinstance(load, RampLoad):
-            return "wrk2 cannot change its rate: it sends at a constant one from start to end"
-        if not isinstance(load, RateLoad):
-            return "wrk2 has no closed loop: it always sends at a constant rate"
-        if not load.rate_rps.is_integer():
-            return f"wrk2 takes whole requests per second, not {load.rate_rps:g}"
-        return None
+    def cannot(self, phase: Phase) -> str | None:
+        return cannot_measure(phase)
 
     def open(self, target: Target) -> Wrk2Session:
         return Wrk2Session(self, target)
@@ -133,23 +135,27 @@ class Wrk2Session:
     def wait_ready(self) -> None:
         """Every phase is a process of its own."""
 
+    def nearest(self, load: RateLoad) -> RateLoad:
+        return nearest(load, self._target.timeout_s)
+
     def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
-        """One phase. wrk2 counts in whole seconds: `duration_s` is rounded up, the result has the real duration.
+        """One phase of at least `duration_s` (`wrk2_schedule.asked_s`); the result has the real duration.
 
         Everything that wrk2 prints is kept as LABEL.txt in the log folder, whatever becomes of the phase. A mix of
         requests is there as LABEL.lua.
         """
-        reason = self._driver.cannot(load)
+        reason = cannot_send(load, cpus=len(self._target.cpus), timeout_s=self._target.timeout_s)
         if reason is not None or not isinstance(load, RateLoad):
             raise DriverError(reason or f"wrk2 cannot make the load {load.kind!r}")
-        asked_s = math.ceil(duration_s)
-        script = self._write_script(load, label)
-        self._command = command_line(self._driver.binary, self._target, load, asked_s, script)
+        threads = thread_count(load.connections, len(self._target.cpus))
+        lasts_s = asked_s(load, threads, duration_s)
+        script = self._write_script(load, threads, label)
+        self._command = command_line(self._driver.binary, self._target, load, threads, lasts_s, script)
         # Unknown until the phase has told how many numbers it may have used.
         first_unique, self._first_unique = self._first_unique, None
         log = self._target.log_dir / f"{label}.txt"
         started_ns = time.monotonic_ns()
-        status, cpu_s = self._run_process(log, _bound_s(self._target, load, asked_s))
+        status, cpu_s = self._run_process(log, _bound_s(self._target, load, lasts_s))
         ended_ns = time.monotonic_ns()
         text = log.read_text(errors="replace")
         if status < 0:
@@ -162,7 +168,7 @@ class Wrk2Session:
             raise DriverError(f"wrk2 printed a whole run and ended with exit status {status}; see {log}")
         if output.corrected is None or output.uncorrected is None:
             raise DriverError(f"wrk2 printed no latency distribution although -L and -U were given; see {log}")
-        self._first_unique = None if first_unique is None else first_unique + output.threads * most_requests(output)
+        self._first_unique = None if first_unique is None else first_unique + threads * most_requests(output)
         return LoadResult(
             driver="wrk2",
             load=load,
@@ -170,7 +176,7 @@ class Wrk2Session:
             ended_monotonic_ns=ended_ns,
             duration_s=output.duration_s,
             latency_from_s=output.latency_from_s,
-            due=due_requests(load, output.threads, asked_s),
+            due=due_requests(load, threads, lasts_s),
             sent=None,
             unsent=None,
             completed=output.requests,
@@ -184,7 +190,7 @@ class Wrk2Session:
             send_lateness=None,
             driver_cpu_s=cpu_s,
             # A thread uses one CPU at most: CPUs without a thread would hide that the driver is at its limit.
-            driver_cpu_share=cpu_s / (output.duration_s * output.threads),
+            driver_cpu_share=cpu_s / (output.duration_s * threads),
             intervals=(),
         )
 
@@ -201,14 +207,13 @@ class Wrk2Session:
     ) -> None:
         self.close()
 
-    def _write_script(self, load: RateLoad, label: str) -> Path | None:
+    def _write_script(self, load: RateLoad, threads: int, label: str) -> Path | None:
         mix = self._target.requests
         if mix is None:
             return None
         if self._first_unique is None and mix.has_unique:
             raise DriverError("an earlier phase of this wrk2 session failed: its unique numbers must not come again")
         path = self._target.log_dir / f"{label}.lua"
-        threads = thread_count(load.connections, len(self._target.cpus))
         authority = urlsplit(self._target.url).netloc
         path.write_text(wrk2_script(mix, authority, threads=threads, first_unique=self._first_unique or 0))
         return path
@@ -235,42 +240,22 @@ class Wrk2Session:
 
 
 def command_line(
-    binary: Path, target: Target, load: RateLoad, asked_s: int, script: Path | None = None
+    binary: Path, target: Target, load: RateLoad, threads: int, lasts_s: int, script: Path | None = None
 ) -> tuple[str, ...]:
-    """wrk2's arguments for one phase; pure.
-
-    Raises:
-        DriverError: wrk2 would count connections that merely wait for their turn as timed out, because each of them
-            sends less often than the timeout.
-    """
-    period_s = load.connections / load.rate_rps
-    timeout_s = math.ceil(target.timeout_s)
-    if period_s >= timeout_s:
-        raise DriverError(
-            f"{load.connections} connections at {load.rate_rps:g} requests/s send every {period_s:g} s each; wrk2 "
-            f"would count such a pause as a timeout ({timeout_s} s): use fewer connections or a higher rate"
-        )
+    """wrk2's arguments for one phase; pure."""
     return (
         str(binary),
-        f"-t{thread_count(load.connections, len(target.cpus))}",
+        f"-t{threads}",
         f"-c{load.connections}",
-        f"-d{asked_s}s",
+        f"-d{lasts_s}s",
         f"-R{load.rate_rps:.0f}",
         "-L",
         "-U",
         "--timeout",
-        f"{timeout_s}s",
+        f"{whole_timeout_s(target.timeout_s)}s",
         *(() if script is None else ("-s", str(script))),
         target.url,
     )
-
-
-def thread_count(connections: int, cpus: int) -> int:
-    """As many threads as there are CPUs, or the next number below that divides the connections.
-
-    wrk2 gives every thread `connections / threads` rounded down and leaves the rest unopened.
-    """
-    return next(threads for threads in range(max(cpus, 1), 0, -1) if connections % threads == 0)
 
 
 def most_requests(output: Wrk2Output) -> int:
@@ -278,24 +263,8 @@ def most_requests(output: Wrk2Output) -> int:
     return output.requests + output.errors.read + output.errors.write + output.connections + 1
 
 
-def due_requests(load: RateLoad, threads: int, asked_s: int) -> int:
-    """How many requests wrk2's own schedule asks for; fewer than rate times duration.
-
-    A thread opens its connections 5 ms apart, and the schedule of a connection begins when it is opened: it sends at
-    once and then every connections / rate seconds (`thread_main` and `usec_to_next_send` in wrk2's `src/wrk.c`). With
-    50 connections in one thread that is 1.2 % less than rate times duration in 10 s, and 12 % less in 1 s.
-    """
-    per_thread = load.connections // threads
-    per_connection_rps = Fraction(load.rate_rps) / load.connections
-    delays_s = (Fraction(CONNECT_STAGGER_MS * index, 1000) for index in range(per_thread))
-    return threads * sum(
-        math.ceil((asked_s - delay_s) * per_connection_rps) for delay_s in delays_s if delay_s < asked_s
-    )
-
-
-def _bound_s(target: Target, load: RateLoad, asked_s: int) -> float:
-    connecting_s = CONNECT_STAGGER_MS * load.connections / 1000
-    return asked_s + STOP_CHECK_S + connecting_s + target.timeout_s + _OVERRUN_S
+def _bound_s(target: Target, load: RateLoad, lasts_s: int) -> float:
+    return lasts_s + STOP_CHECK_S + opening_s(load.connections, 1) + target.timeout_s + _OVERRUN_S
 
 
 def _cpu_until_replaced(process: subprocess.Popen[bytes]) -> float:

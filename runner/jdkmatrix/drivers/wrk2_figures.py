@@ -13,6 +13,10 @@ Source of the constants and of the meanings: giltene/wrk2, `src/wrk.h` and `src/
 - "Non-2xx or 3xx responses" counts status 400 and above; a 3xx is not in it.
 - "timeout" is not a number of requests: every `STOP_CHECK_S` wrk2 counts the connections whose last send is older
   than `--timeout`.
+- "connect", "read" and "write" are not either: a connection that is refused is opened again at once, tens of thousands
+  of times per second.
+- A connection that the server closes without an answer (FIN, not RST) is in none of them: wrk2 never uses it again,
+  and only counts it as "timeout" later. Until then it shows as requests that are due and not answered.
 """
 
 from __future__ import annotations
@@ -152,7 +156,17 @@ class Wrk2Output:
         """The histograms cover the run from here on: 0, or the moment at which calibration threw the rest away."""
         if not self.calibrations:
             return 0.0
-        return (CALIBRATE_DELAY_MS + CONNECT_STAGGER_MS * (self.connections // self.threads)) / 1000
+        return calibrated_s(self.connections, self.threads)
+
+
+def opening_s(connections: int, threads: int) -> float:
+    """Seconds after which all connections are open."""
+    return CONNECT_STAGGER_MS * (connections // threads) / 1000
+
+
+def calibrated_s(connections: int, threads: int) -> float:
+    """Seconds after which a thread sets its histograms back to zero."""
+    return CALIBRATE_DELAY_MS / 1000 + opening_s(connections, threads)
 
 
 def duration_range(requests: int, runtime: Rounded, per_second: Rounded) -> tuple[Decimal, Decimal]:

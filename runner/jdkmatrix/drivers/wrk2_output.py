@@ -202,14 +202,20 @@ class _Lines:
 
 
 def _refusal(lines: _Lines) -> str:
-    """wrk2 did not start a run: its complaint stands before the usage, if it prints one at all."""
-    complaint: list[str] = []
+    """What stands before the usage, or before a run that is not the one that was asked for: without its script, or
+    ended by it."""
+    complaint: dict[str, None] = {}
+    verdict, silence = "wrk2 did not run", "it printed nothing"
     for line in lines:
         if line.startswith("Usage: wrk "):
-            return f"wrk2 did not run: {'; '.join(complaint) or 'it printed only its usage and no reason'}"
+            silence = "it printed only its usage and no reason"
+            break
+        if line.startswith("Running "):
+            verdict = "wrk2 did not run as it was asked to"
+            break
         if line.strip() and version_of(line) is None and len(complaint) < _COMPLAINT_LINES:
-            complaint.append(line.strip()[:_SHOWN_CHARACTERS])
-    return f"wrk2 did not run: {'; '.join(complaint) or 'it printed nothing'}"
+            complaint[line.strip()[:_SHOWN_CHARACTERS]] = None
+    return f"{verdict}: {'; '.join(complaint) or silence}"
 
 
 def _histogram(lines: _Lines) -> Histogram:

@@ -5,7 +5,8 @@ each thread, `init` in the thread's, and there `request` for every request, and 
 whether the script works (SCRIPTING, `src/script.c` and `src/wrk.c` in giltene/wrk2). Requests are put together here
 and not by `wrk.format`, so that both drivers send the same bytes: it writes headers in no certain order.
 
-An error in `request` ends wrk2 with its message.
+An error in `setup`, `init` or `request` ends wrk2 with its message. A script that cannot be loaded does not: wrk2 says
+so and sends plain GETs of its URL instead, which the reader of its output takes for no run at all.
 """
 
 from __future__ import annotations

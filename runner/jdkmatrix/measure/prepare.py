@@ -11,7 +11,8 @@ from jdkmatrix.alone.parts import AloneParts, assemble_alone
 from jdkmatrix.config.experiments import Fanout
 from jdkmatrix.config.model import Matrix, ServedBy
 from jdkmatrix.doctor.base import Host
-from jdkmatrix.drivers.choice import choose_all
+from jdkmatrix.drivers.base import Phase
+from jdkmatrix.drivers.choice import choose_all, phases_of
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
 from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
@@ -73,10 +74,11 @@ def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -
     return impossible
 
 
-def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, say: Say) -> Parts:
+def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, window_s: float, say: Say) -> Parts:
     """Build the workloads, get the server, the JDKs of `cells` and the drivers; does nothing for what is there.
 
-    A JDK that cannot be had is not an error here: its cells are not testable.
+    `window_s`: of loads that have no length of their own. A JDK that cannot be had is not an error here: its cells are
+    not testable.
 
     Raises:
         MatrixError: a part that every cell needs cannot be had.
@@ -97,13 +99,27 @@ def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, 
     if isinstance(driver_jdk, Unavailable):
         raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk.reason}')
     loadgen = LoadgenDriver(workloads.loadgen_jar, driver_jdk.home / "bin" / "java", matrix.driver.jdk)
-    loads = {name: matrix.loads[name] for name in dict.fromkeys(cell.load for cell in cells if cell.has_server)}
     return Parts(
         workloads=workloads,
         servers=servers,
         jdks=jdks,
-        drivers=choose_all(matrix.driver.choice, loads, loadgen=loadgen, wrk2=_wrk2(handed)),
+        drivers=choose_all(
+            matrix.driver.choice, planned_phases(matrix, cells, window_s), loadgen=loadgen, wrk2=_wrk2(handed)
+        ),
     )
+
+
+def planned_phases(matrix: Matrix, cells: Iterable[CellKey], window_s: float) -> dict[str, tuple[Phase, ...]]:
+    """What is asked of a driver, by name of load; with the shortest timeout of the workloads under this load. Pure."""
+    timeouts: dict[str, list[float]] = {}
+    for cell in cells:
+        if cell.has_server:
+            timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
+            timeouts.setdefault(cell.load, []).append(timeout_s)
+    return {
+        name: phases_of(matrix.loads[name], window_s=window_s, timeout_s=min(each), cpus=matrix.driver.cpus)
+        for name, each in timeouts.items()
+    }
 
 
 def prepare(
@@ -127,7 +143,7 @@ def prepare(
     host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
     impossible = too_few_cpus(matrix, cells, topology)
     measurable = [cell for cell in cells if cell not in impossible]
-    parts = set_up_parts(project, matrix, measurable, say=say)
+    parts = set_up_parts(project, matrix, measurable, window_s=matrix.profiles[profile].window_s, say=say)
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
     plan = make_plan(cells, matrix.profiles[profile], seed=seed, impossible=impossible)
     if not plan.forks:

@@ -8,16 +8,22 @@ from jdkmatrix.stats.capacity import CapacityRules, Probe, next_rate, tried
 
 
 def search_capacity(load: CapacityLoad, windows: Windows, *, ceiling_rps: float) -> Capacity:
-    """`ceiling_rps`: what the closed loop of the same fork reached.
+    """`ceiling_rps`: what the closed loop of the same fork reached. All rates are the nearest that the driver can make.
 
     Raises:
-        MatrixError: as DriverSession.run, or the server gives no answer.
+        MatrixError: as DriverSession.run, or the server gives no answer, or is so slow that the driver's lowest rate is
+            no lower than the ceiling.
     """
+
+    def nearest_rps(rate_rps: float) -> float:
+        return windows.nearest(RateLoad(rate_rps=rate_rps, connections=load.connections)).rate_rps
+
     rules = CapacityRules(
-        floor_rps=load.floor_share * ceiling_rps,
-        ceiling_rps=ceiling_rps,
+        floor_rps=nearest_rps(load.floor_share * ceiling_rps),
+        ceiling_rps=nearest_rps(ceiling_rps),
         slo_us=load.p99_max_us,
         resolution=load.resolution,
+        nearest_rps=nearest_rps,
     )
     steps: list[CapacityStep] = []
     while True:

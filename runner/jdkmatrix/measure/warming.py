@@ -34,7 +34,7 @@ def warm(
         stage: Literal["moderate", "load"] = "load" if moderate_over else "moderate"
         if stage == "moderate":
             rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
-            load = RateLoad(rate_rps=rate_rps, connections=target.connections)
+            load = bench.session.nearest(RateLoad(rate_rps=rate_rps, connections=target.connections))
         seen = bench.observe(load, rules.window_s, label=f"warmup-{len(windows) + 1}")
         latency = seen.load.corrected or seen.load.uncorrected
         windows.append(
@@ -47,6 +47,7 @@ def warm(
                 cpu_us_per_request=seen.sut.cpu_us_per_request or seen.sut.cpu_s * 1e6,
                 jit_share=seen.sut.jit_share,
                 p99_us=latency.percentiles_us["99"] if latency else None,
+                duration_s=seen.load.duration_s,
             )
         )
         last = windows[-1]

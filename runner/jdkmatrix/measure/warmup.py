@@ -41,7 +41,7 @@ def next_rate_rps(windows: Sequence[WarmupWindow], rules: WarmupRules, *, cpus: 
 def _without_jit_us(window: WarmupWindow, rules: WarmupRules) -> float:
     if window.completed == 0:
         return window.cpu_us_per_request
-    jit_us = window.jit_share * rules.window_s * 1e6 / window.completed
+    jit_us = window.jit_share * _length_s(window, rules) * 1e6 / window.completed
     return max(window.cpu_us_per_request - jit_us, 0.1 * window.cpu_us_per_request)
 
 
@@ -67,7 +67,7 @@ def series_steadiness(windows: Sequence[WarmupWindow], rules: WarmupRules) -> tu
     loaded = _loaded(windows)
     figures: dict[Figure, list[float]] = {
         "cpu_us_per_request": [window.cpu_us_per_request for window in loaded],
-        "p99_us": [rules.window_s * 1e6 if window.p99_us is None else window.p99_us for window in loaded],
+        "p99_us": [_length_s(window, rules) * 1e6 if window.p99_us is None else window.p99_us for window in loaded],
     }
     found = {name: steadiness(values, _steady_rules(rules)) for name, values in figures.items()}
     return tuple(
@@ -128,4 +128,8 @@ def is_over(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
 
 def duration_s(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float:
     """From the start of the first window to the end of the last."""
-    return windows[-1].t_s - windows[0].t_s + rules.window_s if windows else 0.0
+    return windows[-1].t_s - windows[0].t_s + _length_s(windows[0], rules) if windows else 0.0
+
+
+def _length_s(window: WarmupWindow, rules: WarmupRules) -> float:
+    return rules.window_s if window.duration_s is None else window.duration_s

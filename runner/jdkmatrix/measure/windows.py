@@ -8,7 +8,7 @@ from typing import Protocol
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.measure.gates import USUAL, Means, window_reasons
 from jdkmatrix.measure.observe import Bench
-from jdkmatrix.records import Load, LoadResult, Window
+from jdkmatrix.records import Load, LoadResult, RateLoad, Window
 
 
 class Listener(Protocol):
@@ -27,6 +27,10 @@ class Windows:
     log_prefix: str
     listener: Listener
     means: Means = USUAL
+
+    def nearest(self, load: RateLoad) -> RateLoad:
+        """As the driver's session has it."""
+        return self.bench.session.nearest(load)
 
     def measure(
         self, load: Load, duration_s: float, *, index: int, label: str, title: str, overload_sought: bool = False

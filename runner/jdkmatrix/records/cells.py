@@ -133,6 +133,7 @@ class WarmupWindow(Record):
     cpu_us_per_request: float
     jit_share: float  # as in SutUsage
     p99_us: float | None
+    duration_s: float | None = None  # None in results from before it was kept; a driver may need longer than was asked
 
 
 class SeriesSteadiness(Record):

@@ -13,7 +13,7 @@ The state is the history alone: ask again after each window. Rates are requests 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -27,6 +27,7 @@ OVERLOAD = frozenset({"rate-missed", "errors", "no-answers"})
 @dataclass(frozen=True)
 class CapacityRules:
     """`floor_rps` is known to work; `ceiling_rps` is the saturation throughput; `resolution` is relative.
+    `nearest_rps`: a rate as it can be made, the same for one that can; floor and ceiling can.
 
     Raises:
         MatrixError: not 0 < floor_rps < ceiling_rps, or another rule is not above 0.
@@ -39,6 +40,7 @@ class CapacityRules:
     confirmations: int = 2
     invalid_in_a_row_max: int = 3
     windows_max: int = 60  # valid or not
+    nearest_rps: Callable[[float], float] = float
 
     def __post_init__(self) -> None:
         if not 0 < self.floor_rps < self.ceiling_rps < math.inf:
@@ -151,8 +153,9 @@ def _within(votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:
             return Probe(rate, Purpose.CONFIRM)
         return _done(Outcome.FLOOR_FAILED, votes)
     upper = rules.ceiling_rps if failed is None else failed
-    if upper > held * (1 + rules.resolution):
-        return Probe(math.sqrt(held * upper), Purpose.BISECT)
+    middle = rules.nearest_rps(math.sqrt(held * upper))
+    if upper > held * (1 + rules.resolution) and held < middle < upper:
+        return Probe(middle, Purpose.BISECT)
     if failed is None and upper not in votes:
         return Probe(upper, Purpose.BISECT)
     for end in (failed, held):

@@ -18,9 +18,9 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
 from jdkmatrix.drivers import loadgen
-from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Target
+from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Phase, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
-from jdkmatrix.records import RateLoad, SaturateLoad
+from jdkmatrix.records import Load, RateLoad, SaturateLoad
 from tests.drivers_loadgen.conftest import MoodyServer
 
 pytestmark = pytest.mark.real
@@ -66,11 +66,21 @@ def test_java_options_of_the_callers_shell_stay_out(
 
 
 def test_cannot(driver: LoadgenDriver) -> None:
-    assert driver.cannot(SaturateLoad(connections=10)) is None
-    assert driver.cannot(RateLoad(rate_rps=0.5, connections=10)) is None
-    reason = driver.cannot(RateLoad(rate_rps=1e8, connections=10))
+    def cannot(load: Load) -> str | None:
+        return driver.cannot(Phase(load, duration_s=3, timeout_s=10, cpus=1))
+
+    assert cannot(SaturateLoad(connections=10)) is None
+    assert cannot(RateLoad(rate_rps=0.5, connections=10)) is None
+    reason = cannot(RateLoad(rate_rps=1e8, connections=10))
     assert reason is not None
     assert "10,000,000" in reason
+
+
+def test_the_nearest_rate_is_one_that_it_schedules(open_session: Callable[..., LoadgenSession]) -> None:
+    session = open_session("http://127.0.0.1:1/")
+    for asked_rps, made_rps in ((333.333, 333.333), (2e7, 1e7)):
+        load = RateLoad(rate_rps=asked_rps, connections=5)
+        assert session.nearest(load) == load.model_copy(update={"rate_rps": made_rps})
 
 
 @pytest.mark.parametrize("url", ["https://127.0.0.1/", "127.0.0.1:80", "http://", "http://127.0.0.1:1:1/"])
