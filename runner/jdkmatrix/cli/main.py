@@ -73,7 +73,12 @@ def plan(options: Options, as_json: JsonOption = False) -> None:
 def run(
     options: Options,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run, as it was started: the newest, or --run.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with a run, as it was started: the newest, or --run. Of a finished one, measure the blocks "
+            "again that faults of the host have spoilt.",
+        ),
     ] = False,
     directory: Annotated[
         Path | None, typer.Option("--run", help="The run's folder; by default a new one below results/.")

@@ -115,7 +115,16 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             if status == "complete":
                 record = record.model_copy(update={"jdks": catalogue_records(project, prepared)})
             store.save_run(ended(record, status, now_utc()))
-    return _conclude(project, store, site, console)
+        gaps = len(campaign.needed(cells))
+    code = _conclude(project, store, site, console)
+    if gaps:
+        which = (
+            "1 block: matrix run --resume measures it"
+            if gaps == 1
+            else f"{gaps} blocks: matrix run --resume measures them"
+        )
+        _say(f"faults of the host have left gaps in {which} again")
+    return code
 
 
 def _conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
