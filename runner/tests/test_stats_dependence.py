@@ -64,6 +64,12 @@ def test_blocks_that_go_up_and_down_in_turns_are_found_and_have_no_trend() -> No
     assert one.trend_p > 0.5
 
 
+def test_orders_of_magnitude_are_no_error() -> None:
+    one = found([-1400.0, -700.0, 0.0, 700.0, 1400.0])
+    assert one.change == math.inf and one.trend_p < 0.05
+    assert found([1400.0, 700.0, 0.0, -700.0, -1400.0]).change == -1
+
+
 def test_too_few_blocks_say_nothing_and_equal_ones_hang_together_by_nothing() -> None:
     assert dependence([0.1, 0.2, 0.3, 0.4]) is None
     assert found([0.25] * 6) == Dependence(6, 0.0, 1.0, 0.0, 1.0)

@@ -85,8 +85,8 @@ def dependence_notices(checks: BlockChecks) -> Iterable[Notice]:
         )
     if any(one.correlated and one.found.lag1 <= 0 for one in judged):
         text += (
-            " Where blocks go up and down in turns, intervals are too wide: the place of an executor inside its block "
-            "makes a difference, which taking turns evens out."
+            " Where blocks go up and down in turns, intervals are too wide: perhaps the place of an executor inside "
+            "its block makes a difference, which taking turns evens out."
         )
     if any(one.drifting for one in judged):
         text += " Where a ratio drifts, it is an average over a change, and would be another after more blocks."

@@ -86,7 +86,7 @@ def dependence(logs: Sequence[float]) -> Dependence | None:
         blocks=len(values),
         lag1=_lag1(values),
         lag1_p=_neighbours_p(values),
-        change=math.expm1(_slope(values) * (len(values) - 1)),
+        change=_share(_slope(values) * (len(values) - 1)),
         trend_p=float(kendalltau(range(len(values)), values).pvalue),
     )
 
@@ -116,6 +116,11 @@ def _slope(values: Sequence[float]) -> float:
     """Of Theil and Sen, per block: the median over all pairs."""
     pairs = itertools.combinations(enumerate(values), 2)
     return statistics.median((later - earlier) / (j - i) for (i, earlier), (j, later) in pairs)
+
+
+def _share(log: float) -> float:
+    """Blocks that differ by orders of magnitude: beyond what a float can say."""
+    return math.expm1(log) if log < 709 else math.inf
 
 
 def _neighbours_p(values: Sequence[float]) -> float:
