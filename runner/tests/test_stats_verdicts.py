@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats import Judged, Ratio, Verdict, holm, judge, paired_ratio
-from jdkmatrix.stats.verdicts import leaves_one_out
+from jdkmatrix.stats.verdicts import Losses, adjust, judged, leaves_one_out
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 
@@ -59,17 +59,33 @@ def test_a_ratio_alone_on_a_page_and_among_many() -> None:
 
 def test_single_blocks_are_shown_and_not_counted() -> None:
     clear = Ratio(1.2, 1.1, 1.3, 5, p_value=0.04)
-    judged = judge({"clear": clear, "hint": Ratio(1.5, None, None, 1)})
-    assert judged["clear"].verdict is Verdict.DIFFERENT, "a family of one"
-    assert judged["hint"] == Judged(Ratio(1.5, None, None, 1), None, 1, Verdict.ONE_BLOCK)
+    found = judge({"clear": clear, "hint": Ratio(1.5, None, None, 1)})
+    assert found["clear"].verdict is Verdict.DIFFERENT, "a family of one"
+    assert found["hint"] == Judged(Ratio(1.5, None, None, 1), None, 1, Verdict.ONE_BLOCK)
+
+
+@given(st.integers(0, 5), st.integers(0, 5), st.floats(0, 0.01))
+def test_arms_that_lost_different_numbers_of_forks_are_not_judged(one: int, other: int, p_value: float) -> None:
+    """However clear the blocks that are left look."""
+    clear = Ratio(1.5, 1.4, 1.6, 3, p_value=p_value)
+    found = judged(clear, p_value, 1, Losses(one, 5, other, 5))
+    assert found.verdict is (Verdict.DIFFERENT if one == other else Verdict.NOT_JUDGED)
+    assert (found.p_adjusted is None) == (one != other)
+    assert judged(Ratio(1.5, None, None, 1), None, 1, Losses(4, 5, 0, 5)).verdict is Verdict.NOT_JUDGED
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(0, 1)))
+def test_adjusted_by_key_is_adjusted_in_order(p_values: dict[str, float]) -> None:
+    assert list(adjust(p_values).values()) == holm(list(p_values.values()))
+    assert adjust(p_values).keys() == p_values.keys()
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.5, 2), st.floats(1, 2)), min_size=1, max_size=20))
 def test_no_verdict_contradicts_the_interval_beside_it(found: list[tuple[float, float, float]]) -> None:
     """Whatever the p-values: from eight blocks on interval and p-value come from different methods."""
     ratios = {i: Ratio(value, value / width, value * width, 9, p) for i, (p, value, width) in enumerate(found)}
-    for judged in judge(ratios).values():
-        assert judged.p_adjusted is not None
-        different = judged.p_adjusted < 0.05 and leaves_one_out(judged.ratio)
-        assert (judged.verdict is Verdict.DIFFERENT) == different
-        assert (judged.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not leaves_one_out(judged.ratio))
+    for one in judge(ratios).values():
+        assert one.p_adjusted is not None
+        different = one.p_adjusted < 0.05 and leaves_one_out(one.ratio)
+        assert (one.verdict is Verdict.DIFFERENT) == different
+        assert (one.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not leaves_one_out(one.ratio))

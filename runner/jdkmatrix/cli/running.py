@@ -98,10 +98,11 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             if status == "complete":
                 ended["jdks"] = catalogue_records(project, prepared)
             store.save_run(record.model_copy(update=ended))
-    return _conclude(project, store, site, console)
+    return conclude(project, store, site, console)
 
 
-def _conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
+def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
+    """Write the site, print the summary; returns the exit code."""
     loaded = store.load()
     index = write_site(project, [loaded], site)
     print_summary(loaded, console)
