@@ -58,7 +58,7 @@ def missed(fork: Fork) -> Fork:
     """Three quarters of the rate are answered; the rest stand in the histogram with the time that they had waited."""
 
     def change(window: Window) -> Window:
-        due = window.load.due or 0
+        due = window.load.due or window.load.completed
         completed = due * 3 // 4
         load = window.load.model_copy(
             update={
@@ -66,7 +66,7 @@ def missed(fork: Fork) -> Fork:
                 "unsent": due - completed,
                 "lower_bounds": due - completed,
                 "throughput_rps": completed / window.load.duration_s,
-                "corrected": latency(400_000.0, 1.0, due),
+                "corrected": latency(400_000.0, 1.0, due) if window.load.corrected else None,
             }
         )
         return window.model_copy(update={"load": load, "shortfalls": (MISSED,)})

@@ -21,7 +21,7 @@ from jdkmatrix.measure.draft import ForkSetup
 from jdkmatrix.measure.pinning import AffinityPinner
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import make_plan
-from jdkmatrix.records import CellKey, CellRecord, DriverFacts, Fork, RateLoad, Status, Window
+from jdkmatrix.records import CellKey, CellRecord, DriverFacts, Fork, RateLoad, Reason, Status, Window
 from jdkmatrix.stats.stopping import StoppingRules, Why
 from jdkmatrix.store.runs import RunStore
 from tests.builders import cell, fork, key, load_result, pressure, sut_usage
@@ -204,6 +204,32 @@ def test_without_a_reference_each_must_be_known_by_itself() -> None:
     assert set(found["virtual"][1].values()) == {1.0}
     rules = StoppingRules(precision=0.02, min_blocks=5, max_blocks=8)
     assert decide(cells_of("virtual"), 5, rules).why is Why.PRECISE
+
+
+def test_a_comparison_whose_arms_lost_different_numbers_of_forks_holds_nobody_up() -> None:
+    """It is not judged, however many blocks come; what was lost later is not looked at."""
+    load = RateLoad(rate_rps=1000, connections=10)
+    short = Reason(code="rate-missed", message="missed")
+
+    def forks(lost: set[int]) -> tuple[Fork, ...]:
+        def made(block: int) -> Fork:
+            one = measured(block, 1000.0)
+            missed = tuple(window.model_copy(update={"shortfalls": (short,)}) for window in one.windows)
+            return one.model_copy(update={"windows": missed}) if block in lost else one
+
+        return tuple(map(made, range(1, 9)))
+
+    def cells(**lost: set[int]) -> list[CellRecord]:
+        keys = (key(executor) for executor in ("liberty", "virtual"))
+        return [cell(one, forks(lost.get(one.executor, set()))).model_copy(update={"load": load}) for one in keys]
+
+    rules = StoppingRules(precision=0.02, min_blocks=5, max_blocks=8)
+    assert comparisons(cells(virtual={1, 2, 3}), 5) == {"virtual": ({}, {})}
+    assert decide(cells(virtual={1, 2, 3}), 5, rules).stop
+    both = comparisons(cells(virtual={1}, liberty={2}), 5)
+    assert [set(arm) for arm in both["virtual"]] == [{2, 3, 4, 5}, {1, 3, 4, 5}]
+    assert not decide(cells(virtual={1}, liberty={2}), 5, rules).stop, "three pairs are fewer than the least"
+    assert set(comparisons(cells(virtual={6, 7}), 5)["virtual"][0]) == {1, 2, 3, 4, 5}
 
 
 def test_a_constant_rate_is_compared_by_cpu_time() -> None:

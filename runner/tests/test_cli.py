@@ -6,12 +6,19 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import jsonschema
 import pytest
+from rich.console import Console
 
+from jdkmatrix.cli.running import conclude
+from jdkmatrix.project import Project
+from jdkmatrix.store.runs import RunStore
 from tests.project import ROOT, make_project, matrix, matrix_command
+from tests.report_fixtures import QUICK, synthetic_run
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +110,44 @@ def test_bad_input_is_one_message_and_exit_code_1(home: Path, arguments: tuple[s
     assert message in done.stderr
     assert done.stderr.startswith("matrix: ")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [("report",), ("summary",), ("summary", "--markdown")])
+@pytest.mark.parametrize("fault", ["damaged", "missing"])
+def test_a_cell_file_that_is_lost_is_told_and_exit_code_3(
+    home: Path, tmp_path: Path, command: tuple[str, ...], fault: str
+) -> None:
+    loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1))
+    store = RunStore.create(tmp_path / "run")
+    store.save_run(loaded.run)
+    for record in loaded.cells:
+        store.save_cell(record)
+    where = (str(store.directory), *(("--site", str(tmp_path / "site")) if command == ("report",) else ()))
+    whole = matrix(home, *command, *where)
+    assert (whole.returncode, whole.stderr) == (0, ""), whole.stderr
+    lost = store.cell_path(loaded.cells[1].key)
+    if fault == "missing":
+        lost.unlink()
+    else:
+        lost.write_bytes(lost.read_bytes()[:100])
+    done = matrix(home, *command, *where)
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"matrix: {lost}: ") and "Traceback" not in done.stderr
+    shown = (tmp_path / "site" / "index.html").read_text("utf-8") if command == ("report",) else done.stdout
+    assert lost.name in shown.replace("\\", "")
+    assert "1 of 2 forks usable: 1 without a readable record" in shown.replace("\\", "")
+
+
+def test_the_end_of_a_run_tells_lost_files_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1))
+    store = RunStore.create(tmp_path / "run")
+    store.save_run(loaded.run)
+    store.save_cell(loaded.cells[0])
+    project = Project(root=ROOT, work=tmp_path)
+    assert conclude(project, store, tmp_path / "site", Console(file=StringIO())) == 3
+    assert loaded.cells[1].key.cell_id in capsys.readouterr().err
+    store.save_cell(loaded.cells[1])
+    assert conclude(project, store, tmp_path / "site", Console(file=StringIO())) == 0
 
 
 def test_a_broken_matrix_toml_names_the_key(home: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats import Judged, Ratio, Verdict, holm, judge, paired_ratio
+from jdkmatrix.stats.verdicts import Losses, adjust, judged
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 
@@ -58,9 +59,25 @@ def test_a_ratio_alone_on_a_page_and_among_many() -> None:
 
 def test_single_blocks_are_shown_and_not_counted() -> None:
     clear = Ratio(1.2, 1.1, 1.3, 5, p_value=0.04)
-    judged = judge({"clear": clear, "hint": Ratio(1.5, None, None, 1)})
-    assert judged["clear"].verdict is Verdict.DIFFERENT, "a family of one"
-    assert judged["hint"] == Judged(Ratio(1.5, None, None, 1), None, 1, Verdict.ONE_BLOCK)
+    found = judge({"clear": clear, "hint": Ratio(1.5, None, None, 1)})
+    assert found["clear"].verdict is Verdict.DIFFERENT, "a family of one"
+    assert found["hint"] == Judged(Ratio(1.5, None, None, 1), None, 1, Verdict.ONE_BLOCK)
+
+
+@given(st.integers(0, 5), st.integers(0, 5), st.floats(0, 0.01))
+def test_arms_that_lost_different_numbers_of_forks_are_not_judged(one: int, other: int, p_value: float) -> None:
+    """However clear the blocks that are left look."""
+    clear = Ratio(1.5, 1.4, 1.6, 3, p_value=p_value)
+    found = judged(clear, p_value, 1, Losses(one, 5, other, 5))
+    assert found.verdict is (Verdict.DIFFERENT if one == other else Verdict.NOT_JUDGED)
+    assert (found.p_adjusted is None) == (one != other)
+    assert judged(Ratio(1.5, None, None, 1), None, 1, Losses(4, 5, 0, 5)).verdict is Verdict.NOT_JUDGED
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(0, 1)))
+def test_adjusted_by_key_is_adjusted_in_order(p_values: dict[str, float]) -> None:
+    assert list(adjust(p_values).values()) == holm(list(p_values.values()))
+    assert adjust(p_values).keys() == p_values.keys()
 
 
 SCATTERED = st.lists(st.lists(st.floats(0.5, 2), min_size=2, max_size=12), min_size=1, max_size=8)
@@ -75,10 +92,10 @@ def test_no_verdict_contradicts_the_interval_beside_it(pages: list[list[float]],
         assert ratio is not None and ratio.p_value is not None
         if abs(ratio.p_value - 0.05) > 1e-9 and abs(math.log(ratio.value)) > 1e-9:
             ratios[index] = ratio
-    for index, judged in judge(ratios).items():
-        ratio = judged.ratio
-        assert ratio.ci_low is not None and ratio.ci_high is not None and judged.p_adjusted is not None
+    for index, one in judge(ratios).items():
+        ratio = one.ratio
+        assert ratio.ci_low is not None and ratio.ci_high is not None and one.p_adjusted is not None
         outside = not ratio.ci_low <= 1 <= ratio.ci_high
-        assert (judged.verdict is Verdict.DIFFERENT) == (judged.p_adjusted < 0.05)
-        assert (judged.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not outside)
+        assert (one.verdict is Verdict.DIFFERENT) == (one.p_adjusted < 0.05)
+        assert (one.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not outside)
         assert (judge({"alone": ratios[index]})["alone"].verdict is Verdict.DIFFERENT) == outside

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.measure.repeats import with_fork
-from jdkmatrix.records import AnyCell
+from jdkmatrix.records import AnyCell, NotTestable
 from jdkmatrix.store.atomic import StoreError, write_atomic
 from jdkmatrix.store.runs import RunStore, UnreadableError, latest_run
 from tests.builders import cell, fork, key
+from tests.outcome_fixtures import run_of
 
 
 def test_a_cell_comes_back_as_it_was_written(tmp_path: Path) -> None:
@@ -64,6 +65,36 @@ def test_a_damaged_cell_is_reported_never_a_traceback(
     path.write_bytes(damaged)
     with pytest.raises(UnreadableError, match=path.name):
         store.read_cell(record.key)
+
+
+def test_in_a_complete_run_a_planned_cell_without_a_file_is_missed(tmp_path: Path) -> None:
+    there, gone, impossible = (cell(key(executor), (fork(1),)) for executor in ("liberty", "virtual", "platform"))
+    store = RunStore.create(tmp_path)
+    store.save_cell(there)
+
+    def damaged(status: str) -> tuple[str, ...]:
+        not_testable = (NotTestable(key=impossible.key, reason="no CPUs"),)
+        run = run_of([there, gone, impossible], status=status, not_testable=not_testable).run
+        store.save_run(run)
+        loaded = store.load()
+        assert loaded.problems == loaded.damaged
+        return loaded.damaged
+
+    assert damaged("complete") == (f"{store.cell_path(gone.key)}: missing, although the run is complete",)
+    assert damaged("interrupted") == damaged("running") == (), "it had not its turn yet"
+    store.cell_path(there.key).write_text("{")
+    assert len(damaged("complete")) == 2 and "not a readable result" in damaged("interrupted")[0]
+
+
+def test_a_file_that_was_set_aside_and_measured_again_is_no_damage(tmp_path: Path) -> None:
+    record = cell(forks=(fork(1),))
+    store = RunStore.create(tmp_path)
+    store.cell_path(record.key).write_text("{")
+    store.set_aside(record.key, "unreadable")
+    store.save_cell(record)
+    store.save_run(run_of([record]).run)
+    loaded = store.load()
+    assert not loaded.damaged and "set aside and measured again" in loaded.problems[0]
 
 
 def test_what_cannot_stand_is_kept_under_another_name(tmp_path: Path) -> None:

@@ -186,6 +186,16 @@ def test_failed_or_invalid_cells_are_told_and_do_not_end_the_job(
     assert ended.output.startswith(said) and bool(ended.output) == bool(said)
 
 
+@pytest.mark.parametrize("name", ["Write the site", "Sum up"])
+@pytest.mark.parametrize(("code", "job_goes_on"), [(0, True), (3, True), (1, False), (2, False)])
+def test_damaged_result_files_are_told_and_what_is_left_is_shown(
+    tmp_path: Path, name: str, code: int, job_goes_on: bool
+) -> None:
+    ended = run_step(shell_step(name), tmp_path, code=code, says="")
+    assert ended.code == (0 if job_goes_on else code)
+    assert ("::warning title=matrix::result files" in ended.output) == (code == 3)
+
+
 @pytest.mark.parametrize(
     ("code", "force", "job_goes_on"),
     [(0, "", True), (1, "", True), (2, "", False), (2, "false", False), (2, "true", True), (127, "true", False)],

@@ -95,7 +95,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         if earlier and not needed:
             _say("nothing to do: every block is whole, and no fork was spoilt by a fault of the host")
             store.save_run(idle(earlier, order=in_order(cells.values())))
-            return _conclude(project, store, site, console)
+            return conclude(project, store, site, console)
         for words in again_words(needed, cells):
             _say(words)
         session = _session(len(sessions) + 1, project, prepared.host, pinner)
@@ -116,7 +116,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
                 record = record.model_copy(update={"jdks": catalogue_records(project, prepared)})
             store.save_run(ended(record, status, now_utc()))
         gaps = len(campaign.needed(cells))
-    code = _conclude(project, store, site, console)
+    code = conclude(project, store, site, console)
     if gaps:
         which = (
             "1 block: matrix run --resume measures it"
@@ -127,7 +127,8 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     return code
 
 
-def _conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
+def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
+    """Write the site, print the summary; returns the exit code."""
     loaded = store.load()
     index = write_site(project, [loaded], site)
     print_summary(loaded, console)

@@ -1,0 +1,229 @@
+"""Which forks did what their load asks for, and when two arms differ in that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records import (
+    Capacity,
+    CapacityLoad,
+    CellLoad,
+    Fork,
+    RampedLoad,
+    RateLoad,
+    Reason,
+    SaturateLoad,
+    Status,
+    StepsLoad,
+    Window,
+)
+from jdkmatrix.stats.attainment import (
+    SERVERS_OWN,
+    Attained,
+    Fate,
+    Question,
+    attained,
+    contrast,
+    fate,
+    fisher_exact,
+    least_p_value,
+    question_of,
+)
+from jdkmatrix.stats.capacity import Outcome
+from tests.builders import fork, load_result, pressure, sut_usage
+from tests.outcome_fixtures import failing, hung, missed, silent, spoilt, without_driver
+from tests.report_fixtures import Shape, synthetic_run
+from tests.test_ramps import LEVEL, RISING, with_ramp
+
+CLOSED = SaturateLoad(connections=50)
+RATE = RateLoad(rate_rps=2000, connections=50)
+STEPS = StepsLoad(rates_rps=(1000, 2000, 3000), connections=50, step_s=2, warmup_rps=500)
+SEARCH = CapacityLoad(connections=50, p99_max_us=1e4, floor_share=0.1, resolution=0.05, step_s=3)
+COUNTS = st.integers(0, 12)
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS)
+def test_the_p_value_is_fishers(yes: int, no: int, other_yes: int, other_no: int) -> None:
+    expected = scipy.stats.fisher_exact([[yes, no], [other_yes, other_no]]).pvalue
+    assert fisher_exact(yes, no, other_yes, other_no) == pytest.approx(float(expected), abs=1e-9)
+    assert fisher_exact(other_yes, other_no, yes, no) == pytest.approx(fisher_exact(yes, no, other_yes, other_no))
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS)
+def test_no_outcome_has_less_than_the_least(yes: int, no: int, other_yes: int, other_no: int) -> None:
+    first, other, every = yes + no, other_yes + other_no, yes + other_yes
+    possible = range(max(0, every - other), min(first, every) + 1)
+    p_values = [fisher_exact(here, first - here, every - here, other - every + here) for here in possible]
+    assert least_p_value(yes, no, other_yes, other_no) == pytest.approx(min(p_values))
+
+
+def test_worked_by_hand() -> None:
+    assert fisher_exact(0, 5, 5, 0) == pytest.approx(2 / 252), "two of the ways to choose five forks of ten"
+    assert fisher_exact(0, 3, 3, 0) == pytest.approx(2 / 20)
+    assert fisher_exact(5, 0, 5, 0) == 1.0
+    assert fisher_exact(0, 0, 5, 0) == 1.0
+    with pytest.raises(MatrixError, match="counted from 0"):
+        fisher_exact(-1, 5, 5, 0)
+
+
+def test_where_nothing_could_be_told_there_is_no_test() -> None:
+    def p_value(one: tuple[int, int], other: tuple[int, int]) -> float | None:
+        arms = (Attained(yes, no, 0) for yes, no in (one, other))
+        return contrast(*arms, error=0.05).p_value
+
+    assert p_value((0, 5), (5, 0)) == pytest.approx(2 / 252)
+    assert p_value((2, 3), (3, 2)) == pytest.approx(1.0), "five of ten forks could differ clearly, and do not"
+    assert p_value((5, 0), (5, 0)) is None, "every fork said yes"
+    assert p_value((0, 2), (2, 0)) is None, "two forks each"
+    assert p_value((4, 1), (5, 0)) is None, "a single no says nothing, wherever it falls"
+
+
+def test_the_arm_with_the_larger_share_is_better() -> None:
+    def found(one: Attained, other: Attained) -> tuple[bool, float]:
+        seen = contrast(one, other, error=0.05)
+        return seen.is_better, seen.gap
+
+    assert found(Attained(5, 0, 0), Attained(0, 5, 0)) == (True, 1.0)
+    assert found(Attained(2, 0, 3), Attained(4, 1, 0)) == (True, pytest.approx(0.2))
+    assert found(Attained(0, 5, 0), Attained(5, 0, 0)) == (False, 1.0)
+    assert found(Attained(0, 0, 5), Attained(5, 0, 0)) == (False, 0.0), "nothing is known of the first"
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Fork:
+    shape = Shape(jdks=("temurin-25",), executors=("liberty",), loads=("rate-2000",), blocks=1)
+    return synthetic_run(tmp_path_factory.mktemp("one"), shape).cells[0].forks[0]
+
+
+def test_what_the_host_spoilt_is_lost_and_what_the_server_did_not_do_is_no(measured: Fork) -> None:
+    assert fate(measured, RATE) is Fate.YES
+    for change in (missed, failing, silent, hung):
+        assert fate(change(measured), RATE) is Fate.NO
+    for change in (spoilt, without_driver):
+        assert fate(change(measured), RATE) is Fate.LOST
+    assert missed(measured).usable and failing(measured).usable
+    assert not silent(measured).usable, "without an answer there is no figure"
+    unsteady = measured.model_copy(update={"status": Status.NOT_STEADY})
+    assert fate(unsteady, RATE) is Fate.YES
+
+
+def test_one_short_window_is_enough_and_one_that_is_spoilt_says_nothing(measured: Fork) -> None:
+    first, second = measured.windows
+    short = missed(measured).windows[0]
+    assert fate(measured.model_copy(update={"windows": (short, second)}), RATE) is Fate.NO
+    spoilt_too = short.model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
+    assert fate(measured.model_copy(update={"windows": (spoilt_too, second)}), RATE) is Fate.YES
+    assert first.valid
+
+
+@pytest.mark.parametrize("code", sorted(SERVERS_OWN))
+def test_a_fork_that_the_server_let_fail_is_an_outcome(code: str) -> None:
+    broken = fork(1, Status.FAILED).model_copy(update={"reasons": (Reason(code=code, message="it did"),)})
+    assert fate(broken, CLOSED) is Fate.NO
+
+
+@pytest.mark.parametrize("code", ["driver", "remote", "pinning", "kernel", "measurement", "internal-error", "flood"])
+def test_a_fork_that_failed_for_another_reason_is_lost(code: str) -> None:
+    broken = fork(1, Status.FAILED).model_copy(update={"reasons": (Reason(code=code, message="it did"),)})
+    assert fate(broken, CLOSED) is Fate.LOST
+
+
+def test_a_closed_loop_asks_for_answers(measured: Fork) -> None:
+    assert fate(failing(measured), CLOSED) is Fate.YES
+    assert fate(silent(measured), CLOSED) is Fate.NO
+
+
+def test_forks_that_were_planned_and_never_measured_are_lost(measured: Fork) -> None:
+    assert attained([measured, missed(measured)], RATE, planned=5) == Attained(yes=1, no=1, lost=3)
+    assert attained([measured, spoilt(measured)], RATE) == Attained(yes=1, no=0, lost=1)
+
+
+def step(rate_rps: float, *, short: bool = False, spoilt_too: bool = False) -> Window:
+    return Window(
+        index=1,
+        t_s=0.0,
+        load=load_result(RateLoad(rate_rps=rate_rps, connections=50)),
+        sut=sut_usage(),
+        host=pressure(),
+        reasons=(Reason(code="driver-saturated", message="busy"),) if spoilt_too else (),
+        shortfalls=(Reason(code="rate-missed", message="missed"),) if short else (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("windows", "expected"),
+    [
+        ([step(1000), step(2000), step(3000)], Fate.YES),
+        ([step(1000), step(2000, short=True), step(3000)], Fate.YES),  # the last rate was still answered
+        ([step(1000), step(2000), step(3000, short=True)], Fate.NO),
+        ([step(1000), step(2000, short=True)], Fate.NO),
+        ([step(1000), step(2000)], Fate.NO),  # recorded before shortfalls were: the series ended early
+        ([step(1000), step(2000), step(3000, short=True, spoilt_too=True)], Fate.LOST),  # the driver could not
+        ([step(1000), step(2000, short=True), step(3000, spoilt_too=True)], Fate.NO),
+    ],
+)
+def test_steps_ask_for_the_last_rate(windows: Sequence[Window], expected: Fate) -> None:
+    assert fate(fork().model_copy(update={"windows": tuple(windows)}), STEPS) is expected
+
+
+@pytest.mark.parametrize(
+    ("load", "capacity_rps", "expected"),
+    [(LEVEL, 2500, Fate.YES), (LEVEL, 900, Fate.NO), (RISING, 1e6, Fate.YES), (RISING, 2000, Fate.NO)],
+)
+def test_ramps_ask_for_their_peak_or_for_no_knee(
+    measured: Fork, load: RampedLoad, capacity_rps: float, expected: Fate
+) -> None:
+    assert fate(with_ramp(measured, load, lag_s=1, capacity_rps=capacity_rps), load) is expected
+
+
+def test_a_ramp_too_short_to_have_a_knee_says_nothing(measured: Fork) -> None:
+    ramp = with_ramp(measured, RISING, lag_s=1, capacity_rps=1e6)
+    window = ramp.windows[0]
+    short = window.model_copy(update={"load": window.load.model_copy(update={"intervals": window.load.intervals[:4]})})
+    assert fate(ramp.model_copy(update={"windows": (short,)}), RISING) is Fate.LOST
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (Outcome.FOUND, Fate.YES),
+        (Outcome.CEILING_HELD, Fate.YES),
+        (Outcome.FLOOR_FAILED, Fate.NO),
+        (Outcome.INVALID_WINDOWS, Fate.LOST),
+        (Outcome.WINDOWS_USED_UP, Fate.LOST),
+    ],
+)
+def test_a_search_asks_for_a_rate_that_holds(measured: Fork, outcome: Outcome, expected: Fate) -> None:
+    capacity = Capacity(
+        outcome=outcome.value, p99_max_us=1e4, floor_rps=1e3, ceiling_rps=1e4, held_rps=5e3, failed_rps=5.1e3,
+        not_monotonic_rps=(), steps=(),
+    )  # fmt: skip
+    assert fate(measured.model_copy(update={"capacity": capacity}), SEARCH) is expected
+    assert fate(measured, SEARCH) is Fate.LOST, "nothing was searched for"
+
+
+@pytest.mark.parametrize(
+    ("load", "question"),
+    [
+        (CLOSED, Question.SERVED),
+        (RATE, Question.HELD),
+        (STEPS, Question.KEPT_UP),
+        (LEVEL, Question.PEAK),
+        (RISING, Question.NO_KNEE),
+        (SEARCH, Question.CAPACITY),
+    ],
+)
+def test_each_load_has_its_question(load: CellLoad, question: Question) -> None:
+    assert question_of(load) is question
+
+
+def test_codes_of_the_servers_own_doing_are_those_that_forks_are_recorded_with() -> None:
+    source = (Path(__file__).parents[1] / "jdkmatrix" / "measure" / "fork.py").read_text("utf-8")
+    assert all(f'"{code}"' in source for code in SERVERS_OWN)

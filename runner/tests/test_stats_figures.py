@@ -1,0 +1,141 @@
+"""Figures of one fork that are bounds, or of another load than was asked for: kept, and in no ratio."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.records import Errors, Fork, RateLoad, SaturateLoad, StepsLoad, Window
+from jdkmatrix.stats.figures import (
+    Bound,
+    ForkFigure,
+    comparable,
+    cpu_us_per_request,
+    knee_rps,
+    leading_by_block,
+    overall,
+    throughput_rps,
+    time_to_peak,
+)
+from tests.builders import cell, fork, load_result, pressure, sut_usage
+from tests.outcome_fixtures import all_of, missed, silent, spoilt, with_outcomes
+from tests.report_fixtures import Shape, synthetic_run
+from tests.test_ramps import LEVEL, RISING, with_ramp
+from tests.test_steps import LOAD as STEPS
+from tests.test_steps import stepped
+
+CLOSED = SaturateLoad(connections=50)
+RATE = RateLoad(rate_rps=2000, connections=50)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Fork:
+    shape = Shape(jdks=("temurin-25",), executors=("liberty",), loads=("rate-2000",), blocks=1)
+    return synthetic_run(tmp_path_factory.mktemp("one"), shape).cells[0].forks[0]
+
+
+def refusing(non_2xx: int) -> Fork:
+    """1,000 answers in two seconds, some of them refusals; 100 µs of CPU each."""
+    load = load_result(CLOSED, completed=1000, duration_s=2.0, throughput_rps=500.0, non_2xx=non_2xx)
+    sut = sut_usage().model_copy(update={"cpu_us_per_request": 100.0})
+    window = Window(index=1, t_s=0.0, load=load, sut=sut, host=pressure())
+    return fork().model_copy(update={"windows": (window,)})
+
+
+def test_a_refusal_is_no_answer() -> None:
+    assert throughput_rps(refusing(0), CLOSED) == ForkFigure(500.0)
+    assert throughput_rps(refusing(400), CLOSED) == ForkFigure(300.0)
+    cost = cpu_us_per_request(refusing(400), CLOSED)
+    assert cost is not None and cost.value == pytest.approx(1000 * 100 / 600), "refusing quickly makes it no cheaper"
+    assert not refusing(1000).usable
+    assert refusing(400).windows[0].load.failed == 400
+    both = load_result(CLOSED, non_2xx=3, errors=Errors(timeout=4))
+    assert both.failed == 7
+
+
+def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measured: Fork) -> None:
+    held, short = cpu_us_per_request(measured, RATE), cpu_us_per_request(missed(measured), RATE)
+    assert held is not None and held.compares
+    assert short is not None and short.bound is Bound.NONE and not short.compares
+    assert short.value == pytest.approx(held.value), "the figure itself is true"
+
+
+@pytest.mark.parametrize(
+    ("capacity_rps", "expected"),
+    [(3500.0, ForkFigure(3500.0)), (1e6, ForkFigure(6000.0, Bound.AT_LEAST))],
+)
+def test_a_peak_that_was_never_reached_is_a_lower_bound(
+    measured: Fork, capacity_rps: float, expected: ForkFigure
+) -> None:
+    windows = tuple(stepped(measured.windows[0], capacity_rps)[1])
+    assert throughput_rps(measured.model_copy(update={"windows": windows}), STEPS) == expected
+
+
+def test_the_lowest_rate_is_the_lowest_that_was_asked_for(measured: Fork) -> None:
+    """Without its window there is no such figure: that of the next rate is another one."""
+    windows = tuple(stepped(measured.windows[0], 3500)[1])
+    whole = measured.model_copy(update={"windows": windows})
+    lowest = cpu_us_per_request(whole, STEPS)
+    assert lowest is not None and lowest.value == windows[0].cpu_us_per_answer
+    first = spoilt(whole).windows[0]
+    assert cpu_us_per_request(whole.model_copy(update={"windows": (first, *windows[1:])}), STEPS) is None
+
+
+def test_a_ramp_that_found_no_knee_has_it_beyond_its_end(measured: Fork) -> None:
+    assert knee_rps(with_ramp(measured, RISING, lag_s=1, capacity_rps=1e6), RISING) == ForkFigure(3100, Bound.AT_LEAST)
+    found = knee_rps(with_ramp(measured, RISING, lag_s=1, capacity_rps=2000), RISING)
+    assert found is not None and found.compares
+    assert knee_rps(measured, RATE) is None
+
+
+def test_a_peak_that_was_not_reached_takes_longer_than_the_ramp(measured: Fork) -> None:
+    short = with_ramp(measured, LEVEL, lag_s=1, capacity_rps=900)
+    assert time_to_peak(short, LEVEL) == ForkFigure(30.0, Bound.AT_LEAST)
+    there = time_to_peak(with_ramp(measured, LEVEL, lag_s=1, capacity_rps=2500), LEVEL)
+    assert there is not None and there.compares
+    cost = cpu_us_per_request(short, LEVEL)
+    assert cost is not None and not cost.compares, "of less throughput than was asked for"
+
+
+def test_the_stopping_rule_looks_at_figures_that_compare(tmp_path: Path) -> None:
+    plain = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), executors=("virtual",), loads=("rate-2000",), blocks=5))
+    (record,) = with_outcomes(plain, {"virtual": {1: missed, 2: silent, 3: spoilt}}).cells
+    assert set(leading_by_block(record)) == {4, 5}
+    (none,) = with_outcomes(plain, {"virtual": all_of(missed)}).cells
+    assert leading_by_block(none) == {}
+    assert leading_by_block(cell(record.key)) == {}
+
+
+FIGURES = st.builds(ForkFigure, st.floats(1, 1e6), st.sampled_from(Bound))
+
+
+@given(st.lists(FIGURES, min_size=1, max_size=8))
+def test_a_mean_of_bounds_is_a_bound(figures: list[ForkFigure]) -> None:
+    found = overall(figures)
+    assert found is not None
+    directions = {figure.bound for figure in figures} - {Bound.NONE}
+    assert found.bounded == sum(figure.bound is not Bound.NONE for figure in figures)
+    assert found.bound is (None if len(directions) == 2 else next(iter(directions), Bound.NONE))
+    if directions:
+        assert found.summary.ci_low is None, "there is no interval of what is not known"
+    assert found.least.value <= found.summary.geomean * (1 + 1e-9)
+    assert found.most.value >= found.summary.geomean * (1 - 1e-9)
+
+
+@given(st.dictionaries(st.integers(1, 20), FIGURES))
+def test_no_bound_gets_into_a_ratio(figures: dict[int, ForkFigure]) -> None:
+    plain = comparable({**figures, 21: ForkFigure(1.0, comparable=False), 22: ForkFigure(0.0)})
+    assert plain.keys() == {block for block, figure in figures.items() if figure.bound is Bound.NONE}
+
+
+def test_steps_of_another_length_are_not_taken_for_an_early_end(measured: Fork) -> None:
+    all_run = tuple(stepped(measured.windows[0], 1e6)[1])
+    longer = StepsLoad(**{**STEPS.model_dump(), "rates_rps": (*STEPS.rates_rps, 7000)})
+    whole = measured.model_copy(update={"windows": all_run})
+    figure = throughput_rps(whole, STEPS)
+    assert figure is not None and figure == replace(figure, bound=Bound.AT_LEAST)
+    assert throughput_rps(whole, longer) == replace(figure, bound=Bound.NONE), "its series ended before the last rate"
