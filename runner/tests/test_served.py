@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.config.load import load_matrix
 from jdkmatrix.measure.gates import served_reasons
+from jdkmatrix.measure.observe import Bench, Observed
+from jdkmatrix.measure.windows import Windows
 from jdkmatrix.probes.served import left_over_after, served_between
-from jdkmatrix.records import Errors, Gauges, LoadResult, RateLoad, Served
+from jdkmatrix.records import Errors, Gauges, Load, LoadResult, RateLoad, Served, Window
 from jdkmatrix.sut.proof import ProofError, check_served
-from tests.builders import load_result
+from tests.builders import SATURATE, load_result, pressure, sut_usage
+from tests.real_parts import Silent
+
+MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 
 
 def gauges(begun: int = 0, **changes: Any) -> Gauges:
@@ -159,6 +166,28 @@ def test_a_request_that_ran_elsewhere_fails(executor: str, counts: dict[str, Any
     with pytest.raises(ProofError, match=message) as failed:
         check_served(served(**counts), executor)
     assert failed.value.figures["begun"] == 1000
+
+
+def measured(executor: str, seen: Served | None) -> Window:
+    """A window of a server that was seen so."""
+
+    class Seen:
+        def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
+            return Observed(t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure(), remote=None, served=seen)
+
+    windows = Windows(cast(Bench, Seen()), executor, MATRIX.thresholds, "../logs", Silent())
+    return windows.measure(SATURATE, 1.0, index=1, label="window-1", title="window 1/1")
+
+
+def test_every_window_is_proved_and_keeps_its_counts() -> None:
+    assert measured("liberty", None).served is None
+    good = measured("liberty", served(servers=1000))
+    assert good.valid and good.served == served(servers=1000)
+    lost = measured("liberty", served(servers=900))
+    assert [reason.code for reason in lost.reasons] == ["not-counted"]
+    assert lost.reasons[0].figures == {"begun": 900, "min": 1000, "max": 1000}
+    with pytest.raises(ProofError, match="did not run on"):
+        measured("virtual", served(servers=1000))
 
 
 def served(**counts: Any) -> Served:
