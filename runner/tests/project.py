@@ -36,6 +36,7 @@ SHORTENED = {
     # A test shares this host with other work; what it proves does not depend on that.
     "steal_share_max = 0.05": "steal_share_max = 1.0",
     "steal_per_precision_max = 0.5": "steal_per_precision_max = 100.0",
+    "foreign_per_precision_max = 1.0": "foreign_per_precision_max = 100.0",
     "foreign_sut_share_max = 0.02": "foreign_sut_share_max = 1.0",
     "foreign_cpu_share_max = 0.10": "foreign_cpu_share_max = 1.0",
     "jit_per_precision_max = 1.0": "jit_per_precision_max = 100.0",

@@ -23,8 +23,9 @@ MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 CALM = MATRIX.model_copy(
     update={
         "thresholds": MATRIX.thresholds.model_copy(
-            update={"steal_per_precision_max": 100.0, "foreign_sut_share_max": 1.0, "throttled_share_max": 1.0,
-                    "swapped_bytes_per_s_max": 1e12, "clock_step_s_max": 1e6}
+            update={"steal_per_precision_max": 100.0, "foreign_per_precision_max": 100.0,
+                    "foreign_sut_share_max": 1.0, "throttled_share_max": 1.0, "swapped_bytes_per_s_max": 1e12,
+                    "clock_step_s_max": 1e6}
         )
     }
 )  # fmt: skip
@@ -60,7 +61,7 @@ def run(folder: Path, script: str, **changes: Any) -> ExperimentFork:
     setup = AloneSetup(
         planned=PlannedFork(KEY, fork=2, position=1, sequence=5), load=CALM.task_loads[KEY.load], matrix=CALM,
         duration_s=1.0, parts=parts, pinner=AffinityPinner("not tried in this test"), log_dir=log_dir,
-        log_prefix="../logs",
+        log_prefix="../logs", precision=0.05, irq_time_accounting=None,
     )  # fmt: skip
 
     class Silent:

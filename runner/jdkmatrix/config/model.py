@@ -229,6 +229,7 @@ class Thresholds(Table):
     heap_growth_max: Annotated[float, Field(ge=0)]
     steal_per_precision_max: Annotated[float, Field(ge=0)]
     steal_share_max: Share
+    foreign_per_precision_max: Annotated[float, Field(ge=0)]
     foreign_sut_share_max: Share
     foreign_cpu_share_max: Share
     throttled_share_max: Share

@@ -314,7 +314,8 @@ def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
             message=f"the hypervisor took {use.steal_share:.1%} of the CPU time of {whose} away",
             figures={"steal_share": use.steal_share, "max": steal_max},
         )
-    foreign_max = min(limits.foreign_sut_share_max, means.precision) if of_server else limits.foreign_cpu_share_max
+    of_precision = limits.foreign_per_precision_max * means.precision
+    foreign_max = min(limits.foreign_sut_share_max, of_precision) if of_server else limits.foreign_cpu_share_max
     if use.foreign_share > foreign_max:
         yield Reason(
             code="foreign-cpu",
