@@ -283,6 +283,7 @@ ExperimentResult = Annotated[BurnResult | SpawnResult | PinningResult | FanoutRe
 
 class ExperimentFork(Record):
     """One process of the program. `host`: over its whole life, start and warm-up included; None where it did not run.
+    `clock_speed_before` and `_after` it, as Window.clock_speed.
 
     `result` is None where it failed; an outcome other than "complete" is a finding, not a failure."""
 
@@ -299,6 +300,8 @@ class ExperimentFork(Record):
     remote_command: tuple[str, ...] = ()
     pinning: Pinning
     host: Pressure | None
+    clock_speed_before: float | None = None
+    clock_speed_after: float | None = None
     remote: RemoteStats | None = None
     result: ExperimentResult | None
     limits: tuple[Enforcement, ...] = ()
