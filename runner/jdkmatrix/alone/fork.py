@@ -33,6 +33,7 @@ from jdkmatrix.measure.limit_watch import LimitWatch
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import PlannedFork
+from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.provision.jdks.launch_java import clean_environment
 from jdkmatrix.records import (
@@ -80,6 +81,8 @@ class _Draft:
     command: tuple[str, ...] = ()
     remote_command: tuple[str, ...] = ()
     host: Pressure | None = None
+    clock_speed_before: float | None = None
+    clock_speed_after: float | None = None
     remote: RemoteStats | None = None
     result: ExperimentResult | None = None
     limits: tuple[Enforcement, ...] = ()
@@ -159,6 +162,7 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
     with limit_groups(plan, pinned) as groups:
         if remote:
             remote.stats(reset=True)
+        draft.clock_speed_before = read_clock_speed(parts.cpu_sets.sut[-1])
         before, own_before_s = read_host(), _own_cpu_s()
         started_ns = time.monotonic_ns()
         with _process(
@@ -168,6 +172,7 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
             with watch:
                 status = _wait(process, longest_s(parts.experiment, setup.duration_s))
         after, own_after_s = read_host(), _own_cpu_s()
+        draft.clock_speed_after = read_clock_speed(parts.cpu_sets.sut[-1])
         draft.remote = remote.stats() if remote else None
         if plan.enforced:
             draft.outcomes = outcomes(
@@ -250,6 +255,8 @@ def _finished(setup: AloneSetup, draft: _Draft) -> ExperimentFork:
         remote_command=draft.remote_command,
         pinning=pinning_of(setup.parts.cpu_sets, setup.pinner),
         host=draft.host,
+        clock_speed_before=draft.clock_speed_before,
+        clock_speed_after=draft.clock_speed_after,
         remote=draft.remote,
         result=draft.result,
         limits=draft.limits,

@@ -70,7 +70,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             matrix,
             options.profile,
             options.only,
-            known_calibrations=earlier.calibrations if earlier else (),
+            known_calibration=next(iter(earlier.calibrations), None) if earlier else None,
             pinner=pinner,
             say=_say,
         )
@@ -157,11 +157,12 @@ def _record(run_id: str, chosen: Chosen, prepared: Prepared, earlier: RunRecord 
         other_servers=prepared.servers[1:],
         drivers=prepared.drivers,
         jdks=prepared.jdks,
-        calibrations=prepared.calibrations,
+        calibrations=(prepared.calibration,) if prepared.calibration else (),
         cells=prepared.plan.cells,
         not_testable=prepared.plan.not_testable,
         order=prepared.plan.order,
         stopping=_stopping_record(matrix.profiles[options.profile]),
+        promised_precision=matrix.profiles[options.profile].promised_precision,
         provenance=prepared.provenance,
         notes=prepared.notes,
     )

@@ -8,6 +8,7 @@ from typing import Protocol
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.measure.gates import USUAL, Means, window_reasons
 from jdkmatrix.measure.observe import Bench
+from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records import Load, LoadResult, Window
 
 
@@ -33,6 +34,7 @@ class Windows:
     ) -> Window:
         """`label` names its files, `title` stands before its figures; `overload_sought`: beside what all windows mean
         to see."""
+        clock_speed = read_clock_speed(self.bench.cpu_sets.sut[-1])
         seen = self.bench.observe(load, duration_s, label=label)
         reasons = window_reasons(
             seen.load,
@@ -51,6 +53,7 @@ class Windows:
             sut=seen.sut,
             host=seen.host,
             remote=seen.remote,
+            clock_speed=clock_speed,
             reasons=reasons,
         )
 
