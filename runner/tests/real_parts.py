@@ -52,6 +52,7 @@ def setup_of(
         matrix=matrix,
         windows=1,
         window_s=1.0,
+        precision=0.05,
         burn_rounds=round(cell.burn_us * ROUNDS_PER_US),
         cpu_sets=cpu_sets(),
         pinner=AffinityPinner("not tried in this test"),

@@ -170,6 +170,7 @@ def fork_with(pinner: Pinner, folder: Path) -> Fork:
         matrix=matrix,
         windows=1,
         window_s=1.0,
+        precision=0.05,
         burn_rounds=0,
         cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False),
         pinner=pinner,

@@ -134,6 +134,7 @@ class Campaign:
     def _served_inputs(self, key: CellKey, parts: CellParts) -> dict[str, Any]:
         return {
             "load": self.matrix.loads[key.load].model_dump(),
+            "precision": self.profile.promised_precision,
             "warmup": self.matrix.warmup.model_dump(),
             "measure": self.matrix.measure.model_dump(),
             "driver": parts.driver.facts.model_dump(),
@@ -206,6 +207,7 @@ class Campaign:
             matrix=self.matrix,
             windows=self.profile.windows,
             window_s=self.profile.window_s,
+            precision=self.profile.promised_precision,
             burn_rounds=parts.burn_rounds,
             cpu_sets=parts.cpu_sets,
             pinner=self.pinner,
@@ -215,6 +217,7 @@ class Campaign:
             workload=parts.workload,
             remote=parts.remote,
             mix=parts.mix,
+            calibration=parts.calibration,
             scratch=scratch,
             log_dir=log_dir,
             log_prefix=self._log_prefix(log_dir),

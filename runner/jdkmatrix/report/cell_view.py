@@ -9,6 +9,7 @@ from dataclasses import replace
 from jdkmatrix.records import CellKey, Fork, Reason, RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.cellstats import Cells, CellStats, summary_of
+from jdkmatrix.report.clock import speed_words
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.latency import KIND_WORDS, percentile_figure
@@ -172,6 +173,7 @@ def _facts(fork: Fork, key: CellKey) -> tuple[Fact, ...]:
         ),
         Fact("Proof of executor", _proof(fork)),
         Fact("Work check", _work(fork, key)),
+        Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows"),
         *_of_workload(fork),
     )
 
@@ -212,4 +214,5 @@ def _work(fork: Fork, key: CellKey) -> str:
             if key.burn_us
             else "not needed: no added work per request"
         )
-    return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked"
+    expected = "" if check.expected_us is None else f", {check.expected_us:.1f} expected at the CPU’s speed of then"
+    return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked{expected}"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from jdkmatrix.records import Fork, HostFacts, JdkRecord, RunRecord, Status
 from jdkmatrix.report.again import aa_notices
 from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.clock import clock_notices
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import plural, span
 from jdkmatrix.report.published import web
@@ -160,6 +161,7 @@ def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[No
     """What changes how the figures must be read comes first."""
     run = loaded.run
     found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells, judgements)]
+    found += clock_notices((*loaded.cells, *loaded.experiments), run.promised_precision)
     found += [Notice("info", "Note of the run", note) for note in run.notes]
     return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
 
