@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.records import (
+    BurnCheck,
     CellLoad,
     CpuRole,
     CpuUse,
@@ -131,6 +132,23 @@ def too_few_valid(windows: Sequence[Window]) -> Reason:
         code="too-few-valid-windows",
         message=f"{which}: {', '.join(codes)}",
         figures={"valid": valid, "of": len(windows)},
+    )
+
+
+def burn_off(check: BurnCheck | None, limits: Thresholds) -> Reason | None:
+    """Is a request's work not the one that was calibrated? The host's clock is accounted for: this is about the JVM."""
+    if check is None or check.expected_us is None:
+        return None
+    off = check.best_us / check.expected_us - 1
+    if abs(off) <= limits.burn_off_max:
+        return None
+    return Reason(
+        code="burn-off",
+        message=(
+            f"{check.asked_us:g} µs of work took {check.best_us:.1f} µs at best, where {check.expected_us:.1f} µs are "
+            "expected at the CPU's speed of that moment: this JVM does other work than was calibrated"
+        ),
+        figures={"off": off, "max": limits.burn_off_max},
     )
 
 
