@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -266,10 +267,11 @@ def test_a_window_is_recorded_with_both() -> None:
     heard: list[str] = []
     bench = SimpleNamespace(
         observe=lambda load, duration_s, label: SimpleNamespace(
-            t_s=1.0, load=busy, sut=sut_usage(), host=pressure(), remote=None
-        )
+            t_s=1.0, load=busy, sut=sut_usage(), host=pressure(), remote=None, served=None
+        ),
+        cpu_sets=SimpleNamespace(sut=(min(os.sched_getaffinity(0)),)),
     )
-    windows = Windows(cast(Any, bench), LIMITS, "../logs", cast(Any, SimpleNamespace(step=heard.append)))
+    windows = Windows(cast(Any, bench), "virtual", LIMITS, "../logs", cast(Any, SimpleNamespace(step=heard.append)))
     window = windows.measure(busy.load, 1.0, index=1, label="window-1", title="window 1/1")
     assert [reason.code for reason in window.reasons] == ["driver-saturated"]
     assert [reason.code for reason in window.shortfalls] == ["rate-missed"]

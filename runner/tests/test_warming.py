@@ -37,7 +37,7 @@ class Server:
         self.asked.append((load, duration_s, label))
         jit_share = self.jit_shares[min(len(self.asked), len(self.jit_shares)) - 1]
         result = load_result(load, duration_s=duration_s)
-        return Observed(len(self.asked) * duration_s, result, sut_usage(jit_share), pressure(), None)
+        return Observed(len(self.asked) * duration_s, result, sut_usage(jit_share), pressure(), None, None)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ class Loaded:
         result = self.session.run(load, duration_s, label=label)
         t_s, self.t_s = self.t_s, self.t_s + result.duration_s
         sut = sut_usage().model_copy(update={"cpu_us_per_request": self.cost_us})
-        return Observed(t_s=t_s, load=result, sut=sut, host=pressure(), remote=None)
+        return Observed(t_s=t_s, load=result, sut=sut, host=pressure(), remote=None, served=None)
 
 
 def warmed(server: Loaded, load: CellLoad) -> Warmup:

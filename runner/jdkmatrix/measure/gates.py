@@ -328,7 +328,7 @@ def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
     steal_max = limits.steal_per_precision_max * means.precision if of_server else limits.steal_share_max
     if use.steal_share > steal_max:
         yield Reason(
-            code="steal",
+            code="steal" if of_server else "steal-driver",
             message=f"the hypervisor took {use.steal_share:.1%} of the CPU time of {whose} away",
             figures={"steal_share": use.steal_share, "max": steal_max},
         )
@@ -336,7 +336,7 @@ def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
     foreign_max = min(limits.foreign_sut_share_max, of_precision) if of_server else limits.foreign_cpu_share_max
     if use.foreign_share > foreign_max:
         yield Reason(
-            code="foreign-cpu",
+            code="foreign-cpu" if of_server else "foreign-cpu-driver",
             message=f"other processes used {use.foreign_share:.1%} of the CPUs of {whose}",
             figures={"foreign_share": use.foreign_share, "own_share": use.own_share, "max": foreign_max},
         )
