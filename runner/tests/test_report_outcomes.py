@@ -14,10 +14,10 @@ from jdkmatrix.report.answers import answers
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import CAPACITY, CPU, KNEE, P99, SATURATED, THROUGHPUT, Cells, State, metrics_of
 from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.facts import notices
 from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.heat import scorecard
-from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.judgements import Judgements, judge_run
 from jdkmatrix.report.names import METHOD_PAGE
 from jdkmatrix.report.outcomes import finding_of

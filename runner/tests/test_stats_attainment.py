@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 import scipy.stats
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.measure.faults import KINDS, faults
 from jdkmatrix.records import (
     Capacity,
     CapacityLoad,
