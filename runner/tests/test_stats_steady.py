@@ -151,6 +151,8 @@ def test_scatter_keeps_a_short_tail_shut_and_not_a_long_one() -> None:
     cost = decaying(4, 0, 1, 0.04, 61)
     short, long = steadiness(cost[:35], GATE), steadiness(cost, GATE)
     assert short.finding is Finding.UNCERTAIN
+    assert time_to_steady_s(ends(cost[:35]), cost[:35], rules=GATE) is None
+    assert time_to_steady_s(ends(cost), cost, rules=GATE) is not None
     assert short.drift is not None and short.drift.whole > -FALL_MAX > short.drift.least
     assert long.finding is Finding.FLAT
     assert long.drift is not None and long.drift.windows == 60 and long.drift.least < -FALL_MAX

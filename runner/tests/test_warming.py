@@ -56,14 +56,14 @@ def test_it_settles_until_the_compiler_is_calm_but_not_for_ever(jit_shares: list
     windows = settle(cast(Bench, server), SaturateLoad(connections=5), RULES, Silent())
     assert [window.jit_share for window in windows] == kept
     assert {window.stage for window in windows} == {"settling"}
-    assert [label for _, _, label in server.asked] == [f"settling-{i + 1}" for i in range(len(kept))]
+    assert [label for _, _, label in server.asked] == [f"warmup-settling-{i + 1}" for i in range(len(kept))]
 
 
 def test_it_settles_under_the_load_that_will_be_measured() -> None:
     server = Server([0.0])
     steps = StepsLoad(connections=5, rates_rps=(1000, 2000), step_s=6, warmup_rps=700)
     settle(cast(Bench, server), steps, RULES, Silent())
-    assert server.asked == [(RateLoad(rate_rps=700, connections=5), 3.0, "settling-1")]
+    assert server.asked == [(RateLoad(rate_rps=700, connections=5), 3.0, "warmup-settling-1")]
 
 
 def test_a_steady_server_is_warm_when_its_tail_is_long_enough() -> None:

@@ -62,7 +62,7 @@ def settle(bench: Bench, target: CellLoad, rules: WarmupRules, listener: Listene
     windows: list[WarmupWindow] = []
     while len(windows) < rules.settle_windows_max and not is_settled(windows, rules):
         load = target.in_windows
-        seen = bench.observe(load, rules.settle_s, label=f"settling-{len(windows) + 1}")
+        seen = bench.observe(load, rules.settle_s, label=f"warmup-settling-{len(windows) + 1}")
         windows.append(_window("settling", load, seen))
         last = windows[-1]
         listener.step(f"settling: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
