@@ -10,7 +10,7 @@ from jdkmatrix.config.executors import reference
 from jdkmatrix.records import CellKey, Fork, Reason, RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.cell_figures import failed_words, of_metric, percentile
-from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, metrics_of
+from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, State, metrics_of
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.judgements import Judgements
@@ -58,7 +58,7 @@ def view_cell(
         latency_short=KIND_SHORT[cell.latency.kind] if cell.latency else "",
         siblings=_siblings(key, cells, order),
         against=_against(cell, judgements),
-        forks=tuple(_fork(fork, key, logs.get(fork.fork, ())) for fork in record.forks),
+        forks=tuple(_fork(fork, cell, logs.get(fork.fork, ())) for fork in record.forks),
         jdk=facts.jdk_row(jdk) if jdk else None,
         host=facts.host_facts(run.host),
         identity_digest=record.identity.digest,
@@ -156,15 +156,16 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
     return tuple(found)
 
 
-def _fork(fork: Fork, key: CellKey, logs: Sequence[LogView]) -> ForkView:
+def _fork(fork: Fork, cell: CellStats, logs: Sequence[LogView]) -> ForkView:
     ident = f"fork-{fork.fork}"
+    short = cell.fork_fell_short(fork)
     return ForkView(
         number=fork.fork,
         anchor=ident,
-        status=STATUS_WORDS[fork.status],
-        status_class=STATUS_CLASS[fork.status],
+        status=State.FELL_SHORT.value if short else STATUS_WORDS[fork.status],
+        status_class=STATE_CLASS[State.FELL_SHORT] if short else STATUS_CLASS[fork.status],
         reasons=tuple(_reason(reason) for reason in fork.reasons),
-        facts=_facts(fork, key),
+        facts=_facts(fork, cell.key),
         warmup_note=warmup_note(fork),
         warmup=warmup_charts(fork),
         series=fork_series(fork),
