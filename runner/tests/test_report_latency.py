@@ -108,6 +108,19 @@ def test_an_interval_has_the_digits_that_it_carries(low_us: float, high_us: floa
     )
 
 
+def test_a_driver_that_leaves_unanswered_requests_out_is_told_apart() -> None:
+    percentile = Percentile(merged_us=1300.0, forks=None)
+    counted = replace(one(percentile), fell_short=1, lower_bounds=1234)
+    assert percentile_figure(counted, "50", why="") == Figure(
+        "≥ 1.30",
+        1300.0,
+        "at least: 1 of 2 forks fell short; 1,234 requests without an answer stand in it with the time that they had "
+        "waited",
+    )
+    left_out = percentile_figure(replace(counted, lower_bounds=None), "50", why="").title or ""
+    assert left_out.endswith("; this driver leaves requests without an answer out")
+
+
 def test_nothing_answered_is_no_distribution(tmp_path: Path) -> None:
     fork = forks_of(tmp_path, QUICK)[0]
     assert fork_latency(fork.model_copy(update={"windows": ()})) is None

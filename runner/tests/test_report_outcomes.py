@@ -113,6 +113,11 @@ def test_an_arm_that_never_held_the_rate_is_worse_and_not_absent(under_rate: Loa
     assert row.status == row.status_text == "fell short" and row.forks == "5/5"
     assert row.throughput.text != "–" and row.cpu.text != "–", "what was measured is shown"
     assert row.cpu.amber and "in no ratio" in (row.cpu.title or "")
+    fork = page_of(loaded).forks[0]
+    assert (fork.status, fork.status_class) == ("fell short", "fell-short")
+    assert fork.windows is not None and fork.windows.shortfalls == (
+        "6,000 of 8,000 requests that were due were answered",
+    )
 
 
 def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate: LoadedRun) -> None:

@@ -123,6 +123,17 @@ def test_one_short_window_is_enough_and_one_that_is_spoilt_says_nothing(measured
     assert first.valid
 
 
+def test_older_records_called_a_missed_rate_invalid(measured: Fork) -> None:
+    def older(*codes: str) -> Fork:
+        reasons = tuple(Reason(code=code, message="said") for code in codes)
+        windows = tuple(window.model_copy(update={"reasons": reasons}) for window in measured.windows)
+        return measured.model_copy(update={"status": Status.INVALID, "windows": windows})
+
+    assert fate(older("rate-missed", "errors"), RATE) is Fate.NO
+    assert fate(older("rate-missed", "steal"), RATE) is Fate.LOST
+    assert fate(older(), RATE) is Fate.LOST
+
+
 @pytest.mark.parametrize("code", sorted(SERVERS_OWN))
 def test_a_fork_that_the_server_let_fail_is_an_outcome(code: str) -> None:
     broken = fork(1, Status.FAILED).model_copy(update={"reasons": (Reason(code=code, message="it did"),)})

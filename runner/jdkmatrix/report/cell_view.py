@@ -11,7 +11,7 @@ from jdkmatrix.records import CellKey, Fork, Reason, RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import Logs, attempt_views, order_words
 from jdkmatrix.report.cell_figures import failed_words, of_metric, percentile
-from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, metrics_of
+from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, State, metrics_of
 from jdkmatrix.report.clock import speed_words
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
@@ -59,7 +59,7 @@ def view_cell(
         latency_short=KIND_SHORT[cell.latency.kind] if cell.latency else "",
         siblings=_siblings(key, cells, order),
         against=_against(cell, judgements),
-        forks=tuple(_fork(fork, key, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
+        forks=tuple(_fork(fork, cell, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
         attempts=attempt_views(record, run, logs),
         jdk=facts.jdk_row(jdk) if jdk else None,
         host=facts.host_facts(run.latest_session.host),
@@ -158,15 +158,16 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
     return tuple(found)
 
 
-def _fork(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> ForkView:
+def _fork(fork: Fork, cell: CellStats, run: RunRecord, logs: Sequence[LogView]) -> ForkView:
     ident = f"fork-{fork.fork}"
+    short = cell.fork_fell_short(fork)
     return ForkView(
         number=fork.fork,
         anchor=ident,
-        status=STATUS_WORDS[fork.status],
-        status_class=STATUS_CLASS[fork.status],
+        status=State.FELL_SHORT.value if short else STATUS_WORDS[fork.status],
+        status_class=STATE_CLASS[State.FELL_SHORT] if short else STATUS_CLASS[fork.status],
         reasons=tuple(_reason(reason) for reason in fork.reasons),
-        facts=_facts(fork, key, run),
+        facts=_facts(fork, cell.key, run),
         warmup_note=warmup_note(fork),
         warmup=warmup_charts(fork),
         series=fork_series(fork),

@@ -26,7 +26,7 @@ from jdkmatrix.records import (
 )
 from jdkmatrix.report.latency import Pooled, fork_latency, kind_of, pool
 from jdkmatrix.stats import Ratio, figures
-from jdkmatrix.stats.attainment import Attained, Question, attained, held, question_of
+from jdkmatrix.stats.attainment import Attained, Fate, Question, attained, fate, held, question_of
 from jdkmatrix.stats.figures import Bound, FigureOf, ForkFigure, comparable, of_forks
 from jdkmatrix.stats.percentiles import tail_checked
 from jdkmatrix.stats.ratios import log_ratios
@@ -172,13 +172,14 @@ class CellStats:
 
     @cached_property
     def fell_short(self) -> bool:
-        """Did the server not do what it was asked for, in a fork that can be used? Loads that go on until it does not
-        are no trouble."""
-        if self.question.is_sought:
+        """Did the server not do what it was asked for, in any fork?"""
+        return any(map(self.fork_fell_short, self.record.forks))
+
+    def fork_fell_short(self, fork: Fork) -> bool:
+        """Of one of its forks. Loads that go on until the server cannot are no trouble."""
+        if self.question.is_sought or fork.status not in (Status.OK, Status.NOT_STEADY):
             return False
-        return self.attained.no > 0 or (
-            not isinstance(self.load, RampLoad) and not all(held(fork) for fork in self.usable)
-        )
+        return fate(fork, self.load) is Fate.NO or not (isinstance(self.load, RampLoad) or held(fork))
 
     @property
     def reasons(self) -> tuple[tuple[Reason, tuple[int, ...]], ...]:

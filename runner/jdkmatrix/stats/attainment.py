@@ -32,6 +32,7 @@ from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, time_to_peak_s
 # Reasons of a failed fork that are the server's own doing; all others are the host's, the driver's, or ours.
 SERVERS_OWN = frozenset({"server", "server-hangs", "wrong-executor", "lost-update"})
 _MISSED = frozenset({"rate-missed", "no-answers"})
+_SHORTFALLS = _MISSED | {"errors"}
 
 
 class Question(Enum):
@@ -77,7 +78,7 @@ def fate(fork: Fork, load: CellLoad) -> Fate:
     if fork.status is Status.FAILED:
         return Fate.NO if failed_by_itself(fork) else Fate.LOST
     if fork.status is Status.INVALID or not fork.valid_windows:
-        return Fate.LOST
+        return Fate.NO if _fell_short_only(fork) else Fate.LOST
     if not fork.usable:
         return Fate.NO
     answer = _answer(fork, load)
@@ -89,6 +90,12 @@ def fate(fork: Fork, load: CellLoad) -> Fate:
 def failed_by_itself(fork: Fork) -> bool:
     """Did the server, and nothing else, make this fork fail?"""
     return fork.status is Status.FAILED and any(reason.code in SERVERS_OWN for reason in fork.reasons)
+
+
+def _fell_short_only(fork: Fork) -> bool:
+    """Before shortfalls were recorded as such, they made windows invalid."""
+    codes = {reason.code for window in fork.windows for reason in window.reasons}
+    return bool(codes) and codes <= _SHORTFALLS
 
 
 def held(fork: Fork) -> bool:
