@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv/bin
 
-.PHONY: matrix setup test lint java-test python-test bench lock clean
+.PHONY: matrix setup test lint java-test python-test bench provoke lock clean
 
 matrix: .venv-run
 	@$(VENV)/matrix run --profile quick
@@ -33,6 +33,11 @@ python-test: .venv-test
 bench: .venv-test
 	@$(VENV)/matrix setup
 	$(VENV)/python bench/loadgen_bench.py
+
+# Disturb real windows on purpose, for the page of the method; needs a host on which nothing else runs.
+provoke: .venv-test
+	@$(VENV)/matrix setup
+	$(VENV)/python bench/provoke.py --json report-templates/provoked.json
 
 # Rewrite the lock files from what they are made of; the diff is for review.
 PIP_COMPILE := $(VENV)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \

@@ -176,9 +176,11 @@ _SEARCH_STEPS = 12
 
 
 def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
-    """Seconds that these forks are expected to take; the start and stop of a server are taken as 10 s, and the gate of
-    the warm-up as opening at a quarter of its cap (20 s of 90 were usual on two CPUs, for mp-ping)."""
-    overhead_s = 10 + matrix.warmup.max_s / 4
+    """Seconds that these forks are expected to take; the start and stop of a server are taken as 10 s, its way to the
+    steady state as a quarter of the cap (20 s of 90 were usual on two CPUs, for mp-ping), and the gate as then looking
+    at half of its longest tail more."""
+    rules = matrix.warmup
+    overhead_s = 10 + rules.max_s / 4 + rules.tail_s_max / 2 + rules.settle_s
     return sum(
         overhead_s + _measured_s(matrix.loads[fork.key.load], profile)
         if fork.key.has_server

@@ -37,6 +37,7 @@ from jdkmatrix.records import (
     RunRecord,
     Sample,
     SaturateLoad,
+    SeriesSteadiness,
     Served,
     ServerFacts,
     SpectrumPoint,
@@ -257,6 +258,7 @@ def _window(key: CellKey, load: Load, index: int, rng: random.Random, base: tupl
             in_flight_peak=load.connections,
         ),
         host=Pressure(steal_share=0.001, foreign_cpu_share=0.02, psi_cpu_some_share=None),
+        clock_speed=225.0 + 0.4 * index,
         served=_served(key, completed + 12),
     )
 
@@ -274,6 +276,27 @@ def _served(key: CellKey, begun: int) -> Served:
         left_over=0,
         threads_started=None if stock else begun + 5 if key.executor in ("virtual", "platform") else 0,
     )
+
+
+_STEADY = SeriesSteadiness(
+    figure="cpu_us_per_request",
+    finding="flat",
+    warm=True,
+    from_window=1,
+    level=30.0,
+    change=-0.002,
+    trend_p=0.7,
+    drift_per_s=-0.0004,
+    tail_s=5.0,
+    drift_tail_least=-0.011,
+    fall_max=0.0125,
+    ahead_s=5.0,
+    drift_ahead=-0.002,
+)
+
+
+def _burn_check(burn_us: int) -> BurnCheck:
+    return BurnCheck(rounds=burn_us * 41, asked_us=burn_us, best_us=burn_us * 1.01, expected_us=burn_us * 1.004)
 
 
 def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Random, shape: Shape) -> Fork:
@@ -323,17 +346,18 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
             distinct_threads=200 if virtual else 9,
             thread_names=tuple(f"{thread}{i}" for i in range(1, 4)),
         ),
-        burn_check=BurnCheck(rounds=key.burn_us * 41, asked_us=key.burn_us, best_us=key.burn_us * 1.01)
-        if key.burn_us
-        else None,
+        burn_check=_burn_check(key.burn_us) if key.burn_us else None,
         warmup=Warmup(
             windows=warmup,
             steady=True,
             jit_cpus=(*range(key.cpus), key.cpus),
             duration_s=float(_WARM_S),
             time_to_steady_s=_START_S + 9 + number / 8,
+            series=(_STEADY,),
+            settling=(warmup[-1].model_copy(update={"stage": "settling", "t_s": _START_S + _WARM_S + 3}),),
         ),
         windows=tuple(_window(key, load, i, rng, base, shape.driver) for i in range(1, shape.windows + 1)),
+        clock_speed_after=224.9,
         samples=_samples(key, load, end_s, rng),
         logs={"server console": f"../logs/{key.cell_id}/fork-{number}/console.log"},
     )
@@ -435,8 +459,10 @@ def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:
         ),
         jdks=jdk_records(shape.jdks),
         calibrations=tuple(
-            Calibration(jdk=jdk, rounds_per_us=41.2, repeats=5, spread=0.012, cpu=0) for jdk in shape.jdks
+            Calibration(jdk=jdk, rounds_per_us=41.2, repeats=20, spread=0.004, cpu=0, clock_speed=225.0)
+            for jdk in shape.jdks[-1:]
         ),
+        promised_precision=0.05,
         cells=tuple(keys),
         not_testable=(NotTestable(key=unavailable, reason="semeru-25 is not available here"),),
         order=tuple(f"{key.cell_id}#{block}" for block in range(1, shape.blocks + 1) for key in keys),

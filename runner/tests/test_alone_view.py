@@ -242,7 +242,7 @@ def test_a_fork_says_over_what_its_host_was_watched(tmp_path: Path) -> None:
         update={"host_span_s": 5.4, "result": fork.result.model_copy(update={"measured_span": span})}
     )
     for one, words in ((fork, "all of the program’s life"), (told, "5.40 s around the 5.00 s that it measured")):
-        assert {fact.name: fact.value for fact in fork_view(one, key, ()).host}["Watched"] == words
+        assert {fact.name: fact.value for fact in fork_view(one, key, loaded.run, ()).host}["Watched"] == words
 
 
 def test_the_figures_that_charts_name_are_there() -> None:

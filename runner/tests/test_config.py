@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix, parse_matrix
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.provision.jdks.catalogue import load_catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +55,8 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
             change("profiles/quick/include", [{"blocks": 3}]),
             ["quick.include[0].blocks", "found 3; at most the 2"],
         ),
-        (change("profiles/article/max_blocks", None), ["profiles.article.precision", "no effect without max_blocks"]),
+        (change("profiles/quick/precision", 0), ["profiles.quick.precision", "found 0"]),
+        (change("warmup/tail_s_min", 40), ["warmup.tail_s_min", "found 40; at most tail_s_max = 30"]),
         (change("axes/executor", ["virtual+fast"]), ["axes.executor", '"fast" is not known', "[tunings.fast]"]),
         (change("axes/server", ["open-libery"]), ["axes.server", 'did you mean "open-liberty"']),
         (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.remote", "say how it answers"]),
@@ -64,6 +66,7 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ),
         (change("warmup/windw_s", 3), ["warmup.windw_s", 'did you mean "window_s"']),
         (change("warmup/max_s", 3), ["warmup.max_s", "tail_windows"]),
+        (change("warmup/max_s", 32), ["warmup.max_s", "tail_s_max", "= 32.5"]),
         (change("loads/rate-2000/kind", "rat"), ["loads.rate-2000", 'did you mean "rate"']),
         (change("loads/rate-2000/kind", None), ["loads.rate-2000", "kind"]),
         (change("loads/rate-2000/rate_rps", -1), ["loads.rate-2000.rate_rps", "-1"]),
@@ -112,6 +115,23 @@ def test_toml_syntax_errors_name_the_line(tmp_path: Path) -> None:
         load_matrix(path)
     with pytest.raises(ConfigError, match="cannot be read"):
         load_matrix(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "promised"),
+    [({}, 0.05), ({"precision": 0.01}, 0.01), ({"max_blocks": 9}, 0.02), ({"max_blocks": 9, "precision": 0.1}, 0.1)],
+)
+def test_every_protocol_promises_a_precision(protocol: dict[str, float], promised: float) -> None:
+    profile = Profile.model_validate({"description": "", "blocks": 5, "select": {}, **protocol})
+    assert profile.promised_precision == promised
+    assert (profile.stopping is None) == ("max_blocks" not in protocol)
+    assert profile.stopping is None or profile.stopping.precision == promised
+
+
+def test_blocks_that_are_fixed_on_the_command_line_keep_what_the_profile_promises() -> None:
+    matrix = Options("article", {}, blocks=5).apply(load_matrix(ROOT / "matrix.toml"))
+    assert matrix.profiles["article"].stopping is None
+    assert matrix.profiles["article"].promised_precision == 0.02
 
 
 def test_the_schema_accepts_what_the_loader_accepts() -> None:

@@ -35,8 +35,8 @@ def codes(found: Pressure, precision: float = 0.05) -> list[str]:
         (cpu_use("sut", steal=0.02), 0.05, []),
         (cpu_use("sut", steal=0.02), 0.02, ["steal"]),
         (cpu_use("driver", foreign=0.05, steal=0.04), 0.02, []),
-        (cpu_use("driver", foreign=0.15), 0.05, ["foreign-cpu"]),
-        (cpu_use("driver", steal=0.06), 0.05, ["steal"]),
+        (cpu_use("driver", foreign=0.15), 0.05, ["foreign-cpu-driver"]),
+        (cpu_use("driver", steal=0.06), 0.05, ["steal-driver"]),
         # Nothing is measured there.
         (cpu_use("runner", foreign=0.9, steal=0.5, busy=1.0), 0.02, []),
     ],

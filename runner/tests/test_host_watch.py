@@ -42,11 +42,18 @@ SERIES = [moment(t, throttled_s=min(max(t - 12, 0), 1) / 2) for t in range(21)]
 
 def test_a_disturbance_counts_for_the_span_that_it_falls_into_and_no_other() -> None:
     whole = enclosing(SERIES, None)
-    assert (whole.duration_s, whole.pressure(CPUS).throttled_share) == (20, pytest.approx(0.025))
+    assert (whole.duration_s, whole.pressure(CPUS, irq_time_accounting=None).throttled_share) == (
+        20,
+        pytest.approx(0.025),
+    )
     measured = enclosing(SERIES, span(11.5, 15.5))
     assert (measured.before.monotonic_ns, measured.after.monotonic_ns) == (11 * SECOND, 16 * SECOND)
-    assert measured.pressure(CPUS).throttled_share == pytest.approx(0.1), "five seconds, and not the start before them"
-    assert enclosing(SERIES, span(13.5, 18)).pressure(CPUS).throttled_share == 0, "the warm-up was disturbed"
+    assert measured.pressure(CPUS, irq_time_accounting=None).throttled_share == pytest.approx(0.1), (
+        "five seconds, and not the start before them"
+    )
+    assert enclosing(SERIES, span(13.5, 18)).pressure(CPUS, irq_time_accounting=None).throttled_share == 0, (
+        "the warm-up was disturbed"
+    )
 
 
 @pytest.mark.parametrize("outside", [span(-1, 5), span(5, 21), span(30, 40)])

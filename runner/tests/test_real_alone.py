@@ -98,7 +98,7 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> ExperimentF
     cpus = CpuSets(sut=(mine[-1],), driver=(), remote=(mine[0],), overlapped=False, shares_cores=False)
     calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
     pinner = AffinityPinner("not tried in this test")
-    ((_, made),) = assemble_alone(matrix, parts, {key: cpus}, {key.jdk: calibration}, pinner)
+    ((_, made),) = assemble_alone(matrix, parts, {key: cpus}, calibration, pinner)
     log_dir = folder / "logs"
     log_dir.mkdir(exist_ok=True)
     setup = AloneSetup(

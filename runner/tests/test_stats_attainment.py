@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 import scipy.stats
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.measure.faults import KINDS, faults
 from jdkmatrix.records import (
     Capacity,
     CapacityLoad,
@@ -224,6 +224,7 @@ def test_each_load_has_its_question(load: CellLoad, question: Question) -> None:
     assert question_of(load) is question
 
 
-def test_codes_of_the_servers_own_doing_are_those_that_forks_are_recorded_with() -> None:
-    source = (Path(__file__).parents[1] / "jdkmatrix" / "measure" / "fork.py").read_text("utf-8")
-    assert all(f'"{code}"' in source for code in SERVERS_OWN)
+def test_codes_of_the_servers_own_doing_are_those_that_are_not_measured_again() -> None:
+    for code in SERVERS_OWN:
+        assert KINDS[code] == "outcome"
+        assert faults(Status.FAILED, [code], []) == ()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.steady import Finding, SteadyRules, steadiness, time_to_steady_s
+from jdkmatrix.stats.steady import DriftRules, Finding, SteadyRules, steadiness, time_to_steady_s
 
 # Series as this program recorded them on a busy virtual machine: one second per window, under the load to be measured.
 RECORDED: dict[str, dict[str, list[float]]] = json.loads(
@@ -97,6 +97,79 @@ def test_a_flat_series_opens_the_gate_soon() -> None:
     assert max(waited) <= 2.5 * TAIL
 
 
+# ---------------------------------------------------------------- how much may still come
+
+# Windows of half a second; six seconds are measured, and ratios promised to 5 %: a quarter of that.
+HALF_SECOND = 0.5
+FALL_MAX = 0.0125
+GATE = SteadyRules(tail_windows=30, drift=DriftRules(fall_max=FALL_MAX, patience_windows=60))
+MEASURED_S = 6.0
+
+
+def decaying(seed: int, excess: float, time_constant_s: float, noise: float, windows: int) -> list[float]:
+    """A cost that falls from 1 + `excess` to 1."""
+    t_s = (np.arange(windows) + 0.5) * HALF_SECOND
+    level = 1 + excess * np.exp(-t_s / time_constant_s)
+    return [float(value) for value in level * np.exp(np.random.default_rng(seed).normal(0, noise, windows))]
+
+
+def bias(opened_s: float, excess: float, time_constant_s: float) -> float:
+    """Of the mean over what is measured next, against the level at the end of time."""
+    share = time_constant_s / MEASURED_S * (1 - math.exp(-MEASURED_S / time_constant_s))
+    return excess * math.exp(-opened_s / time_constant_s) * share
+
+
+def opens_s(values: list[float], rules: SteadyRules = GATE, *, every: int = 1) -> float | None:
+    looks = range(rules.tail_windows + 1, len(values) + 1, every)
+    return next((n * HALF_SECOND for n in looks if steadiness(values[:n], rules).warm), None)
+
+
+def test_a_slow_decay_that_looked_steady_keeps_the_gate_shut() -> None:
+    """A cost of 1 + 0.3·exp(-t / 30 s): the gate opened after 7 s with 24 % still to come."""
+    curves = [decaying(seed, 0.3, 30, 0.01, 100) for seed in range(8)]
+    before = SteadyRules(tail_windows=12)
+    early = [opens_s(curve[:40], before) for curve in curves]
+    assert all(opened is not None and bias(opened, 0.3, 30) > 0.15 for opened in early)
+    assert [opens_s(curve, every=3) for curve in curves] == [None] * len(curves), "50 s are too few"
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.04])
+def test_what_a_fast_decay_leaves_is_within_the_promise(noise: float) -> None:
+    curves = [decaying(seed, 0.3, 5, noise, 140) for seed in range(8)]
+    opened = [opens_s(curve, every=3) for curve in curves]
+    assert all(at is not None and bias(at, 0.3, 5) < FALL_MAX for at in opened)
+
+
+@pytest.mark.parametrize(("noise", "median_s"), [(0.01, 20), (0.04, 31)])
+def test_a_level_cost_opens_the_gate_though_it_scatters(noise: float, median_s: float) -> None:
+    opened = [opens_s(decaying(seed, 0, 1, noise, 120), every=2) for seed in range(15)]
+    assert all(at is not None for at in opened)
+    assert np.median([at for at in opened if at is not None]) <= median_s
+
+
+def test_scatter_keeps_a_short_tail_shut_and_not_a_long_one() -> None:
+    cost = decaying(4, 0, 1, 0.04, 61)
+    short, long = steadiness(cost[:35], GATE), steadiness(cost, GATE)
+    assert short.finding is Finding.UNCERTAIN
+    assert short.drift is not None and short.drift.whole > -FALL_MAX > short.drift.least
+    assert long.finding is Finding.FLAT
+    assert long.drift is not None and long.drift.windows == 60 and long.drift.least < -FALL_MAX
+
+
+def test_a_series_of_which_nothing_is_promised_has_no_drift() -> None:
+    assert steadiness(made(0, "flat", busy=False)).drift is None
+
+
+@given(st.floats(-0.01, 0.01))
+def test_a_drift_without_scatter_is_found(per_window: float) -> None:
+    values = [(1 + per_window) ** i for i in range(40)]
+    drift = steadiness(values, GATE).drift
+    assert drift is not None and drift.windows in (30, 40)
+    assert drift.per_window == pytest.approx(per_window, abs=1e-9)
+    assert drift.least == pytest.approx(drift.whole, abs=1e-6)
+    assert drift.most == pytest.approx(drift.whole, abs=1e-6)
+
+
 # ---------------------------------------------------------------- recorded
 
 
@@ -149,6 +222,12 @@ def test_a_constant_series_is_flat() -> None:
 def test_impossible_values(value: float) -> None:
     with pytest.raises(MatrixError, match="finite values above 0"):
         steadiness([1.0] * 20 + [value])
+
+
+@pytest.mark.parametrize("rules", [(0.0, 60), (-1.0, 60), (0.01, 3)])
+def test_impossible_rules_of_drift(rules: tuple[float, int]) -> None:
+    with pytest.raises(MatrixError, match="fall_max > 0 and patience_windows >= 4"):
+        DriftRules(*rules)
 
 
 @pytest.mark.parametrize("rules", [(3, 0.1, 0.1), (12, 0.0, 0.1), (12, 1.0, 0.1), (12, 0.1, 0.0)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jdkmatrix.probes.process import Reading, ThreadCounters
+from jdkmatrix.probes.process import Glance, Reading, ThreadCounters
 from jdkmatrix.probes.usage import usage
 from jdkmatrix.records import SutUsage
 from tests.builders import load_result
@@ -16,7 +16,8 @@ def reading(t_s: float, cpu_s: float, **threads_s: float) -> Reading:
         number: ThreadCounters(name.replace("_", " "), round(used_s * 1e9), 0, 0, 0)
         for number, (name, used_s) in enumerate(threads_s.items(), start=1)
     }
-    return Reading(round(t_s * 1e9), round(cpu_s * 1e9), rss_bytes=1, virt_bytes=1, threads=threads)
+    at = Glance(round(t_s * 1e9), round(cpu_s * 1e9), rss_bytes=1, virt_bytes=1, thread_count=len(threads))
+    return Reading(at=at, threads=threads)
 
 
 def used(before: Reading, after: Reading, answers: int) -> SutUsage:

@@ -34,6 +34,7 @@ from jdkmatrix.measure.limit_watch import LimitWatch
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.windows import Listener
 from jdkmatrix.plan import PlannedFork
+from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records import (
     Enforcement,
     ExperimentFork,
@@ -82,6 +83,8 @@ class _Draft:
     remote_command: tuple[str, ...] = ()
     host: Pressure | None = None
     host_span_s: float | None = None
+    clock_speed_before: float | None = None
+    clock_speed_after: float | None = None
     remote: RemoteStats | None = None
     result: ExperimentResult | None = None
     limits: tuple[Enforcement, ...] = ()
@@ -163,6 +166,7 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
     with limit_groups(plan, pinned) as groups:
         if remote:
             remote.stats(reset=True)
+        draft.clock_speed_before = read_clock_speed(parts.cpu_sets.sut[-1])
         started_ns = time.monotonic_ns()
         with (
             HostWatch(remote.pid if remote else None) as host,
@@ -173,6 +177,7 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
             watch = LimitWatch(process.pid, plan, groups.counters, process.kill, started_ns=started_ns)
             with watch, host.follow(process.pid):
                 status = _wait(process, longest_s(parts.experiment, setup.duration_s))
+        draft.clock_speed_after = read_clock_speed(parts.cpu_sets.sut[-1])
         draft.remote = remote.stats() if remote else None
         if plan.enforced:
             draft.outcomes = outcomes(
@@ -259,6 +264,8 @@ def _finished(setup: AloneSetup, draft: _Draft) -> ExperimentFork:
         pinning=pinning_of(setup.parts.cpu_sets, setup.pinner),
         host=draft.host,
         host_span_s=draft.host_span_s,
+        clock_speed_before=draft.clock_speed_before,
+        clock_speed_after=draft.clock_speed_after,
         remote=draft.remote,
         result=draft.result,
         limits=draft.limits,

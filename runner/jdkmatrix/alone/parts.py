@@ -39,10 +39,11 @@ def assemble_alone(
     matrix: Matrix,
     parts: Parts,
     cpu_sets: Mapping[CellKey, CpuSets],
-    calibrations: Mapping[str, Calibration],
+    calibration: Calibration | None,
     pinner: Pinner,
 ) -> Iterator[tuple[CellKey, AloneParts]]:
-    """For every cell of `cpu_sets` that has no server, all of which can be measured.
+    """For every cell of `cpu_sets` that has no server, all of which can be measured. `calibration`: None where nothing
+    burns.
 
     Raises:
         MatrixError: a JVM does not start with its options.
@@ -62,7 +63,7 @@ def assemble_alone(
             *(f"-D{name}={value}" for name, value in tuning.properties.items()),
         )
         java = java_of(parts.jdks, cell.jdk)
-        rounds_per_us = calibrations[cell.jdk].rounds_per_us if cell.burn_us else 0.0
+        rounds_per_us = calibration.rounds_per_us if calibration and cell.burn_us else 0.0
         yield (
             cell,
             AloneParts(

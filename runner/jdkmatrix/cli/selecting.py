@@ -60,7 +60,7 @@ class Options:
     def _protocol(self, profile: Profile) -> Profile:
         asked = {name: getattr(self, name) for name in ("blocks", "max_blocks", "precision", "windows", "window_s")}
         changed = {name: value for name, value in asked.items() if value is not None}
-        fixed = {"max_blocks": None, "precision": None} if "blocks" in changed and "max_blocks" not in changed else {}
+        fixed = {"max_blocks": None} if "blocks" in changed and "max_blocks" not in changed else {}
         if "blocks" in changed:
             everywhere = tuple(rule.model_copy(update={"blocks": None}) for rule in profile.include)
             profile = profile.model_copy(update={"include": everywhere})

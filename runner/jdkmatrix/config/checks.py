@@ -142,10 +142,6 @@ def _blocks(profile: Protocol) -> Iterator[str]:
     for i, rule in enumerate(profile.include):
         if rule.blocks is not None and rule.blocks > profile.blocks:
             yield f"include[{i}].blocks: found {rule.blocks}; at most the {profile.blocks} of the profile are allowed"
-    if profile.max_blocks is None:
-        if profile.precision is not None:
-            yield "precision: has no effect without max_blocks"
-        return
     try:
         profile.stopping  # noqa: B018 - its rules are checked where they are defined
     except MatrixError as error:
@@ -185,6 +181,12 @@ def _arms(matrix: Matrix, rule: Selection) -> Iterator[str]:
 
 def _warmup(matrix: Matrix) -> Iterator[str]:
     rules = matrix.warmup
-    needed_s = rules.moderate_s + (rules.tail_windows + 1) * rules.window_s
+    if rules.tail_s_min > rules.tail_s_max:
+        yield f"warmup.tail_s_min: found {rules.tail_s_min:g}; at most tail_s_max = {rules.tail_s_max:g} is allowed"
+    tail_s = max(rules.tail_s_max, rules.tail_windows * rules.window_s)
+    needed_s = rules.moderate_s + tail_s + rules.window_s
     if rules.max_s < needed_s:
-        yield f"warmup.max_s: {rules.max_s:g} is shorter than moderate_s + (tail_windows + 1) × window_s = {needed_s:g}"
+        yield (
+            f"warmup.max_s: {rules.max_s:g} is shorter than moderate_s + window_s + the longest tail (tail_s_max, "
+            f"or tail_windows × window_s) = {needed_s:g}"
+        )

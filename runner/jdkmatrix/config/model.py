@@ -91,17 +91,20 @@ class Addition(Selection):
     blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
 
 
+_PRECISION_OF_FIXED_BLOCKS = 0.05
+
+
 class Protocol(Table):
     """`select` is a product of axis values (an axis left out means all of it); `exclude` takes cells out that match
     every axis it names; `include` adds a product, its unnamed axes as in `select`.
 
     Without `max_blocks` exactly `blocks` are run; with it, blocks are added to those until every ratio is known to
-    ± `precision` (a share), or `max_blocks` have been run. `windows` of `window_s` each: of loads that have no length
-    of their own."""
+    ± `precision` (a share), or `max_blocks` have been run. Either way a server counts as warm when it gets no cheaper
+    than that promise allows. `windows` of `window_s` each: of loads that have no length of their own."""
 
     blocks: Annotated[int, Field(ge=1, le=1000)]
     max_blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
-    precision: Annotated[float, Field(gt=0, lt=1)] | None = None  # 0.02 where only max_blocks is given
+    precision: Annotated[float, Field(gt=0, lt=1)] | None = None  # None: as `promised_precision` says
     windows: Annotated[int, Field(ge=1, le=1000)] = 1
     window_s: Seconds = 10.0
     select: Selection
@@ -113,19 +116,18 @@ class Protocol(Table):
         return self.max_blocks or self.blocks
 
     @property
-    def promised_precision(self) -> float:
-        """For a ratio, as a share; the limits of what may disturb the server follow from it."""
-        if self.precision is not None:
-            return self.precision
-        return 0.05 if self.max_blocks is None else StoppingRules.precision
-
-    @property
     def stopping(self) -> StoppingRules | None:
         """When to add no more blocks; None where their number is fixed."""
         if self.max_blocks is None:
             return None
-        precision = StoppingRules.precision if self.precision is None else self.precision
-        return StoppingRules(precision=precision, min_blocks=self.blocks, max_blocks=self.max_blocks)
+        return StoppingRules(precision=self.promised_precision, min_blocks=self.blocks, max_blocks=self.max_blocks)
+
+    @property
+    def promised_precision(self) -> float:
+        """To which share its ratios are to be known: measured until they are, or meant where blocks are fixed."""
+        if self.precision is not None:
+            return self.precision
+        return _PRECISION_OF_FIXED_BLOCKS if self.max_blocks is None else StoppingRules.precision
 
 
 class Profile(Protocol):
@@ -197,8 +199,13 @@ class WarmupRules(Table):
     tail_windows: Annotated[int, Field(ge=4, le=1000)]
     trend_alpha: Annotated[float, Field(gt=0, lt=1)]
     change_max: Annotated[float, Field(gt=0)]
+    tail_s_min: Seconds
+    tail_s_max: Seconds
+    drift_of_precision_max: Annotated[float, Field(gt=0)]
     jit_share_max: Annotated[float, Field(gt=0)]
     max_s: Seconds
+    settle_s: Seconds
+    settle_windows_max: Annotated[int, Field(ge=1, le=100)]
 
 
 class MeasureRules(Table):
@@ -208,6 +215,8 @@ class MeasureRules(Table):
     proof_requests: Annotated[int, Field(ge=1, le=100_000)]
     sample_s: Seconds
     repeats_max: Annotated[int, Field(ge=0, le=10)] = 2
+    calibration_spread_max: Annotated[float, Field(gt=0)]
+    calibration_tries: Annotated[int, Field(ge=1, le=100)]
 
 
 class Thresholds(Table):
@@ -228,6 +237,7 @@ class Thresholds(Table):
     jit_per_precision_max: Annotated[float, Field(gt=0)]
     heap_growth_max: Annotated[float, Field(ge=0)]
     steal_per_precision_max: Annotated[float, Field(ge=0)]
+    burn_off_max: Annotated[float, Field(gt=0)]
     steal_share_max: Share
     foreign_per_precision_max: Annotated[float, Field(ge=0)]
     foreign_sut_share_max: Share

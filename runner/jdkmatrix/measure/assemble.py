@@ -58,10 +58,11 @@ def assemble(
     matrix: Matrix,
     parts: Parts,
     cpu_sets: Mapping[CellKey, CpuSets],
-    calibrations: Mapping[str, Calibration],
+    calibration: Calibration | None,
     pinner: Pinner,
 ) -> Iterator[tuple[CellKey, CellParts]]:
-    """For every cell of `cpu_sets` that has a server, all of which can be measured.
+    """For every cell of `cpu_sets` that has a server, all of which can be measured. `calibration`: None where nothing
+    burns.
 
     Raises:
         MatrixError: a JVM does not start with its options.
@@ -81,13 +82,14 @@ def assemble(
             *_options(matrix, workload, jdk),
             *(f"-D{name}={value}" for name, value in tuning.properties.items()),
         )
-        rounds_per_us = calibrations[cell.jdk].rounds_per_us if cell.burn_us else 0.0
+        rounds_per_us = calibration.rounds_per_us if calibration and cell.burn_us else 0.0
         yield (
             cell,
             CellParts(
                 driver=driver,
                 cpu_sets=cpus,
                 burn_rounds=round(cell.burn_us * rounds_per_us),
+                calibration=calibration if cell.burn_us else None,
                 jvm_flags=flags.of(jdk, cpus, options),
                 instance=Instance(
                     liberty=parts.servers[cell.server],

@@ -222,6 +222,7 @@ class Campaign:
             workload=parts.workload,
             remote=parts.remote,
             mix=parts.mix,
+            calibration=parts.calibration,
             scratch=scratch,
             log_dir=log_dir,
             log_prefix=self._log_prefix(log_dir),

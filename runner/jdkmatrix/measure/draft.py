@@ -13,7 +13,7 @@ from jdkmatrix.config.parts import RemoteAnswers
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.gates import measured_status, too_few_valid
+from jdkmatrix.measure.gates import burn_off, measured_status, too_few_valid
 from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.measure.warmup import why_not_steady
 from jdkmatrix.plan import PlannedFork
@@ -22,6 +22,7 @@ from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.records import (
     Audit,
     BurnCheck,
+    Calibration,
     Capacity,
     CellLoad,
     Enforcement,
@@ -54,7 +55,8 @@ class RemoteParts:
 
 @dataclass(frozen=True)
 class CellParts:
-    """What one cell is measured with. `inputs`: the versions and hashes of its parts, as JSON."""
+    """What one cell is measured with. `inputs`: the versions and hashes of its parts, as JSON. `calibration`: behind
+    `burn_rounds`; None where nothing burns."""
 
     driver: Driver
     cpu_sets: CpuSets
@@ -66,11 +68,13 @@ class CellParts:
     remote: RemoteParts | None
     mix: RequestMix | None
     inputs: Mapping[str, Any]
+    calibration: Calibration | None = None
 
 
 @dataclass(frozen=True)
 class ForkSetup:
-    """Everything that one fork needs. `scratch` is its own and gone afterwards; `log_dir` stays."""
+    """Everything that one fork needs. `precision`: what the profile promises of ratios, a share; `calibration`: as in
+    CellParts. `scratch` is its own and gone afterwards; `log_dir` stays."""
 
     planned: PlannedFork
     load: CellLoad
@@ -91,6 +95,7 @@ class ForkSetup:
     scratch: Path
     log_dir: Path
     log_prefix: str  # from the cell file to `log_dir`
+    calibration: Calibration | None = None
 
 
 @dataclass
@@ -107,6 +112,7 @@ class Draft:
     burn_check: BurnCheck | None = None
     warmup: Warmup | None = None
     windows: list[Window] = field(default_factory=list)
+    clock_speed_after: float | None = None
     capacity: Capacity | None = None
     sampler: Sampler | None = None
     memory: MemorySampler | None = None
@@ -132,6 +138,10 @@ def finish(setup: ForkSetup, draft: Draft) -> Fork:
         )
     if status is Status.INVALID:
         draft.reasons.append(too_few_valid(draft.windows))
+    off = burn_off(draft.burn_check, rules.thresholds)
+    if off and status is not Status.FAILED:
+        status = Status.INVALID
+        draft.reasons.append(off)
     if draft.capacity and not is_known(draft.capacity):
         message = f"the search for the capacity came to no end: {draft.capacity.outcome}"
         draft.reasons.append(Reason(code="no-capacity", message=message))
@@ -152,6 +162,7 @@ def finish(setup: ForkSetup, draft: Draft) -> Fork:
         burn_check=draft.burn_check,
         warmup=draft.warmup,
         windows=tuple(draft.windows),
+        clock_speed_after=draft.clock_speed_after,
         capacity=draft.capacity,
         samples=draft.sampler.samples if draft.sampler else (),
         memory=draft.memory.readings if draft.memory else (),

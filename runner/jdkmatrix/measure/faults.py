@@ -45,6 +45,7 @@ _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (KernelError, "kernel", "fault"),
 )
 INTERNAL_ERROR = "internal-error"
+BURN_OFF = "burn-off"
 # Of the program of an experiment, or of what a server answered.
 _ANY_OTHER = "measurement"
 
@@ -52,6 +53,8 @@ KINDS: dict[str, Kind] = {
     **{code: kind for _, code, kind in _ENDS},
     INTERNAL_ERROR: "fault",
     _ANY_OTHER: "outcome",
+    # The work of a request was not what it should be: the clock of the host, or another compilation of it.
+    BURN_OFF: "fault",
     # Boxes are there to be run into.
     **dict.fromkeys(("threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"), "outcome"),
     # What the server owed under the load: a shortfall of a window (Window.shortfalls), and no fault wherever it stands.
@@ -75,7 +78,8 @@ def faults(status: Status, ends: Iterable[str], gates: Iterable[str]) -> tuple[s
         by_the_server = any(KINDS.get(code) == "outcome" for code in codes)
         return () if by_the_server else tuple(code for code in codes if KINDS.get(code) == "fault")
     if status is Status.INVALID:
-        return tuple(code for code in dict.fromkeys(gates) if KINDS.get(code, "fault") == "fault")
+        of_fork = [code for code in ends if KINDS.get(code) == "fault"]
+        return tuple(code for code in dict.fromkeys([*of_fork, *gates]) if KINDS.get(code, "fault") == "fault")
     return ()
 
 

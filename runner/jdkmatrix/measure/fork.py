@@ -30,9 +30,11 @@ from jdkmatrix.measure.limit_outcome import outcomes
 from jdkmatrix.measure.limit_watch import LimitWatch
 from jdkmatrix.measure.observe import Bench
 from jdkmatrix.measure.phases import measure_phases
-from jdkmatrix.measure.warming import warm
+from jdkmatrix.measure.warming import settle, warm
+from jdkmatrix.measure.warmup import Gate, ahead_s
 from jdkmatrix.measure.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.measure.windows import Listener, Windows
+from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler, read_gauges
 from jdkmatrix.records import Audit, BurnCheck, CapacityLoad, Fork, Reason
@@ -178,14 +180,18 @@ def _load(
         try:
             if limit_path:
                 block_at_most(connection, limit_path, rules.warmup.block_ms_max)
-            draft.warmup = warm(bench, key, setup.load, rules.warmup, jit_cpus=jit_cpus, listener=listener)
+            draft.warmup = warm(bench, key, setup.load, _gate(setup), jit_cpus=jit_cpus, listener=listener)
             setup.pinner.confine(server.pid, setup.cpu_sets.sut)
+            if set(jit_cpus) != set(setup.cpu_sets.sut):
+                settling = settle(bench, setup.load, rules.warmup, listener)
+                draft.warmup = draft.warmup.model_copy(update={"settling": settling})
             if remote:
                 remote.delay_at_most(None)
             if limit_path:
                 block_at_most(connection, limit_path, None)
             with _memory(setup, launch, server, draft):
                 _measure_phases(setup, bench, draft, listener)
+            draft.clock_speed_after = read_clock_speed(setup.cpu_sets.sut[-1])
             if may_end and not server.is_alive:
                 return  # its outcome says why
             overloaded = ended_overloaded(
@@ -196,7 +202,7 @@ def _load(
                 connection.get("/gauges")
                 # A request of a new kind: before the windows it would spoil them (Bench.observe says how).
                 if setup.burn_rounds:
-                    draft.burn_check = _check_burn(setup, connection)
+                    draft.burn_check = _check_burn(setup, connection, draft.clock_speed_after)
         finally:
             draft.driver_command = tuple(session.command)
     if setup.workload.application == "banking":
@@ -300,12 +306,27 @@ def _log_lines(launch: Launch) -> Iterator[str]:
             continue  # the server ended before it wrote one
 
 
+def _gate(setup: ForkSetup) -> Gate:
+    ahead = ahead_s(setup.load, windows=setup.windows, window_s=setup.window_s)
+    return Gate(setup.matrix.warmup, ahead, setup.precision)
+
+
 def _jit_cpus(setup: ForkSetup) -> tuple[int, ...]:
     """Where the compiler may run until the server is warm."""
     extra = setup.cpu_sets.driver if setup.matrix.warmup.jit_on_driver_cpus else ()
     return tuple(sorted({*setup.cpu_sets.sut, *extra}))
 
 
-def _check_burn(setup: ForkSetup, connection: Connection) -> BurnCheck:
+def _check_burn(setup: ForkSetup, connection: Connection, clock_speed_before: float | None) -> BurnCheck:
+    """The faster of two readings around it is the clock of that moment: what disturbs one makes it slower."""
     answer = connection.get_json(f"/burn?rounds={setup.burn_rounds}&repeats={_BURN_REPEATS}")
-    return BurnCheck(rounds=setup.burn_rounds, asked_us=setup.planned.key.burn_us, best_us=float(answer["best_us"]))
+    after = read_clock_speed(setup.cpu_sets.sut[-1])
+    calibrated = setup.calibration.clock_speed if setup.calibration else None
+    now = max(clock_speed_before, after) if clock_speed_before and after else None
+    asked_us = setup.planned.key.burn_us
+    return BurnCheck(
+        rounds=setup.burn_rounds,
+        asked_us=asked_us,
+        best_us=float(answer["best_us"]),
+        expected_us=asked_us * calibrated / now if calibrated and now else None,
+    )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.records import (
+    BurnCheck,
     CellLoad,
     CpuRole,
     CpuUse,
@@ -131,6 +132,23 @@ def too_few_valid(windows: Sequence[Window]) -> Reason:
         code="too-few-valid-windows",
         message=f"{which}: {', '.join(codes)}",
         figures={"valid": valid, "of": len(windows)},
+    )
+
+
+def burn_off(check: BurnCheck | None, limits: Thresholds) -> Reason | None:
+    """Is a request's work not the one that was calibrated? The host's clock is accounted for: this is about the JVM."""
+    if check is None or check.expected_us is None:
+        return None
+    off = check.best_us / check.expected_us - 1
+    if abs(off) <= limits.burn_off_max:
+        return None
+    return Reason(
+        code="burn-off",
+        message=(
+            f"{check.asked_us:g} µs of work took {check.best_us:.1f} µs at best, where {check.expected_us:.1f} µs are "
+            "expected at the CPU's speed of that moment: this JVM does other work than was calibrated"
+        ),
+        figures={"off": off, "max": limits.burn_off_max},
     )
 
 
@@ -310,7 +328,7 @@ def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
     steal_max = limits.steal_per_precision_max * means.precision if of_server else limits.steal_share_max
     if use.steal_share > steal_max:
         yield Reason(
-            code="steal",
+            code="steal" if of_server else "steal-driver",
             message=f"the hypervisor took {use.steal_share:.1%} of the CPU time of {whose} away",
             figures={"steal_share": use.steal_share, "max": steal_max},
         )
@@ -318,7 +336,7 @@ def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
     foreign_max = min(limits.foreign_sut_share_max, of_precision) if of_server else limits.foreign_cpu_share_max
     if use.foreign_share > foreign_max:
         yield Reason(
-            code="foreign-cpu",
+            code="foreign-cpu" if of_server else "foreign-cpu-driver",
             message=f"other processes used {use.foreign_share:.1%} of the CPUs of {whose}",
             figures={"foreign_share": use.foreign_share, "own_share": use.own_share, "max": foreign_max},
         )

@@ -23,7 +23,7 @@ from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.irq_time import irq_time_accounting
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.assemble import Parts, assemble, java_of, tuning_for
-from jdkmatrix.measure.calibrate import calibrate
+from jdkmatrix.measure.calibrate import calibrate, count_rounds
 from jdkmatrix.measure.draft import CellParts
 from jdkmatrix.measure.kernel import cannot_set
 from jdkmatrix.measure.origins import origins
@@ -58,7 +58,7 @@ class Prepared:
     servers: tuple[ServerFacts, ...]
     drivers: tuple[DriverFacts, ...]
     jdks: tuple[JdkRecord, ...]
-    calibrations: tuple[Calibration, ...]
+    calibration: Calibration | None  # None: nothing burns
     provenance: Provenance
     notes: tuple[str, ...]
 
@@ -129,11 +129,12 @@ def prepare(
     only: Mapping[str, Sequence[str | int]],
     *,
     seed: int,
-    known_calibrations: Sequence[Calibration],
+    known_calibration: Calibration | None,
     pinner: Pinner,
     say: Say,
 ) -> Prepared:
-    """Select, plan and get everything ready. `seed`: of the order of forks.
+    """Select, plan and get everything ready. `seed`: of the order of forks; `known_calibration`: of the run that goes
+    on.
 
     Raises:
         MatrixError: no cell is selected, none can be measured here, or a part cannot be had.
@@ -150,12 +151,12 @@ def prepare(
         reasons = "\n  ".join(dict.fromkeys(impossible.values()))
         raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
     possible = [cell for cell in cells if cell not in impossible]
-    calibrations = _calibrations(matrix, parts, possible, topology, known_calibrations, say)
+    calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
     cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
-    served = dict(assemble(matrix, parts, cpu_sets, calibrations, pinner))
+    served = dict(assemble(matrix, parts, cpu_sets, calibration, pinner))
     ready: dict[CellKey, CellParts | AloneParts] = {
         **served,
-        **dict(assemble_alone(matrix, parts, cpu_sets, calibrations, pinner)),
+        **dict(assemble_alone(matrix, parts, cpu_sets, calibration, pinner)),
     }
     return Prepared(
         plan=plan,
@@ -167,7 +168,7 @@ def prepare(
         ),
         drivers=_distinct(part.driver.facts for part in served.values()),
         jdks=_jdk_records(load_catalogue(project.jdks), parts.jdks, {cell.jdk for cell in cells}),
-        calibrations=tuple(calibrations.values()),
+        calibration=calibration,
         provenance=origins(parts, handed_over()),
         notes=_notes(ready),
     )
@@ -255,24 +256,18 @@ def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
     )
 
 
-def _calibrations(
-    matrix: Matrix,
-    parts: Parts,
-    cells: Sequence[CellKey],
-    topology: Topology,
-    known: Sequence[Calibration],
-    say: Say,
-) -> dict[str, Calibration]:
-    """One per JDK that has cells with burn; those of a resumed run stay as they are."""
-    calibrations = {calibration.jdk: calibration for calibration in known}
-    for cell in cells:
-        if cell.burn_us and cell.jdk not in calibrations:
-            say(f"calibrating burn on {cell.jdk}")
-            cpu = _cpu_sets(matrix, cell, topology).sut[-1]
-            calibrations[cell.jdk] = calibrate(
-                cell.jdk, java_of(parts.jdks, cell.jdk), parts.workloads.burn_jar, cpu=cpu
-            )
-    return calibrations
+def _calibration(
+    matrix: Matrix, parts: Parts, cells: Sequence[CellKey], topology: Topology, say: Say
+) -> Calibration | None:
+    """For all JDKs of the run; None where no cell burns."""
+    burning = next((cell for cell in cells if cell.burn_us), None)
+    if burning is None:
+        return None
+    jdk = matrix.driver.jdk
+    say(f"calibrating burn on {jdk}, for all JDKs")
+    java, jar = java_of(parts.jdks, jdk), parts.workloads.burn_jar
+    cpu = _cpu_sets(matrix, burning, topology).sut[-1]
+    return calibrate(lambda: count_rounds(jdk, java, jar, cpu=cpu), matrix.measure)
 
 
 def _distinct(facts: Iterable[DriverFacts]) -> tuple[DriverFacts, ...]:

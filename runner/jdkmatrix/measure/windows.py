@@ -8,6 +8,7 @@ from typing import Protocol
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.measure.gates import USUAL, Means, window_reasons, window_shortfalls
 from jdkmatrix.measure.observe import Bench
+from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records import Load, LoadResult, RateLoad, Window
 from jdkmatrix.sut.proof import check_served
 
@@ -41,6 +42,7 @@ class Windows:
             ProofError: requests ran on other threads than the executor's.
             MatrixError: as Bench.observe.
         """
+        clock_speed = read_clock_speed(self.bench.cpu_sets.sut[-1])
         seen = self.bench.observe(load, duration_s, label=label)
         if seen.served:
             check_served(seen.served, self.executor)
@@ -62,6 +64,7 @@ class Windows:
                 means=self.means,
             ),
             shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
+            clock_speed=clock_speed,
         )
         self.listener.step(f"{title}: {_figures(window)}{_verdict(window)}")
         return window

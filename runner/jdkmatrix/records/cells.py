@@ -140,7 +140,8 @@ class Reason(Record):
 
 
 class WarmupWindow(Record):
-    stage: Literal["moderate", "load"]  # at a moderate rate; then under the load that will be measured
+    # At a moderate rate; then under the load that will be measured; then so with the JIT on the SUT's CPUs again.
+    stage: Literal["moderate", "load", "settling"]
     t_s: float  # its end
     rate_rps: float  # asked for, or achieved where the load is a closed loop
     completed: int
@@ -153,7 +154,12 @@ class WarmupWindow(Record):
 class SeriesSteadiness(Record):
     """What a test for the steady state says of the windows under the measured load. `figure`: "cpu_us_per_request" or
     "p99_us"; `from_window`: index of the first window of the steady rest, whose geometric mean is `level`; `change`:
-    the trend over that rest, as a share. None: too few windows."""
+    the trend over that rest, as a share. None: too few windows.
+
+    `drift_per_s`: in the last `tail_s` of that rest, as a share (-0.01: falls by 1 % a second); over all of `tail_s` it
+    may fall by `fall_max`, and `drift_tail_least` is the lower end of its one-sided 95 % interval there; `drift_ahead`:
+    over `ahead_s`, which is what is measured next, but no longer than `tail_s`. None: too few windows, nothing is
+    promised of this figure, or a record from before it was looked at."""
 
     figure: Literal["cpu_us_per_request", "p99_us"]
     finding: str
@@ -162,6 +168,12 @@ class SeriesSteadiness(Record):
     level: float | None
     change: float | None
     trend_p: float | None
+    drift_per_s: float | None = None
+    tail_s: float | None = None
+    drift_tail_least: float | None = None
+    fall_max: float | None = None
+    ahead_s: float | None = None
+    drift_ahead: float | None = None
 
 
 class Warmup(Record):
@@ -169,11 +181,15 @@ class Warmup(Record):
     series: tuple[SeriesSteadiness, ...] = ()
     time_to_steady_s: float | None = None  # from the process's start to 95 % of the steady performance; None: not seen
     steady: bool  # the gate opened under the measured load, before its cap
+    settling: tuple[WarmupWindow, ...] = ()  # after the gate, with the JIT on the SUT's CPUs alone; thrown away
     jit_cpus: tuple[int, ...]  # where the JIT compiler ran meanwhile; during the windows it runs on the SUT's CPUs
     duration_s: float
 
 
 class Window(Record):
+    """`clock_speed`: how fast a CPU of the SUT did a piece of serial work right before it (probes/clock_speed.py), in
+    divisions per microsecond; None: not read."""
+
     index: int
     t_s: float  # its start
     load: LoadResult
@@ -181,6 +197,7 @@ class Window(Record):
     host: Pressure
     remote: RemoteStats | None = None  # of the remote system that the server calls; None: it calls none
     served: Served | None = None  # None: the server could not be asked, or an older record
+    clock_speed: float | None = None
     reasons: tuple[Reason, ...] = ()  # faults of the host or of the measurement; not empty: invalid
     shortfalls: tuple[Reason, ...] = ()  # what the server did not do; a result, and no reason to drop the window
 
@@ -245,11 +262,13 @@ class Proof(Record):
 
 
 class BurnCheck(Record):
-    """`rounds` of burn as the warm SUT runs them; `best_us` is the fastest of several."""
+    """`rounds` of burn as the warm SUT runs them; `best_us` is the fastest of several, `expected_us` what they take at
+    the clock speed of that moment, by that of the calibration; None: a clock speed is not known."""
 
     rounds: int
     asked_us: float
     best_us: float
+    expected_us: float | None = None
 
 
 class Audit(Record):
@@ -285,6 +304,7 @@ class Fork(Record):
     burn_check: BurnCheck | None
     warmup: Warmup | None
     windows: tuple[Window, ...]
+    clock_speed_after: float | None = None  # as Window.clock_speed, after the last one
     capacity: Capacity | None = None
     samples: tuple[Sample, ...]
     memory: tuple[MemoryReading, ...] = ()

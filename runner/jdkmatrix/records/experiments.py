@@ -292,7 +292,8 @@ ExperimentResult = Annotated[BurnResult | SpawnResult | PinningResult | FanoutRe
 class ExperimentFork(Record):
     """One process of the program. `host`: over `host_span_s` seconds, from the last reading before what it measured to
     the first after it; over its whole life, start and warm-up included, where it tells no such span, and in older
-    records (which have no `host_span_s`). None where it did not run.
+    records (which have no `host_span_s`). None where it did not run. `clock_speed_before` and
+    `_after` it, as Window.clock_speed.
 
     `result` is None where it failed; an outcome other than "complete" is a finding, not a failure."""
 
@@ -310,6 +311,8 @@ class ExperimentFork(Record):
     pinning: Pinning
     host: Pressure | None
     host_span_s: float | None = None
+    clock_speed_before: float | None = None
+    clock_speed_after: float | None = None
     remote: RemoteStats | None = None
     result: ExperimentResult | None
     limits: tuple[Enforcement, ...] = ()

@@ -86,13 +86,15 @@ class ServerFacts(Record):
 
 
 class Calibration(Record):
-    """How many rounds of burn make a microsecond, on an idle CPU of this host with this JDK."""
+    """How many rounds of burn make a microsecond on an idle CPU of this host; `jdk` is what counted them. For all JDKs
+    of a run: what differs between two calibrations is the host's clock at that moment, not the JDK."""
 
     jdk: str
     rounds_per_us: float
     repeats: int
     spread: float  # (max - min) / median over the repeats
     cpu: int
+    clock_speed: float | None = None  # as Window.clock_speed, before and after it on average
 
 
 class Stopping(Record):
@@ -165,13 +167,15 @@ class RunRecord(Record):
     other_servers: tuple[ServerFacts, ...] = ()
     drivers: tuple[DriverFacts, ...]
     jdks: tuple[JdkRecord, ...]
-    calibrations: tuple[Calibration, ...]
+    calibrations: tuple[Calibration, ...]  # none where nothing burns; one per JDK in records from before it was one
     cells: tuple[CellKey, ...]  # planned, in the order of the report
     not_testable: tuple[NotTestable, ...]
     # "CELL_ID#FORK" in the order of execution, over all sessions; a repeated attempt is "CELL_ID#FORK.ATTEMPT"
     # (CellKey.fork_label). While the run is not complete: the first attempts of all that may run.
     order: tuple[str, ...]
     stopping: Stopping | None = None  # None: the number of blocks was fixed beforehand
+    # The share to which the protocol promises to know a ratio; None: a run from before this was recorded.
+    promised_precision: float | None = None
     provenance: Provenance | None = None  # None: a run from before this was recorded
     notes: tuple[str, ...] = ()  # what a reader must know, e.g. SUT and driver overlap
     sessions: tuple[Session, ...] = ()  # empty: a run from before they were recorded

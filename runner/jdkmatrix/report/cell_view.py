@@ -12,6 +12,7 @@ from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import Logs, attempt_views, order_words
 from jdkmatrix.report.cell_figures import failed_words, of_metric, percentile
 from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, metrics_of
+from jdkmatrix.report.clock import speed_words
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.judgements import Judgements
@@ -207,6 +208,7 @@ def _facts(fork: Fork, key: CellKey, run: RunRecord) -> tuple[Fact, ...]:
         Fact("Proof of executor", _proof(fork)),
         Fact("Proof under load", under_load_words(fork)),
         Fact("Work check", _work(fork, key)),
+        Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows"),
         *_of_workload(fork),
     )
 
@@ -247,4 +249,5 @@ def _work(fork: Fork, key: CellKey) -> str:
             if key.burn_us
             else "not needed: no added work per request"
         )
-    return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked"
+    expected = "" if check.expected_us is None else f", {check.expected_us:.1f} expected at the CPU’s speed of then"
+    return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked{expected}"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from jdkmatrix.records import Fork, HostFacts, JdkRecord, RunRecord, Status
 from jdkmatrix.report.again import aa_notices
 from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.clock import clock_notices
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import plural, span
 from jdkmatrix.report.published import web
@@ -179,6 +180,7 @@ def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[No
             f"{plural(len(loaded.damaged), 'file')}: nothing here counts what stood there. The files are named below."
         )
         found.append(Notice("warn", "Result files damaged or missing", text))
+    found += clock_notices((*loaded.cells, *loaded.experiments), run.promised_precision)
     found += [Notice("info", "Note of the run", note) for note in run.notes]
     return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from jdkmatrix.records import Fork, Sample
+from jdkmatrix.records import Fork, Sample, SeriesSteadiness, WarmupWindow
 from jdkmatrix.report import charts
 from jdkmatrix.report.facts import ranges
-from jdkmatrix.report.numbers import digits, plural
+from jdkmatrix.report.numbers import MISSING, digits, plural
 from jdkmatrix.report.views import Chart
 
 _MIB = 1024 * 1024
@@ -58,12 +58,45 @@ def warmup_note(fork: Fork) -> str:
     state = "steady" if warmup.steady else "not steady when the cap was reached"
     if warmup.time_to_steady_s is not None:
         state += f"; 95 % of the steady performance {warmup.time_to_steady_s:.1f} s after the process's start"
-    return (
-        f"{plural(len(warmup.windows) - loaded, 'window')} at a moderate rate, then {loaded} under the load to be "
-        f"measured (shaded); {warmup.duration_s:.0f} s, {state}. In the last one a request took "
-        f"{digits(last.cpu_us_per_request, 3)} µs of CPU, and the JIT {last.jit_share * 100:.1f} % of one CPU. "
-        f"Meanwhile the JIT ran on CPUs {ranges(warmup.jit_cpus)}."
+    return " ".join(
+        (
+            f"{plural(len(warmup.windows) - loaded, 'window')} at a moderate rate, then {loaded} under the load to be "
+            f"measured (shaded); {warmup.duration_s:.0f} s, {state}. In the last one a request took {_cost(last)}. "
+            f"Meanwhile the JIT ran on CPUs {ranges(warmup.jit_cpus)}.",
+            *(_drift(series) for series in warmup.series if series.drift_per_s is not None),
+            *_settling(warmup.settling),
+        )
     )
+
+
+def _drift(series: SeriesSteadiness) -> str:
+    """What may still have changed while it was measured."""
+    per_s, ahead, least = map(_signed, (series.drift_per_s, series.drift_ahead, series.drift_tail_least))
+    return (
+        f"CPU per request drifted by {per_s} a second in the last {series.tail_s:g} s: {ahead} over the "
+        f"{series.ahead_s:g} s that were measured next. Over all {series.tail_s:g} s that is {least} at worst, where "
+        f"{_signed(-(series.fall_max or 0), 3)} is allowed."
+    )
+
+
+def _signed(value: float | None, significant: int = 2) -> str:
+    """A change as per cent."""
+    if value is None:
+        return MISSING
+    return f"{'+' if value > 0 else ''}{digits(value * 100, significant)} %"
+
+
+def _settling(windows: Sequence[WarmupWindow]) -> Iterable[str]:
+    if windows:
+        costs = " and then ".join(_cost(window) for window in windows)
+        yield (
+            f"Then the JIT had the server’s CPUs alone, and {plural(len(windows), 'settling window')} went unmeasured: "
+            f"a request took {costs}."
+        )
+
+
+def _cost(window: WarmupWindow) -> str:
+    return f"{digits(window.cpu_us_per_request, 3)} µs of CPU, and the JIT {window.jit_share * 100:.1f} % of one CPU"
 
 
 def _charts(fork: Fork, wanted: Iterable[_Series], bands: Bands, end_s: float) -> tuple[Chart, ...]:

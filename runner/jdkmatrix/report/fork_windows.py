@@ -122,6 +122,7 @@ _GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
     (
         "Driver and host",
         (
+            ("Speed of a CPU before it", "divisions/µs", lambda w: quantity(w.clock_speed, 4, why="not read")),
             ("Driver's share of its CPUs", "", lambda w: share(w.load.driver_cpu_share)),
             ("Send lateness, p99", "ms", _lateness),
             ("Foreign CPU, on the server’s CPUs", "", _use("sut", lambda use: use.foreign_share)),

@@ -8,6 +8,7 @@ import re
 from jdkmatrix.records import CellKey
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,180}")
+METHOD_PAGE = "method.html"  # of every run, beside its index
 _UNSAFE_RUN = re.compile(r"[^A-Za-z0-9._+-]+")
 
 

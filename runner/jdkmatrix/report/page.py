@@ -20,6 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.report.method import PROVOKED, read_provoked
 
 _PARTS = (
     "base.html.j2",
@@ -28,6 +29,8 @@ _PARTS = (
     "alone.html.j2",
     "alone-cell.html.j2",
     "macros.html.j2",
+    "method.html.j2",
+    PROVOKED,
     "report.css",
     "report.js",
 )
@@ -93,6 +96,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.globals.update(shared)
+        self.provoked = read_provoked(templates)
         self._css = (templates / "report.css").read_text("utf-8").replace("\r\n", "\n")
         self._js = as_script((templates / "report.js").read_text("utf-8").replace("\r\n", "\n"))
 

@@ -18,7 +18,8 @@ from jdkmatrix.report.cellstats import Cells, State
 from jdkmatrix.report.charts import DASHES, executor_order
 from jdkmatrix.report.heat import legend
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, judge_run
-from jdkmatrix.report.names import cell_page, file_stem
+from jdkmatrix.report.method import view_method
+from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.page import Pages, vega_library
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.swap import replacing
@@ -61,6 +62,7 @@ def build_site(runs: Sequence[LoadedRun], out_dir: Path, *, templates: Path) -> 
         dashes=DASHES,
         statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
         tail_lines=logs.TAIL_LINES,
+        method_page=METHOD_PAGE,
     )
     with replacing(out_dir) as fresh:
         library = fresh / _LIBRARY
@@ -106,6 +108,16 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
             other_runs=others,
             specs={**view.charts, **alone.charts},
             library_inline=True,
+        ),
+        "utf-8",
+    )
+    (folder / METHOD_PAGE).write_text(
+        pages.render(
+            "method.html.j2",
+            view=view_method(loaded.run, pages.provoked),
+            run_id=loaded.run.run_id,
+            specs={},
+            library_inline=False,
         ),
         "utf-8",
     )

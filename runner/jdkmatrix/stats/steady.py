@@ -34,17 +34,39 @@ from typing import Literal
 
 from jdkmatrix.errors import MatrixError
 
+CONFIDENCE = 0.95  # one-sided
+_FEWEST_WINDOWS = 4
+
+
+@dataclass(frozen=True)
+class DriftRules:
+    """How much a cost may fall over its last windows, a share. These are `patience_windows` at most; with as many the
+    estimate decides, whatever its scatter."""
+
+    fall_max: float
+    patience_windows: int
+
+    def __post_init__(self) -> None:
+        if not self.fall_max > 0 or self.patience_windows < _FEWEST_WINDOWS:
+            raise MatrixError(
+                f"steady: fall_max > 0 and patience_windows >= {_FEWEST_WINDOWS} are needed, found"
+                f" {self.fall_max:g} and {self.patience_windows}"
+            )
+
 
 @dataclass(frozen=True)
 class SteadyRules:
+    """`drift`: None where nothing is promised of the series."""
+
     tail_windows: int = 12
     trend_alpha: float = 0.1  # two-sided
     change_max: float = 0.05  # over the rest, as a share
+    drift: DriftRules | None = None
 
     def __post_init__(self) -> None:
-        if self.tail_windows < 4 or not 0 < self.trend_alpha < 1 or not self.change_max > 0:
+        if self.tail_windows < _FEWEST_WINDOWS or not 0 < self.trend_alpha < 1 or not self.change_max > 0:
             raise MatrixError(
-                "steady: tail_windows >= 4, 0 < trend_alpha < 1 and change_max > 0 are needed, found"
+                f"steady: tail_windows >= {_FEWEST_WINDOWS}, 0 < trend_alpha < 1 and change_max > 0 are needed, found"
                 f" {self.tail_windows}, {self.trend_alpha:g} and {self.change_max:g}"
             )
 
@@ -53,8 +75,25 @@ class Finding(Enum):
     TOO_SHORT = "too few windows"
     SETTLING = "the best cut leaves only the last windows"
     FALLING = "the rest still falls"
+    UNCERTAIN = "the rest scatters too much to tell whether it still falls"
     RISING = "the rest rises"
     FLAT = "flat"
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Of the last `windows`, as shares; -0.1: fell by 10 %. `per_window`: their Theil-Sen slope; `least` and `most`:
+    the ends of its one-sided intervals (CONFIDENCE), over all of them."""
+
+    windows: int
+    per_window: float
+    least: float
+    most: float
+
+    @property
+    def whole(self) -> float:
+        """Over all of them."""
+        return (1 + self.per_window) ** self.windows - 1
 
 
 @dataclass(frozen=True)
@@ -62,7 +101,7 @@ class Steadiness:
     """`from_window`: index of the first window after the cut; `level`: geometric mean of the rest, in the series' unit.
 
     `change`: over the rest, by its Theil-Sen slope, as a share (-0.1: fell by 10 %). All three are None where the
-    series is too short.
+    series is too short; `drift` is so too where the rules have none.
     """
 
     finding: Finding
@@ -70,6 +109,7 @@ class Steadiness:
     level: float | None
     change: float | None
     trend_p: float | None
+    drift: Drift | None = None
 
     @property
     def steady(self) -> bool:
@@ -103,13 +143,30 @@ def steadiness(values: Sequence[float], rules: SteadyRules | None = None) -> Ste
     slope = float(theilslopes(rest, order)[0])
     p_value = float(kendalltau(order, rest).pvalue) if len(set(rest)) > 1 else 1.0
     change = math.expm1(slope * (len(rest) - 1))
+    trending = p_value < rules.trend_alpha and abs(change) > rules.change_max
+    drift = _drift(rest, rules.drift) if rules.drift else None
     if cut == len(logs) - rules.tail_windows:
         finding = Finding.SETTLING
-    elif p_value < rules.trend_alpha and abs(change) > rules.change_max:
+    elif trending:
         finding = Finding.RISING if change > 0 else Finding.FALLING
     else:
-        finding = Finding.FLAT
-    return Steadiness(finding, cut, math.exp(sum(rest) / len(rest)), change, p_value)
+        finding = _of_drift(drift, rules.drift) if rules.drift and drift else Finding.FLAT
+    return Steadiness(finding, cut, math.exp(sum(rest) / len(rest)), change, p_value, drift)
+
+
+def _of_drift(drift: Drift, rules: DriftRules) -> Finding:
+    patient = drift.windows == rules.patience_windows
+    if -(drift.whole if patient else drift.least) <= rules.fall_max:
+        return Finding.FLAT
+    return Finding.FALLING if drift.most < 0 else Finding.UNCERTAIN
+
+
+def _drift(rest: Sequence[float], rules: DriftRules) -> Drift:
+    from scipy.stats import theilslopes  # noqa: PLC0415
+
+    last = rest[-rules.patience_windows :]
+    slope, _, low, high = map(float, theilslopes(last, range(len(last)), alpha=2 * CONFIDENCE - 1))
+    return Drift(len(last), math.expm1(slope), *(math.expm1(end * len(last)) for end in (low, high)))
 
 
 def time_to_steady_s(

@@ -13,6 +13,7 @@ from jdkmatrix.report.alone.stacks import pinned_view
 from jdkmatrix.report.alone.views import AloneForkView
 from jdkmatrix.report.alone.words import amount, figure_words, outcome_views
 from jdkmatrix.report.attempts import order_words
+from jdkmatrix.report.clock import speed_words
 from jdkmatrix.report.numbers import Figure, digits, missing, plural, share
 from jdkmatrix.report.views import Fact, LogView
 from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, pinned_words
@@ -92,6 +93,7 @@ def _facts(fork: ExperimentFork, run: RunRecord) -> tuple[Fact, ...]:
         facts.started(fork.started_at, fork.ended_at),
         Fact("CPUs", cpus),
         Fact("Pinned", pinned_words(pinning.method, pinning.why_not_cgroup)),
+        Fact("CPU speed", speed_words(fork), "of serial work on one of its CPUs, before and after"),
     ]
     found += [Fact("Given up", compromise) for compromise in pinning.compromises]
     if fork.limits:

@@ -199,7 +199,7 @@ static void find_ksoftirqds(void) {
 
 /* One reading: everything is read first, between two looks at the clock, then written. */
 static void snapshot(const char *kind, int number, const char *edge) {
-    char stat[65536], cpus[8192] = "", schedstats[TASKS][128];
+    char stat[65536], cpus[8192] = "", cpuacct[256], schedstats[TASKS][128];
     int64_t clocks_ns[TASKS];
     int64_t from_ns = now_ns(CLOCK_MONOTONIC);
     for (int i = 0; i < task_count; i++) {
@@ -207,6 +207,7 @@ static void snapshot(const char *kind, int number, const char *edge) {
         clocks_ns[i] = clock_getcpuclockid(tasks[i].pid, &clock) ? -1 : now_ns(clock);
     }
     slurp("/proc/stat", stat, sizeof stat);
+    slurp("/sys/fs/cgroup/cpuacct/cpuacct.usage_percpu", cpuacct, sizeof cpuacct);
     for (int i = 0; i < task_count; i++) {
         char path[64];
         snprintf(path, sizeof path, "/proc/%d/schedstat", tasks[i].pid);
@@ -222,6 +223,10 @@ static void snapshot(const char *kind, int number, const char *edge) {
     printf("{\"kind\":\"%s\",\"window\":%d,\"load\":\"%s\",\"hog_percent\":%d,\"edge\":\"%s\",\"monotonic_ns\":[%ld,%ld],\"answers\":%lu,\"stat\":",
            kind, number, LOADS[shared->load], shared->hog_percent, edge, from_ns, to_ns, shared->answers);
     print_text(cpus);
+    if (*cpuacct) {
+        printf(",\"cpuacct\":");
+        print_text(cpuacct);
+    }
     printf(",\"cpu_clock_ns\":{");
     for (int i = 0; i < task_count; i++) printf("%s\"%s\":%ld", i ? "," : "", tasks[i].name, clocks_ns[i]);
     printf("},\"schedstat\":{");

@@ -8,7 +8,8 @@ import java.util.Arrays;
  * <p>Whatever disturbs a batch of rounds (an interrupt, another process, the JIT compiler) makes it longer, never
  * shorter. So a repeat takes the 10th percentile of its batches' times: low enough to leave the disturbed ones out,
  * and, unlike the minimum, not decided by one lucky batch at a higher clock. The calibration is the median of the
- * repeats, and their spread says how far to trust it.
+ * repeats, which are spread evenly over the time, and their spread says how far to trust it: how much the clock of the
+ * CPU moves meanwhile.
  *
  * @param roundsPerUs median over the repeats
  * @param repeats how many there were
@@ -16,8 +17,8 @@ import java.util.Arrays;
  */
 public record Calibration(double roundsPerUs, int repeats, double spread) {
     private static final long BATCH_NS = 1_000_000;
-    private static final int BATCHES_PER_REPEAT = 50;
-    private static final int MIN_REPEATS = 5;
+    private static final int REPEATS = 20;
+    private static final int MIN_BATCHES_PER_REPEAT = 10;
     private static final double QUANTILE = 0.10;
 
     /**
@@ -27,11 +28,10 @@ public record Calibration(double roundsPerUs, int repeats, double spread) {
      */
     public static Calibration measure(double seconds) {
         long batchRounds = warmUp((long) (seconds / 3 * 1e9));
-        long repeatNs = BATCH_NS * BATCHES_PER_REPEAT;
-        int repeats = Math.max(MIN_REPEATS, (int) (seconds * 2 / 3 * 1e9 / repeatNs));
-        double[] roundsPerUs = new double[repeats];
-        for (int repeat = 0; repeat < repeats; repeat++) {
-            roundsPerUs[repeat] = repeat(batchRounds);
+        int batches = Math.max(MIN_BATCHES_PER_REPEAT, (int) (seconds * 2 / 3 * 1e9 / REPEATS / BATCH_NS));
+        double[] roundsPerUs = new double[REPEATS];
+        for (int repeat = 0; repeat < REPEATS; repeat++) {
+            roundsPerUs[repeat] = repeat(batchRounds, batches);
         }
         return of(roundsPerUs);
     }
@@ -55,8 +55,8 @@ public record Calibration(double roundsPerUs, int repeats, double spread) {
         return rounds;
     }
 
-    private static double repeat(long batchRounds) {
-        long[] elapsed = new long[BATCHES_PER_REPEAT];
+    private static double repeat(long batchRounds, int batches) {
+        long[] elapsed = new long[batches];
         for (int batch = 0; batch < elapsed.length; batch++) {
             elapsed[batch] = Burn.timedNs(batchRounds);
         }

@@ -1,0 +1,284 @@
+"""Do the gates catch what they say they catch? Real forks whose windows are disturbed on purpose.
+
+    python bench/provoke.py [--windows N] [--json FILE] [--only NAME …]
+
+A server is measured as in any run, in windows of 3 s. Between windows a hog is started or ended: a process that
+computes for a share of every 20 ms on one CPU. Quiet windows and disturbed ones take turns in random order in one
+fork. For each kind the table says how many windows the gates refused, and by which ones. Of quiet windows few may
+be refused, of disturbed ones nearly all must be. Exit status: 0 the goals are met, 1 one is missed, 2 something is
+missing.
+
+Needs a host on which nothing else runs: whatever does is a disturbance too, and is refused as one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+
+from rich.console import Console
+from rich.table import Table
+
+from jdkmatrix import launch
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cgroup_tree import probe
+from jdkmatrix.host.limits import CONTROLLERS
+from jdkmatrix.measure.campaign import Campaign
+from jdkmatrix.measure.origins import source_revision
+from jdkmatrix.measure.pinning import pinning
+from jdkmatrix.measure.prepare import prepare
+from jdkmatrix.project import find_project
+from jdkmatrix.records import CellRecord, Fork, RateLoad, Window
+from jdkmatrix.store.runs import RunStore
+
+WINDOW_S = 3.0
+PRECISION = 0.05
+CAUGHT_MIN = 0.95
+FALSE_ALARMS_MAX = 0.02
+_HOG = """
+import os, sys, time
+cpu, share = int(sys.argv[1]), float(sys.argv[2])
+os.sched_setaffinity(0, {cpu})
+due = time.monotonic()
+while True:
+    begun = time.thread_time()
+    while time.thread_time() - begun < 0.02 * share:
+        pass
+    due = max(due + 0.02, time.monotonic())
+    time.sleep(max(0.0, due - time.monotonic()))
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fork: a cell, and the shares of a CPU of which the hogs between its windows take turns (0: none)."""
+
+    name: str
+    workload: str
+    executor: str
+    load: str
+    on: str  # whose CPU the hog is on: "sut" or "driver"
+    shares: tuple[float, ...]
+    cpus: int = 1
+
+
+CASES = (
+    Case("closed loop", "mp-ping", "virtual", "saturate-50", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
+    Case("closed loop, pool", "mp-ping", "liberty", "saturate-50", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
+    Case("constant rate", "mp-ping", "virtual", "rate-2000", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
+    Case("constant rate, driver", "mp-ping", "virtual", "rate-2000", "driver", (0.0, 0.25, 0.50)),
+    Case("bank, remote beside driver", "banking-servlet-2ms", "virtual", "provoked-rate", "driver", (0.0, 0.25, 0.50)),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of all windows of one kind. `rps`, `share`: their means, of requests/s and of the server's use of its CPUs."""
+
+    case: str
+    on: str
+    hog_share: float
+    windows: int
+    refused: int
+    gates: dict[str, int]
+    rps: float
+    share: float
+
+
+@dataclass
+class Turns:
+    """A listener of a fork that puts the next disturbance in place as soon as a window is over."""
+
+    cpu: int
+    shares: Sequence[float]
+    placed: list[float] = field(default_factory=list)
+    _hog: subprocess.Popen[bytes] | None = None
+
+    def step(self, text: str) -> None:
+        if re.match(r"window \d+/", text) and len(self.placed) < len(self.shares):
+            self.place(self.shares[len(self.placed)])
+
+    def place(self, share: float) -> None:
+        self.end()
+        self.placed.append(share)
+        if share:
+            command = [sys.executable, "-I", "-c", _HOG, str(self.cpu), str(share)]
+            self._hog = launch.spawn(command, cpus=[self.cpu])
+
+    def end(self) -> None:
+        hog, self._hog = self._hog, None
+        if hog is not None:
+            launch.terminate(hog, grace_s=0)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--windows", type=int, default=20, help="of each kind (default 20)")
+    parser.add_argument("--json", type=Path, help="write the outcomes here")
+    parser.add_argument("--only", action="append", choices=[case.name for case in CASES], help="these forks only")
+    arguments = parser.parse_args()
+    console = Console()
+    try:
+        cases = [case for case in CASES if not arguments.only or case.name in arguments.only]
+        outcomes, host = _run(cases, arguments.windows, console)
+    except MatrixError as error:
+        print(error, file=sys.stderr)
+        return 2
+    _show(outcomes, console)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({**host, "outcomes": [asdict(one) for one in outcomes]}, indent=1) + "\n")
+    return 0 if all(_meets(one) for one in outcomes if one.on == "sut") else 1
+
+
+def _meets(one: Outcome) -> bool:
+    """The goal of disturbances on the server's CPUs, and of windows without one."""
+    if one.hog_share == 0:
+        return one.refused <= FALSE_ALARMS_MAX * one.windows
+    return one.refused >= CAUGHT_MIN * one.windows
+
+
+def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Outcome], dict[str, object]]:
+    project = find_project()
+    matrix = load_matrix(project.matrix)
+    outcomes: list[Outcome] = []
+    with _folder() as folder, pinning(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as pinner:
+        for number, case in enumerate(cases):
+            count = 1 + windows * len(case.shares)
+            chosen = _only(matrix, case, count)
+            ready = prepare(
+                project, chosen, "provoked", {}, seed=number, known_calibration=None, pinner=pinner, say=console.print
+            )
+            store = RunStore.create(folder / str(number))
+            campaign = Campaign(
+                matrix=chosen, profile=chosen.profiles["provoked"], plan=ready.plan, parts=ready.parts,
+                host=ready.host, pinner=pinner, store=store,
+            )  # fmt: skip
+            sets = next(iter(ready.parts.values())).cpu_sets
+            shares = [*case.shares] * windows
+            random.Random(number).shuffle(shares)
+            turns = Turns((sets.sut if case.on == "sut" else sets.driver)[0], shares)
+            campaign.measure(campaign.open(console.print), Listening(turns, console))
+            turns.end()
+            outcomes += _outcomes(case, _fork(store, ready.plan.cells[0]), [0.0, *turns.placed])
+    host: dict[str, object] = {
+        "measured_at": datetime.now(UTC).date().isoformat(),
+        "commit": source_revision(project.root, None)[0],
+        "cpu": ready.host.cpu.model,
+        "kernel": ready.host.kernel.split()[0],
+        "virtualisation": ready.host.virtualisation,
+        "irq_time_accounting": ready.host.irq_time_accounting,
+        "window_s": WINDOW_S,
+        "precision": PRECISION,
+    }
+    return outcomes, host
+
+
+def _only(matrix: Matrix, case: Case, count: int) -> Matrix:
+    """With one profile, of one fork of this case."""
+    select = Selection(
+        workload=(case.workload,), server=("open-liberty",), jdk=("temurin-25",), executor=(case.executor,),
+        cpus=(case.cpus,), burn_us=(0,), load=(case.load,),
+    )  # fmt: skip
+    profile = Profile(
+        description="one fork, disturbed",
+        blocks=1,
+        windows=count,
+        window_s=WINDOW_S,
+        precision=PRECISION,
+        select=select,
+    )
+    loads = {**matrix.loads, "provoked-rate": RateLoad(rate_rps=1000, connections=50)}
+    axes = matrix.axes.model_copy(update={"load": (*matrix.axes.load, "provoked-rate")})
+    measure = matrix.measure.model_copy(update={"repeats_max": 0})
+    return matrix.model_copy(
+        update={"loads": loads, "axes": axes, "profiles": {"provoked": profile}, "measure": measure}
+    )
+
+
+@dataclass
+class Listening:
+    """Passes the steps of the fork on."""
+
+    turns: Turns
+    console: Console
+
+    def step(self, text: str) -> None:
+        self.console.print(f"  {text}", highlight=False)
+        self.turns.step(text)
+
+    def forks_ahead(self, forks: int) -> None: ...
+
+    def fork_started(self, planned: object) -> None: ...
+
+    def fork_finished(self, fork: object, cell: object) -> None: ...
+
+    def decided(self, text: str) -> None: ...
+
+
+def _fork(store: RunStore, key: object) -> Fork:
+    cell = store.read_cell(key)  # type: ignore[arg-type]
+    if not isinstance(cell, CellRecord) or not cell.forks:
+        raise MatrixError("the fork was not recorded")
+    fork = cell.forks[-1]
+    if not fork.windows:
+        raise MatrixError(f"the fork has no windows: {'; '.join(reason.message for reason in fork.reasons)}")
+    return fork
+
+
+def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[Outcome]:
+    """`placed`: what stood beside each window; the first window had nothing beside it and is left out, since the
+    disturbances were drawn for those after it."""
+    by_share: dict[float, list[Window]] = {}
+    for window, share in list(zip(fork.windows, placed, strict=False))[1:]:
+        by_share.setdefault(share, []).append(window)
+    for share, windows in sorted(by_share.items()):
+        gates = Counter(code for window in windows for code in {reason.code for reason in window.reasons})
+        yield Outcome(
+            case=case.name,
+            on=case.on,
+            hog_share=share,
+            windows=len(windows),
+            refused=sum(not window.valid for window in windows),
+            gates=dict(sorted(gates.items())),
+            rps=fmean(window.load.throughput_rps for window in windows),
+            share=fmean(window.sut.cpu_share for window in windows),
+        )
+
+
+def _show(outcomes: Sequence[Outcome], console: Console) -> None:
+    table = Table("fork", "hog", "on the CPU of", "windows", "refused", "by", "req/s", "server's share")
+    for one in outcomes:
+        table.add_row(
+            one.case, f"{one.hog_share:.0%}", one.on, str(one.windows), str(one.refused),
+            ", ".join(f"{code} {count}" for code, count in one.gates.items()) or "–",
+            f"{one.rps:,.0f}", f"{one.share:.2f}",
+        )  # fmt: skip
+    console.print(table)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="provoke-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        yield folder
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""One calibration for a run, and only where the clock stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.topology import Topology
+from jdkmatrix.measure import prepare as module
+from jdkmatrix.measure.assemble import Parts
+from jdkmatrix.measure.calibrate import calibrate
+from jdkmatrix.provision.jdks.resolve import Available
+from jdkmatrix.records import Calibration
+from tests.builders import key
+
+MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
+RULES = MATRIX.measure
+
+
+def counted(spread: float, rounds_per_us: float = 700.0) -> Calibration:
+    return Calibration(jdk="temurin-25", rounds_per_us=rounds_per_us, repeats=20, spread=spread, cpu=1)
+
+
+def test_the_first_count_with_a_steady_clock_is_taken() -> None:
+    counts: Iterator[Calibration] = iter([counted(0.031), counted(0.009, 718.5), counted(0.001)])
+    assert calibrate(lambda: next(counts), RULES) == counted(0.009, 718.5)
+    assert next(counts).spread == 0.001, "nothing was counted once more"
+
+
+def test_a_clock_that_never_stands_still_is_refused_with_its_figures() -> None:
+    counts = iter([counted(0.031), counted(0.0101), counted(0.05)])
+    with pytest.raises(MatrixError) as refused:
+        calibrate(lambda: next(counts), RULES)
+    told = str(refused.value)
+    assert "the speed of CPU 1 varied by 3.10% and then 1.01% and then 5.00% within 4 s" in told
+    assert "measure.calibration_spread_max allows 1.00%" in told
+    assert "\n" not in told
+
+
+def test_one_jdk_counts_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute later the host's clock is another one, and "100 µs" on the next JDK were more work by up to 5 %."""
+    asked: list[tuple[str, int]] = []
+
+    def count(jdk: str, java: Path, jar: Path, *, cpu: int) -> Calibration:
+        asked.append((jdk, cpu))
+        return counted(0.001, 700.0 + 40 * len(asked))
+
+    monkeypatch.setattr(module, "count_rounds", count)
+    monkeypatch.setattr(module, "_cpu_sets", lambda *_: SimpleNamespace(sut=(2, 3)))
+    host = cast(Topology, None)
+    nothing: dict[str, Any] = {"entry": None, "source": "made up", "version": "", "version_output": "", "release": {}}
+    jdk = Available(home=Path("/jdk"), **nothing)
+    workloads = cast(Any, SimpleNamespace(burn_jar=Path("burn.jar")))
+    parts = Parts(workloads, servers={}, jdks={"temurin-25": jdk, "temurin-21.0.8": jdk}, drivers={})
+    cells = [key(jdk=name, burn_us=100) for name in ("temurin-21.0.8", "temurin-25")]
+    made = module._calibration(MATRIX, parts, cells, host, print)
+    assert made is not None
+    assert made.rounds_per_us == 740.0
+    assert asked == [(MATRIX.driver.jdk, 3)]
+    assert module._calibration(MATRIX, parts, [key()], host, print) is None, "nothing burns"
+    assert len(asked) == 1

@@ -1,0 +1,59 @@
+"""The page of the method: every gate that exists is described, with the limits of its run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.config.model import Thresholds
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.report.method import GATES, PROVOKED, read_provoked, view_method
+from tests.project import ROOT
+from tests.report_fixtures import QUICK, synthetic_run
+
+TEMPLATES = ROOT / "report-templates"
+# Limits of what counts as a result, not of which windows count.
+OF_RESULTS = {"valid_windows_min", "achieved_rate_min", "error_share_max"}
+# What the server did: a result, which no gate refuses.
+SHORTFALLS = {"no-answers", "rate-missed", "errors", "too-few-valid-windows"}
+
+
+def test_every_gate_is_described_and_nothing_else() -> None:
+    source = (ROOT / "runner/jdkmatrix/measure/gates.py").read_text()
+    given = {code for line in re.findall(r"code=(.+),\n", source) for code in re.findall(r'"([a-z-]+)"', line)}
+    described = [code for gate in GATES for code in gate.codes]
+    assert set(described) == given - SHORTFALLS
+    assert len(described) == len(set(described))
+
+
+def test_every_limit_has_its_gate() -> None:
+    assert {limit for gate in GATES for limit in gate.limits} == set(Thresholds.model_fields) - OF_RESULTS
+
+
+def test_limits_are_those_of_the_run(tmp_path: Path) -> None:
+    run = synthetic_run(tmp_path, QUICK).run
+    changed = run.model_copy(update={"matrix": {**run.matrix, "thresholds": {"foreign_sut_share_max": 0.0375}}})
+    gates = view_method(changed, read_provoked(TEMPLATES)).gates
+    assert gates[0].limits == (("foreign_sut_share_max", "0.0375"), ("foreign_cpu_share_max", "not in this run"))
+
+
+def test_what_was_provoked_is_what_was_recorded() -> None:
+    """The goals of bench/provoke.py, on the record that the page shows."""
+    outcomes = read_provoked(TEMPLATES).outcomes
+    assert {one.hog_share for one in outcomes} >= {0.0, 0.05, 0.10, 0.25}
+    for one in outcomes:
+        assert set(one.gates) <= {code for gate in GATES for code in gate.codes}
+        assert (one.refused > 0) == bool(one.gates)
+        assert one.refused <= one.windows
+
+
+@pytest.mark.parametrize(("text", "told"), [("{", "Invalid JSON"), ('{"cpu": 1}', "measured_at")])
+def test_a_broken_record_is_told_with_its_file(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / PROVOKED).write_text(text)
+    with pytest.raises(MatrixError, match=told) as raised:
+        read_provoked(tmp_path)
+    assert str(tmp_path / PROVOKED) in str(raised.value)
+    with pytest.raises(MatrixError, match="cannot be read"):
+        read_provoked(tmp_path / "nowhere")
