@@ -47,11 +47,11 @@ SHORTENED = {
     "foreign_cpu_share_max = 0.10": "foreign_cpu_share_max = 1.0",
     "jit_per_precision_max = 1.0": "jit_per_precision_max = 100.0",
     "saturated_share_drop_max = 0.05": "saturated_share_drop_max = 1.0",
-    "driver_late_share_max = 0.25": "driver_late_share_max = 1.0",
+    "driver_late_share_max = 0.50": "driver_late_share_max = 1.0",
     "runner_cpu_share_max = 0.05": "runner_cpu_share_max = 1.0",
     "driver_cpu_share_max = 0.90": "driver_cpu_share_max = 1.0",
     "remote_cpu_share_max = 0.90": "remote_cpu_share_max = 1.0",
-    "remote_late_p99_us_min = 500": "remote_late_p99_us_min = 1e9",
+    "remote_late_share_max = 0.02": "remote_late_share_max = 1e9",
     "achieved_rate_min = 0.99": "achieved_rate_min = 0.0",
 }
 

@@ -109,9 +109,8 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Parts:
 
 def ready(parts: Parts) -> dict[CellKey, CellParts | AloneParts]:
     cpus = dict.fromkeys(RUNS, CPUS)
-    calibrations = {"temurin-25": CALIBRATION}
-    served = dict(assemble(MATRIX, parts, cpus, calibrations, PINNER))
-    return {**served, **dict(assemble_alone(MATRIX, parts, cpus, calibrations, PINNER))}
+    served = dict(assemble(MATRIX, parts, cpus, CALIBRATION, PINNER))
+    return {**served, **dict(assemble_alone(MATRIX, parts, cpus, CALIBRATION, PINNER))}
 
 
 def digests(
@@ -141,9 +140,9 @@ def test_the_remote_systems_jdk_decides_the_cells_that_call_it(shared: Parts) ->
 
     def inputs(version: str) -> dict[CellKey, Any]:
         parts = replace(shared, jdks={**shared.jdks, "temurin-21.0.8": replace(old, version=version)})
-        cpus, calibrations = dict.fromkeys(RUNS, CPUS), {"temurin-25": CALIBRATION}
-        made = {**dict(assemble(matrix, parts, cpus, calibrations, PINNER)),
-                **dict(assemble_alone(matrix, parts, cpus, calibrations, PINNER))}  # fmt: skip
+        cpus = dict.fromkeys(RUNS, CPUS)
+        made = {**dict(assemble(matrix, parts, cpus, CALIBRATION, PINNER)),
+                **dict(assemble_alone(matrix, parts, cpus, CALIBRATION, PINNER))}  # fmt: skip
         return {one: part.inputs for one, part in made.items()}
 
     before, after = inputs("21.0.8+9"), inputs("21.0.9+1")

@@ -281,7 +281,14 @@ def test_a_window_is_recorded_with_both() -> None:
 
 @pytest.mark.parametrize(
     ("late_us", "delay_s", "codes"),
-    [(490, 0.002, []), (510, 0.002, ["remote-late"]), (99_000, 1.0, []), (101_000, 1.0, ["remote-late"])],
+    [
+        (990, 0.002, []),
+        (1010, 0.002, ["remote-late"]),
+        (2900, 0.02, []),
+        (3100, 0.02, ["remote-late"]),
+        (19_900, 1.0, []),
+        (20_100, 1.0, ["remote-late"]),
+    ],
 )
 def test_how_late_the_remote_system_may_be_follows_its_delay(late_us: float, delay_s: float, codes: list[str]) -> None:
     remote = remote_stats(late_us=late_us, cpu_share=0.5)

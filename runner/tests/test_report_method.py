@@ -36,7 +36,8 @@ def test_limits_are_those_of_the_run(tmp_path: Path) -> None:
     run = synthetic_run(tmp_path, QUICK).run
     changed = run.model_copy(update={"matrix": {**run.matrix, "thresholds": {"foreign_sut_share_max": 0.0375}}})
     gates = view_method(changed, read_provoked(TEMPLATES)).gates
-    assert gates[0].limits == (("foreign_sut_share_max", "0.0375"), ("foreign_cpu_share_max", "not in this run"))
+    assert ("foreign_sut_share_max", "0.0375") in gates[0].limits
+    assert ("foreign_cpu_share_max", "not in this run") in gates[0].limits
 
 
 def test_what_was_provoked_is_what_was_recorded() -> None:

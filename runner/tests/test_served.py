@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.measure.gates import served_reasons
 from jdkmatrix.measure.observe import Bench, Observed
 from jdkmatrix.measure.windows import Windows
@@ -172,6 +174,8 @@ def measured(executor: str, seen: Served | None) -> Window:
     """A window of a server that was seen so."""
 
     class Seen:
+        cpu_sets = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False)
+
         def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
             return Observed(t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure(), remote=None, served=seen)
 

@@ -77,7 +77,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
             servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),
             drivers=(),
             jdks=(),
-            calibrations=(),
+            calibration=None,
             provenance=Provenance(inputs=(), parts=()),
             notes=(),
         )

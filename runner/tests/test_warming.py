@@ -33,6 +33,13 @@ class Server:
     jit_shares: list[float]
     asked: list[tuple[Load, float, str]] = field(default_factory=list)
 
+    @property
+    def session(self) -> Server:
+        return self
+
+    def nearest(self, load: RateLoad) -> RateLoad:
+        return load
+
     def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
         self.asked.append((load, duration_s, label))
         jit_share = self.jit_shares[min(len(self.asked), len(self.jit_shares)) - 1]

@@ -228,8 +228,9 @@ class Thresholds(Table):
     driver_late_share_max: Share
     runner_cpu_share_max: Share
     remote_cpu_share_max: Share
-    remote_late_p99_us_min: Annotated[float, Field(gt=0)]
     remote_late_share_max: Annotated[float, Field(ge=0)]
+    remote_late_p99_us_max: Annotated[float, Field(gt=0)]
+    remote_late_short_share_max: Annotated[float, Field(ge=0)]
     achieved_rate_min: Share
     error_share_max: Share
     saturated_share_min: Share
@@ -241,6 +242,7 @@ class Thresholds(Table):
     steal_share_max: Share
     foreign_per_precision_max: Annotated[float, Field(ge=0)]
     foreign_sut_share_max: Share
+    idle_overhead_share_max: Share
     foreign_cpu_share_max: Share
     throttled_share_max: Share
     swapped_bytes_per_s_max: Annotated[float, Field(ge=0)]

@@ -220,7 +220,9 @@ def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds) -> Ite
             message=f"the remote system used {share:.0%} of its CPUs: it may have held requests up",
             figures={"remote_cpu_share": share, "max": limits.remote_cpu_share_max},
         )
-    late_us_max = max(limits.remote_late_p99_us_min, limits.remote_late_share_max * means.service_s * 1e6)
+    delay_us = means.service_s * 1e6
+    short_us_max = min(limits.remote_late_p99_us_max, limits.remote_late_short_share_max * delay_us)
+    late_us_max = max(short_us_max, limits.remote_late_share_max * delay_us)
     late_us = {
         name: latency.percentiles_us["99"]
         for name, latency in (("answers", remote.lateness), ("timer", remote.loop_lateness))
@@ -332,8 +334,11 @@ def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
             message=f"the hypervisor took {use.steal_share:.1%} of the CPU time of {whose} away",
             figures={"steal_share": use.steal_share, "max": steal_max},
         )
-    of_precision = limits.foreign_per_precision_max * means.precision
-    foreign_max = min(limits.foreign_sut_share_max, of_precision) if of_server else limits.foreign_cpu_share_max
+    foreign_max = limits.foreign_cpu_share_max
+    if of_server:
+        idle_share = max(0.0, 1 - use.busy_share - use.steal_share)
+        of_precision = limits.foreign_per_precision_max * means.precision
+        foreign_max = min(limits.foreign_sut_share_max, of_precision) + limits.idle_overhead_share_max * idle_share
     if use.foreign_share > foreign_max:
         yield Reason(
             code="foreign-cpu" if of_server else "foreign-cpu-driver",

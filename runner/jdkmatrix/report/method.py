@@ -36,13 +36,13 @@ GATES = (
     Gate(
         ("foreign-cpu", "foreign-cpu-driver"),
         "Other processes on our CPUs",
-        ("foreign_sut_share_max", "foreign_cpu_share_max"),
+        ("foreign_per_precision_max", "foreign_sut_share_max", "idle_overhead_share_max", "foreign_cpu_share_max"),
         "CPU time that was neither idle, nor stolen, nor used by our own processes, on the server’s CPUs and on "
         "those of the driver and the remote system. Soft interrupts, in which loopback traffic runs, are counted "
         "where this kernel puts them: that is tried at the start of every run.",
-        "A load below the limit; what shares caches, memory or a physical core from other CPUs. Leaving idle "
-        "thousands of times a second counts as foreign, so that a server with little to do is judged more strictly"
-        " than a busy one.",
+        "A load below the limit; what shares caches, memory or a physical core from other CPUs. Waking an idle CPU "
+        "up belongs to nobody, so that a share of the idle time is allowed for it: a load as small as that hides "
+        "beside a server with little to do.",
     ),
     Gate(
         ("starved",),
@@ -130,7 +130,7 @@ GATES = (
     Gate(
         ("remote-saturated", "remote-late"),
         "The remote system",
-        ("remote_cpu_share_max", "remote_late_share_max", "remote_late_p99_us_min"),
+        ("remote_cpu_share_max", "remote_late_share_max", "remote_late_p99_us_max", "remote_late_short_share_max"),
         "A remote system at the limit of its CPUs, or late at p99 against the delay that was asked for.",
         "Lateness of single answers below p99.",
     ),
