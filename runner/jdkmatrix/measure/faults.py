@@ -57,7 +57,7 @@ KINDS: dict[str, Kind] = {
     BURN_OFF: "fault",
     # Boxes are there to be run into.
     **dict.fromkeys(("threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"), "outcome"),
-    # What the server owed under the load; it may stand among the reasons of a window.
+    # What the server owed under the load: a shortfall of a window (Window.shortfalls), and no fault wherever it stands.
     **dict.fromkeys(("no-answers", "rate-missed", "errors"), "outcome"),
 }
 
