@@ -24,7 +24,8 @@ CALM = MATRIX.model_copy(
     update={
         "thresholds": MATRIX.thresholds.model_copy(
             update={"steal_per_precision_max": 100.0, "foreign_per_precision_max": 100.0,
-                    "foreign_sut_share_max": 1.0, "throttled_share_max": 1.0, "swapped_bytes_per_s_max": 1e12,
+                    "foreign_sut_share_max": 1.0, "throttled_share_max": 1.0,
+                    "runner_cpu_share_max": 1.0, "swapped_bytes_per_s_max": 1e12,
                     "clock_step_s_max": 1e6}
         )
     }

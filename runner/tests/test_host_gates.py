@@ -58,8 +58,10 @@ def test_a_cpu_that_driver_and_remote_system_fill_together_makes_a_window_invali
 
 
 def test_a_tool_that_takes_a_cpu_says_so() -> None:
-    assert codes(host(cpu_use("sut"), runner=0.06)) == ["runner-busy"]
-    assert codes(host(cpu_use("sut"), runner=0.03)) == []
+    beside = cpu_use("driver", "runner")
+    assert codes(host(cpu_use("sut"), beside, runner=0.06)) == ["runner-busy"]
+    assert codes(host(cpu_use("sut"), beside, runner=0.03)) == []
+    assert codes(host(cpu_use("sut"), cpu_use("runner"), runner=0.5)) == [], "on CPUs of its own it is in nobody's way"
 
 
 def test_the_jit_is_judged_on_the_cpus_of_the_server_by_the_promise() -> None:

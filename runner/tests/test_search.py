@@ -7,13 +7,17 @@ from typing import Any, cast
 
 import pytest
 
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Thresholds
 from jdkmatrix.drivers.base import DriverSession
+from jdkmatrix.measure.phases import measure_phases
 from jdkmatrix.measure.search import search_capacity
 from jdkmatrix.measure.windows import Windows
 from jdkmatrix.records import Capacity, CapacityLoad, Load, RateLoad, Reason, Window
 from jdkmatrix.stats.capacity import Outcome, is_known
 from jdkmatrix.stats.figures import Bound, ForkFigure, capacity_rps
 from tests.builders import fork, latency, load_result, pressure, sut_usage
+from tests.project import ROOT
 from tests.test_wrk2_driver import Bench, bench
 
 __all__ = ["bench"]
@@ -98,6 +102,28 @@ def test_ends_without_a_bracket(server: Server, outcome: Outcome, figure: ForkFi
     assert seen == figure
     assert seen is None or not seen.compares, "a bound stands in no ratio"
     assert is_known(found) == (figure is not None)
+
+
+@dataclass
+class Silent:
+    """Answers nothing, or with refusals only."""
+
+    changes: dict[str, Any]
+    asked: list[Load] = field(default_factory=list)
+    thresholds: Thresholds = load_matrix(ROOT / "matrix.toml").thresholds
+
+    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+        self.asked.append(load)
+        return Window(
+            index=index, t_s=1.0, sut=sut_usage(), host=pressure(), load=load_result(load, **self.changes)
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", [{"completed": 0, "throughput_rps": 0.0}, {"non_2xx": 1000}])
+def test_where_the_closed_loop_has_no_answer_nothing_is_searched_for(changes: dict[str, Any]) -> None:
+    server, done = Silent(changes), cast(list[Window], [])
+    assert measure_phases(LOAD, cast(Windows, cast(Any, server)), count=2, window_s=1, done=done) is None
+    assert [load.kind for load in server.asked] == ["saturate", "saturate"]
 
 
 def test_a_fork_without_a_search_has_no_capacity() -> None:

@@ -13,7 +13,7 @@ from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown,
 from jdkmatrix.records import Capacity, CapacityLoad, CellRecord, Fork, RateLoad, Reason, Status, Window
 from jdkmatrix.store.loaded import LoadedRun
 from tests.builders import cell, fork, key, load_result, pressure, sut_usage
-from tests.outcome_fixtures import run_of
+from tests.outcome_fixtures import Change, all_of, failing, missed, run_of, silent, spoilt, with_outcomes
 from tests.report_fixtures import QUICK, synthetic_run
 
 
@@ -74,6 +74,28 @@ def test_cells_without_a_figure_say_why() -> None:
     line = next(line for line in printed([failed]) if "virtual" in line)
     assert "0/2" in line
     assert "failed" in line
+
+
+def test_forks_that_fell_short_stand_below_the_table(tmp_path: Path) -> None:
+    plain = synthetic_run(tmp_path, replace(QUICK, jdks=("temurin-25",), blocks=5, windows=1, loads=("rate-2000",)))
+
+    def said(changes: dict[str, dict[int, Change]]) -> str:
+        sink = StringIO()
+        print_summary(with_outcomes(plain, changes), Console(file=sink, width=80))
+        return sink.getvalue()
+
+    never = said({"virtual": all_of(missed)})
+    assert (
+        "rate-2000: virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.00794).\n"
+    ) in never
+    assert "no pair" in never and "≥ " in never
+    some = said({"virtual": {1: missed, 2: spoilt}})
+    assert "; ratio not judged, virtual lost 2 and liberty 0 of 5 forks.\n" in some and "not judged" in some
+    silence = said({"virtual": all_of(silent)})
+    assert "no answers" in next(line for line in silence.splitlines() if line.startswith("│   virtual"))
+    assert "virtual.cpus-1.burn-0us.rate-2000#1 without a figure: no request was answered" in silence
+    assert "250 requests failed with virtual, and are in no throughput" in said({"virtual": all_of(failing)})
+    assert "virtual" not in said({}).partition("ratio: ")[2], "nothing to tell"
 
 
 @pytest.fixture

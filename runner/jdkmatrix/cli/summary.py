@@ -276,7 +276,7 @@ def _headings(cells: Sequence[CellRecord]) -> tuple[str, ...]:
 
 def _caption(cells: Sequence[CellRecord]) -> str:
     kinds = list(dict.fromkeys(_ratio_of(cell.load) for cell in cells)) or ["of req/s"]
-    caption = f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval"
+    caption = f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval (*: no evidence yet)"
     if _searched(cells):
         return caption
     caption += "; p99: of all requests of the usable forks together"
@@ -300,10 +300,14 @@ def _row(cell: CellStats, run: _Judged, *, searched: bool) -> Row:
     forks = f"{len(cell.usable)}/{cell.forks}"
     last = ratio_text(ratio) if ratio else "no pair" if run.judgements.outcomes(key) else ""
     if not cell.usable:
-        statuses = sorted({fork.status.value for fork in cell.record.forks}) or ["not measured"]
-        return Row(amber, (key.executor, forks, ", ".join(statuses), "", "–", last))
+        return Row(amber, (key.executor, forks, _why_no_figure(cell), "", "–", last))
     figures = (of_metric(one, cell, why="").text for one in (THROUGHPUT, CPU, CAPACITY if searched else P99))
     return Row(amber, (key.executor, forks, *figures, last))
+
+
+def _why_no_figure(cell: CellStats) -> str:
+    whys = {"no answers" if fork.valid_windows else fork.status.value for fork in cell.record.forks}
+    return ", ".join(sorted(whys)) or "not measured"
 
 
 def _ratio_of(load: CellLoad) -> str:

@@ -280,7 +280,8 @@ def host_reasons(host: Pressure, limits: Thresholds, means: Means = USUAL) -> It
     """What the host did that spoils whatever was measured meanwhile."""
     for use in host.cpu_use:
         yield from _of_cpus(use, limits, means)
-    if host.runner_cpu_share is not None and host.runner_cpu_share > limits.runner_cpu_share_max:
+    beside_others = any("runner" in use.roles and len(use.roles) > 1 for use in host.cpu_use)
+    if beside_others and host.runner_cpu_share is not None and host.runner_cpu_share > limits.runner_cpu_share_max:
         yield Reason(
             code="runner-busy",
             message=f"this tool itself used {host.runner_cpu_share:.0%} of a CPU while it watched",
