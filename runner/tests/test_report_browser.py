@@ -406,7 +406,7 @@ def test_the_policy_lets_nothing_out_and_nothing_in(
 def test_hostile_text_in_results_stays_text(browser: Browser, tmp_path: Path) -> None:
     site = build_site([hostile_run(tmp_path / "run")], tmp_path / "site", templates=TEMPLATES).parent
     pages = [site / "index.html", site / "method.html", *(site / "cells").glob("*.html")]
-    assert len(pages) == 4
+    assert len(pages) == 5
     context = browser.new_context(viewport={"width": 390, "height": 900})
     for file in pages:
         opened = open_page(context, file)
