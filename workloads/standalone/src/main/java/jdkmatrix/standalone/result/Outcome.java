@@ -8,6 +8,9 @@ package jdkmatrix.standalone.result;
  * @param advice what to do about it; null where there is nothing
  */
 public record Outcome(Kind kind, String message, Long atCount, String advice) {
+    /** In an array: it is filled with the class, where a literal takes heap when it is first met, and a full one has none. */
+    private static final String[] OF_THREADS = {"native thread", "create a thread"};
+
     /** The words of the key {@code outcome}. */
     public enum Kind {
         COMPLETE("complete"),
@@ -37,7 +40,7 @@ public record Outcome(Kind kind, String message, Long atCount, String advice) {
     /** Whether the host refused a thread: HotSpot and OpenJ9 tell that apart from a full heap by the message only. */
     public static boolean isOfThreads(Throwable error) {
         String message = error.getMessage();
-        return message != null && (message.contains("native thread") || message.contains("create a thread"));
+        return message != null && (message.contains(OF_THREADS[0]) || message.contains(OF_THREADS[1]));
     }
 
     public static Outcome of(OutOfMemoryError error, Long atCount) {
