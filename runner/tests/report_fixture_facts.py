@@ -51,14 +51,17 @@ def jdk_records(ids: Sequence[str]) -> tuple[JdkRecord, ...]:
 
 
 def scenario_record() -> ScenarioRecord:
-    """Of two sources, with one claim each: one with figures, link and note, one in words only."""
+    """Of two sources, with one claim each: one with figures, link, note and inferences, one with a graph and no
+    address; and a claim of the second that no scenario repeats."""
     article = ClaimSource(
         title="SYNTHETIC article",
         by="Nobody",
         date="2024-05",
         url="https://example.org/a",
         conditions="On one machine.",
+        inference="A small one.",
     )
+    leaflet = ClaimSource(title="SYNTHETIC note", no_url="A leaflet.")
     return ScenarioRecord(
         name="synthetic",
         scale="small",
@@ -79,19 +82,32 @@ def scenario_record() -> ScenarioRecord:
                         high=0.9,
                         unit="ratio",
                         as_printed="10-40 % lower",
+                        inference="Read off a graph.",
                     ),
                     PublishedFigure(
                         quantity="rate", condition="at its end", value=1100, unit="requests/s", as_printed="1100"
                     ),
                 ),
                 note="Its unit is wrong.",
+                inference="It was throttled.",
                 source=article,
             ),
             ClaimRecord(
                 id="synthetic-b",
                 condition="4 CPUs (synthetic)",
                 published="No difference.",
-                source=ClaimSource(title="SYNTHETIC note"),
+                only="graph",
+                source=leaflet,
+            ),
+        ),
+        not_repeated=(
+            ClaimRecord(
+                id="synthetic-c",
+                condition="400 CPUs (synthetic)",
+                published="A great difference.",
+                only="words",
+                not_repeated="Nobody has so many.",
+                source=leaflet,
             ),
         ),
     )

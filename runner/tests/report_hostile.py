@@ -88,14 +88,41 @@ def hostile_run(folder: Path) -> LoadedRun:
 
 def _scenario() -> ScenarioRecord:
     figure = PublishedFigure(
-        quantity=HOSTILE, arm=HOSTILE, baseline=HOSTILE, condition=HOSTILE, value=1, unit="ratio", as_printed=HOSTILE
+        quantity=HOSTILE,
+        arm=HOSTILE,
+        baseline=HOSTILE,
+        condition=HOSTILE,
+        value=1,
+        unit="ratio",
+        as_printed=HOSTILE,
+        inference=HOSTILE,
     )
-    source = ClaimSource(title=HOSTILE, by=HOSTILE, url="javascript:window.pwned=1", conditions=HOSTILE)
+    source = ClaimSource(
+        title=HOSTILE,
+        by=HOSTILE,
+        url="javascript:window.pwned=1",
+        no_url=HOSTILE,
+        conditions=HOSTILE,
+        inference=HOSTILE,
+    )
     claim = ClaimRecord(
-        id=HOSTILE, condition=HOSTILE, published=HOSTILE, figures=(figure,), note=HOSTILE, source=source
+        id=HOSTILE,
+        condition=HOSTILE,
+        published=HOSTILE,
+        figures=(figure,),
+        note=HOSTILE,
+        inference=HOSTILE,
+        not_repeated=HOSTILE,
+        source=source,
     )
     return ScenarioRecord(
-        name=HOSTILE, scale="small", scale_words=HOSTILE, description=HOSTILE, published=(HOSTILE,), claims=(claim,)
+        name=HOSTILE,
+        scale="small",
+        scale_words=HOSTILE,
+        description=HOSTILE,
+        published=(HOSTILE,),
+        claims=(claim,),
+        not_repeated=(claim,),
     )
 
 

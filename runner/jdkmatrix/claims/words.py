@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from jdkmatrix.records import ClaimSource, PublishedFigure
+from jdkmatrix.records import ClaimSource, PublishedFigure, PublishedResult
 
 MINUS = "\u2212"
+_INSTEAD = {
+    "graph": "No figure is printed: there is only a graph.",
+    "words": "No figure is printed: there are only words.",
+}
 
 
 def amount(figure: PublishedFigure) -> str:
@@ -26,9 +30,15 @@ def of_whom(figure: PublishedFigure) -> str:
     return f" {sign} ".join(part for part in (figure.arm, figure.versus or figure.baseline) if part)
 
 
+def without_figures(claim: PublishedResult) -> str | None:
+    """What a claim has in place of figures; None where it has some, or the record does not tell."""
+    return None if claim.only is None else _INSTEAD[claim.only]
+
+
 def source_line(source: ClaimSource) -> str:
-    """Title, author or site, date, address: what of them is known."""
-    return ", ".join(part for part in (source.title, source.by, source.date, source.url) if part)
+    """Title, author or site, date, address: what of them is known; and why no address is, where that is told."""
+    known = ", ".join(part for part in (source.title, source.by, source.date, source.url) if part)
+    return f"{known} (no address: {source.no_url})" if source.no_url else known
 
 
 def _exact(value: float | None) -> str:

@@ -10,18 +10,24 @@ from jdkmatrix.records.base import Record
 
 Text = Annotated[str, Field(min_length=1)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Unit = Literal["ratio", "requests/s", "ms", "s", "MB", "GiB"]
+Unit = Literal[
+    "ratio", "requests/s", "requests", "ms", "s", "min", "MB", "GB", "GiB", "threads", "files", "occurrences", "lines"
+]
+Only = Literal["graph", "words"]
 
 
 class ClaimSource(Record):
-    """Where it was published. `by`: author or site; `date`: ISO 8601, as much of it as is known; `conditions`: machine,
-    JDK, kernel and procedure, as far as they were published."""
+    """Where it was published. `by`: author or site; `date`: ISO 8601, as much of it as is known; `no_url`: why no
+    address is known; `conditions`: machine, JDK, kernel and procedure, as far as they were published; `inference`: what
+    this project concludes, which the source does not say."""
 
     title: Text
     by: Text | None = None
     date: Annotated[str, Field(pattern=r"^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$")] | None = None
     url: Text | None = None
+    no_url: Text | None = None
     conditions: Text | None = None
+    inference: Text | None = None
 
 
 class PublishedFigure(Record):
@@ -29,7 +35,7 @@ class PublishedFigure(Record):
 
     `arm`: the executor that it was seen with, by this project's name. `versus`: the executor that it is compared with:
     a quotient where the unit is "ratio", else a difference. `baseline`: in words, what a ratio is of where that is no
-    executor. `as_printed`: how the source puts it."""
+    executor. `as_printed`: how the source puts it. `inference`: what of the number is this project's reading of it."""
 
     quantity: Text
     arm: Text | None = None
@@ -41,6 +47,7 @@ class PublishedFigure(Record):
     high: Number | None = None
     unit: Unit
     as_printed: Text
+    inference: Text | None = None
 
     @model_validator(mode="after")
     def _is_one_number(self) -> Self:
@@ -58,12 +65,26 @@ class PublishedFigure(Record):
 
 
 class PublishedResult(Record):
-    """`published`: in words; `figures`: what of it is a number; `note`: what is wrong or doubtful in the original."""
+    """`published`: in words; `figures`: what of it is a number; `only`: what there is where no number was published,
+    None in records from before it was told; `note`: what the original leaves out, or where it contradicts itself;
+    `inference`: what this project concludes, which the original does not say; `not_repeated`: why no scenario repeats
+    it, None where one does."""
 
     condition: Text
     published: Text
     figures: tuple[PublishedFigure, ...] = ()
+    only: Only | None = None
     note: Text | None = None
+    inference: Text | None = None
+    not_repeated: Text | None = None
+
+    @model_validator(mode="after")
+    def _has_figures_or_not(self) -> Self:
+        if self.figures and self.only is not None:
+            raise ValueError(
+                f'only = "{self.only}" is of a claim without figures, and this one has {len(self.figures)}'
+            )
+        return self
 
 
 class ClaimRecord(PublishedResult):

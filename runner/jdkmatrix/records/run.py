@@ -107,7 +107,8 @@ class Stopping(Record):
 
 class ScenarioRecord(Record):
     """The published experiment that a run repeats. `published`: ids of what is published, `claims`: what claims.toml
-    said of them at the time of the run; `scale_words`: how far this run's size is from the published one."""
+    said of them at the time of the run, `not_repeated`: what it had then that no scenario repeats; `scale_words`: how
+    far this run's size is from the published one."""
 
     name: str
     scale: Literal["article", "small"]
@@ -115,6 +116,7 @@ class ScenarioRecord(Record):
     description: str
     published: tuple[str, ...]
     claims: tuple[ClaimRecord, ...] = ()  # empty: a run from before they were recorded
+    not_repeated: tuple[ClaimRecord, ...] = ()
 
 
 class Session(Record):

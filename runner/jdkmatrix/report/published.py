@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from jdkmatrix.claims.words import amount, of_whom
+from collections.abc import Iterable
+
+from jdkmatrix.claims.address import is_web_address
+from jdkmatrix.claims.words import amount, of_whom, without_figures
 from jdkmatrix.records import ClaimRecord, ClaimSource, PublishedFigure, RunRecord
 from jdkmatrix.report.numbers import MISSING
 from jdkmatrix.report.views import ClaimFigure, ClaimView, SourceView
@@ -10,10 +13,19 @@ from jdkmatrix.report.views import ClaimFigure, ClaimView, SourceView
 
 def published_views(run: RunRecord) -> tuple[SourceView, ...]:
     """Every source once, with its claims; both in the order of the record. Empty where a run recorded none."""
+    return _by_source(run.scenario.claims if run.scenario else ())
+
+
+def not_repeated_views(run: RunRecord) -> tuple[SourceView, ...]:
+    """As published_views, of the claims that no scenario repeats."""
+    return _by_source(run.scenario.not_repeated if run.scenario else ())
+
+
+def _by_source(claims: Iterable[ClaimRecord]) -> tuple[SourceView, ...]:
     by_source: dict[ClaimSource, list[ClaimRecord]] = {}
-    for claim in run.scenario.claims if run.scenario else ():
+    for claim in claims:
         by_source.setdefault(claim.source, []).append(claim)
-    return tuple(_source(source, claims) for source, claims in by_source.items())
+    return tuple(_source(source, of_it) for source, of_it in by_source.items())
 
 
 def _source(source: ClaimSource, claims: list[ClaimRecord]) -> SourceView:
@@ -21,17 +33,23 @@ def _source(source: ClaimSource, claims: list[ClaimRecord]) -> SourceView:
         title=source.title,
         about=", ".join(part for part in (source.by, source.date) if part) or None,
         href=web(source.url),
+        no_url=source.no_url,
         conditions=source.conditions,
-        claims=tuple(
-            ClaimView(
-                id=claim.id,
-                condition=claim.condition,
-                published=claim.published,
-                note=claim.note,
-                figures=tuple(_figure(figure) for figure in claim.figures),
-            )
-            for claim in claims
-        ),
+        inference=source.inference,
+        claims=tuple(_claim(claim) for claim in claims),
+    )
+
+
+def _claim(claim: ClaimRecord) -> ClaimView:
+    return ClaimView(
+        id=claim.id,
+        condition=claim.condition,
+        published=claim.published,
+        instead=without_figures(claim),
+        note=claim.note,
+        inference=claim.inference,
+        not_repeated=claim.not_repeated,
+        figures=tuple(_figure(figure) for figure in claim.figures),
     )
 
 
@@ -42,9 +60,10 @@ def _figure(figure: PublishedFigure) -> ClaimFigure:
         whom=of_whom(figure) or MISSING,
         amount=amount(figure),
         as_printed=figure.as_printed,
+        inference=figure.inference,
     )
 
 
 def web(url: str | None) -> str | None:
     """Only http and https become links; a record may hold any text, "javascript:" too."""
-    return url if url and url.startswith(("https://", "http://")) else None
+    return url if url and is_web_address(url) else None

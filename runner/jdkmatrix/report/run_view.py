@@ -33,7 +33,7 @@ from jdkmatrix.report.numbers import (
 from jdkmatrix.report.outcomes import TITLES, counted, finding_of, has_column, is_news, sentence
 from jdkmatrix.report.pairs import paired_words, pairs_title
 from jdkmatrix.report.precision import precision_view
-from jdkmatrix.report.published import published_views
+from jdkmatrix.report.published import not_repeated_views, published_views
 from jdkmatrix.report.sections import sections
 from jdkmatrix.report.views import CellRow, RunView, Trouble
 from jdkmatrix.report.wording import (
@@ -81,6 +81,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         family=family_words(judgements.comparisons, judgements.checks),
         sections=sections(cells, judgements, order),
         published=published_views(run),
+        not_repeated=not_repeated_views(run),
         varying=varying,
         constant=_constant(cells.keys, varying),
         rows=rows,

@@ -184,32 +184,41 @@ class JdkRow:
 
 @dataclass(frozen=True)
 class ClaimFigure:
-    """One published number: of what, under what, whose, how much."""
+    """One published number: of what, under what, whose, how much; `inference`: what of it is this project's reading."""
 
     quantity: str
     condition: str | None
     whom: str
     amount: str
     as_printed: str
+    inference: str | None
 
 
 @dataclass(frozen=True)
 class ClaimView:
+    """`instead`: what there is in place of figures; `inference`: this project's, not the source's; `not_repeated`: why
+    no scenario repeats it."""
+
     id: str
     condition: str
     published: str
+    instead: str | None
     note: str | None
+    inference: str | None
+    not_repeated: str | None
     figures: tuple[ClaimFigure, ...]
 
 
 @dataclass(frozen=True)
 class SourceView:
-    """`about`: author or site, and date, as far as they are known."""
+    """`about`: author or site, and date, as far as they are known; `no_url`: why there is no link."""
 
     title: str
     about: str | None
     href: str | None
+    no_url: str | None
     conditions: str | None
+    inference: str | None
     claims: tuple[ClaimView, ...]
 
 
@@ -233,6 +242,7 @@ class RunView:
     family: str | None  # how many comparisons the page makes and how it comes to its verdicts
     sections: tuple[Section, ...]
     published: tuple[SourceView, ...]
+    not_repeated: tuple[SourceView, ...]  # published, and repeated by no scenario
     varying: frozenset[str]  # axes with more than one value: the columns of the table
     constant: str  # the others, in words
     rows: tuple[CellRow, ...]
