@@ -169,10 +169,12 @@ def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> N
     listed = matrix(home, "scenarios")
     assert listed.returncode == 0
     assert "delay-ramp" in listed.stdout and "infoq-memory" in listed.stdout and "source:" not in listed.stdout
+    assert "repeated by no scenario:\n  infoq-profile: No scenario profiles." in listed.stdout
     one = matrix(home, "scenarios", "delay-ramp").stdout
-    assert "infoq" not in one
+    assert "infoq" not in one and "repeated by no scenario" not in one
     assert "delay-ramp-platform: " in one and "1,100 requests/s" in one
-    assert "source: An opportunity to simplify high-load programming, 2024-04-17" in one
+    assert "our inference: 1,200 requests/s of 200 ms take 240 threads" in one
+    assert "source: Java Virtual Threads: An opportunity to simplify high-load programming, 2024-04-17 (no addr" in one
 
 
 def test_schema_is_a_json_schema(home: Path) -> None:

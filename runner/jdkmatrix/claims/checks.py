@@ -1,4 +1,4 @@
-"""Cross-checks of claims.toml: what no single value can tell. Pure."""
+"""Cross-checks of claims.toml: what no single table can tell. Pure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,23 @@ def problems(registry: Registry) -> list[str]:
     return [*_sources(registry), *_arms(registry)]
 
 
-def not_in_registry(matrix: Matrix, registry: Registry) -> list[str]:
-    """Every id that a scenario of matrix.toml names and claims.toml does not have, each with its key."""
+def against_scenarios(matrix: Matrix, registry: Registry) -> list[str]:
+    """Every id that a scenario of matrix.toml names, each with its key, where claims.toml does not have it or says that
+    no scenario repeats it."""
     return [
-        f"scenarios.{name}.published[{i}]: {unknown(claim_id, registry.claims)}"
+        f"scenarios.{name}.published[{i}]: {problem}"
         for name, scenario in matrix.scenarios.items()
         for i, claim_id in enumerate(scenario.published)
-        if claim_id not in registry.claims
+        if (problem := _cannot_be_named(claim_id, registry))
     ]
+
+
+def _cannot_be_named(claim_id: str, registry: Registry) -> str | None:
+    if claim_id not in registry.claims:
+        return f"{unknown(claim_id, registry.claims)}; it is not in claims.toml"
+    if registry.claims[claim_id].not_repeated is not None:
+        return f'"{claim_id}" has a `not_repeated` in claims.toml, which says why no scenario repeats it; take one out'
+    return None
 
 
 def _sources(registry: Registry) -> Iterator[str]:
@@ -30,11 +39,9 @@ def _sources(registry: Registry) -> Iterator[str]:
         if claim.source not in registry.sources:
             yield f"claims.{name}.source: {unknown(claim.source, registry.sources)}"
     used = {claim.source for claim in registry.claims.values()}
-    for name, source in registry.sources.items():
+    for name in registry.sources:
         if name not in used and used <= set(registry.sources):  # else it may be the one that was meant
             yield f"sources.{name}: no claim is from it; take it out"
-        if source.url is not None and not source.url.startswith(("https://", "http://")):
-            yield f'sources.{name}.url: found "{source.url}"; only https:// and http:// are allowed'
 
 
 def _arms(registry: Registry) -> Iterator[str]:

@@ -36,13 +36,13 @@ def parse_claims(data: Mapping[str, Any], where: str) -> Registry:
 
 
 def load_claims_of(matrix: Matrix, path: Path, *, matrix_toml: Path) -> Registry:
-    """Read and validate `path`, which must have everything that the scenarios of `matrix` name.
+    """Read and validate `path`, which must have everything that the scenarios of `matrix` name, as repeated by one.
 
     Raises:
         ConfigError: as load_claims; or names matrix.toml, the scenario, what it names, and what there is.
     """
     registry = load_claims(path)
-    missing = checks.not_in_registry(matrix, registry)
-    if missing:
-        raise ConfigError(message(str(matrix_toml), [f"{text}; it is not in {path.name}" for text in missing]))
+    found = checks.against_scenarios(matrix, registry)
+    if found:
+        raise ConfigError(message(str(matrix_toml), found))
     return registry

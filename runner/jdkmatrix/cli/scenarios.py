@@ -10,7 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.claims.load import load_claims_of
-from jdkmatrix.claims.words import amount, of_whom, source_line
+from jdkmatrix.claims.model import Registry
+from jdkmatrix.claims.words import amount, of_whom, source_line, without_figures
 from jdkmatrix.cli.progress import clock
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.checks import unknown
@@ -86,7 +87,8 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     scenario = chosen.scenario
     if scenario:
         registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
-        scenario = scenario.model_copy(update={"claims": registry.records(scenario.published)})
+        claims = {"claims": registry.records(scenario.published), "not_repeated": registry.not_repeated()}
+        scenario = scenario.model_copy(update=claims)
     return replace(chosen, matrix=chosen.options.apply(chosen.matrix), scenario=scenario)
 
 
@@ -107,8 +109,8 @@ def cannot(matrix: Matrix, name: str, scale: ScaleName, topology: Topology, memo
 
 
 def show(only: str | None) -> None:
-    """Print every scenario with both sizes, their time, and what this host cannot do of them; one alone (`only`) with
-    what was published.
+    """Print every scenario with both sizes, their time, and what this host cannot do of them, then what was published
+    and no scenario repeats; one alone (`only`) with what was published of it.
 
     Raises:
         MatrixError: no such scenario, or as load_matrix and load_claims_of.
@@ -121,10 +123,18 @@ def show(only: str | None) -> None:
     shown = matrix.scenarios if only is None else {only: matrix.scenarios[only]}
     console = Console()
     console.print(_table(matrix, shown))
-    if only is not None:
-        for claim in registry.records(matrix.scenarios[only].published):
-            for line in claim_lines(claim):
-                console.print(escape(line), soft_wrap=True)
+    for line in _published_lines(registry, None if only is None else matrix.scenarios[only]):
+        console.print(escape(line), soft_wrap=True)
+
+
+def _published_lines(registry: Registry, scenario: Scenario | None) -> Iterator[str]:
+    if scenario is not None:
+        for claim in registry.records(scenario.published):
+            yield from claim_lines(claim)
+        return
+    yield "\nPublished, and repeated by no scenario:"
+    for claim in registry.not_repeated():
+        yield f"  {claim.id}: {claim.not_repeated}"
 
 
 def _table(matrix: Matrix, shown: Mapping[str, Scenario]) -> Table:
@@ -151,9 +161,17 @@ def claim_lines(claim: ClaimRecord) -> Iterator[str]:
         under = f" ({figure.condition})" if figure.condition else ""
         what = f"{figure.quantity}{f', {whom}' if whom else ''}{under}"
         yield f'  {what}: {amount(figure)}, printed as "{figure.as_printed}"'
+        if figure.inference:
+            yield f"    our inference: {figure.inference}"
+    if instead := without_figures(claim):
+        yield f"  {instead}"
     if claim.note:
         yield f"  note: {claim.note}"
+    if claim.inference:
+        yield f"  our inference: {claim.inference}"
     yield f"  source: {source_line(claim.source)}"
+    if claim.source.inference:
+        yield f"    our inference about it: {claim.source.inference}"
 
 
 def _about(scenario: Scenario) -> str:

@@ -1,0 +1,172 @@
+"""What a run of a scenario records of claims.toml, and what its page and a terminal show of that."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.claims.load import load_claims
+from jdkmatrix.cli.scenarios import chosen_here, claim_lines
+from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.explain import ConfigError
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.project import Project
+from jdkmatrix.records import ClaimRecord, ClaimSource, PublishedFigure, RunRecord, ScenarioRecord
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.site import build_site
+from tests.project import ROOT
+from tests.report_fixtures import QUICK, synthetic_run, with_scenario
+from tests.report_hostile import HOSTILE, hostile_run
+
+REGISTRY = load_claims(ROOT / "claims.toml")
+MATRIX = load_matrix(ROOT / "matrix.toml")
+
+
+def published_block(index: Path) -> str:
+    return index.read_text("utf-8").split('id="published"')[1].split('id="cells"')[0]
+
+
+def test_a_run_of_a_scenario_records_what_was_published(tmp_path: Path) -> None:
+    options = Options("quick", {}, scenario="delay-ramp", scale="small")
+    scenario = chosen_here(Project(ROOT, tmp_path), options).scenario
+    assert scenario is not None
+    assert [claim.id for claim in scenario.claims] == list(MATRIX.scenarios["delay-ramp"].published)
+    rates = [(one.arm, one.value, one.unit) for one in scenario.claims[0].figures if one.unit == "requests/s"]
+    assert rates == [("platform", 1100, "requests/s"), ("platform", 1200, "requests/s")]
+    assert scenario.claims[0].source.model_dump() == REGISTRY.sources["high-load"].model_dump()
+    assert scenario.not_repeated == REGISTRY.not_repeated() != ()
+    assert ScenarioRecord.model_validate_json(scenario.model_dump_json()) == scenario
+
+
+def test_a_profile_needs_no_registry(tmp_path: Path) -> None:
+    (tmp_path / "matrix.toml").symlink_to(ROOT / "matrix.toml")
+    project = Project(tmp_path, tmp_path)
+    assert chosen_here(project, Options("quick", {})).scenario is None
+    with pytest.raises(ConfigError, match=r"claims\.toml: cannot be read"):
+        chosen_here(project, Options("quick", {}, scenario="delay-ramp", scale="small"))
+
+
+def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_such_part(tmp_path: Path) -> None:
+    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
+    data = json.loads(loaded.run.model_dump_json())
+    del data["scenario"]["claims"], data["scenario"]["not_repeated"]
+    loaded = replace(loaded, run=RunRecord.model_validate(data))
+    assert loaded.run.scenario is not None
+    assert view_run(loaded, Cells(loaded.run, loaded.cells)).published == ()
+    page = build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates").read_text("utf-8")
+    assert "What was published" not in page and 'href="#published"' not in page
+
+
+def test_the_page_shows_every_claim_below_its_source(tmp_path: Path) -> None:
+    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
+    first, second = view_run(loaded, Cells(loaded.run, loaded.cells)).published
+    assert (first.title, first.about, first.href) == ("SYNTHETIC article", "Nobody, 2024-05", "https://example.org/a")
+    assert (second.about, second.href, second.conditions) == (None, None, None)
+    assert [claim.id for source in (first, second) for claim in source.claims] == ["synthetic-a", "synthetic-b"]
+    ratio, rate = first.claims[0].figures
+    assert (ratio.whom, ratio.amount, ratio.as_printed) == ("virtual / liberty", "0.6 to 0.9", "10-40 % lower")
+    assert (rate.whom, rate.amount, rate.condition) == ("–", "1,100 requests/s", "at its end")
+    page = build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates").read_text("utf-8")
+    block = page.split('id="published"')[1].split('id="cells"')[0]
+    assert page.index('id="answers"') < page.index('id="published"') < page.index('id="cells"')
+    assert 'href="#published"' in page
+    for text in (
+        "synthetic-a",
+        "2 CPUs (synthetic)",
+        "Slower at high load.",
+        "0.6 to 0.9",
+        "10-40 % lower",
+        '<a href="https://example.org/a" rel="noopener noreferrer">SYNTHETIC article</a>',
+        "Nobody, 2024-05",
+        "On one machine.",
+        "<b>Note.</b> Its unit is wrong.",
+    ):
+        assert text in block
+    assert block.count("<table") == 1
+
+
+def test_the_page_sets_apart_what_no_source_says(tmp_path: Path) -> None:
+    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
+    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
+    inferences = re.findall(r'<(p|small) class="inference"><b>Our inference:</b> (.*?)</\1>', block)
+    assert inferences == [("p", "A small one."), ("small", "Read off a graph."), ("p", "It was throttled.")]
+    plain = re.sub(r'<(p|small) class="inference">.*?</\1>', "", block)
+    assert not [text for _, text in inferences if text in plain]
+
+
+def test_the_page_says_what_there_is_in_place_of_figures_and_of_an_address(tmp_path: Path) -> None:
+    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
+    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
+    repeated = block.split("<details")[0]
+    assert "No address: A leaflet." in repeated and "<h3>SYNTHETIC note" in repeated
+    assert "No figure is printed: there is only a graph." in repeated and "only words" not in repeated
+
+
+def test_the_page_lists_what_no_scenario_repeats_and_why(tmp_path: Path) -> None:
+    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
+    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
+    repeated, others = block.split("<details")
+    assert "synthetic-c" not in repeated and "Not repeated." not in repeated
+    for text in (
+        "Published, and repeated by no scenario</summary>",
+        "<h4>synthetic-c</h4>",
+        "No figure is printed: there are only words.",
+        "<b>Not repeated.</b> Nobody has so many.",
+    ):
+        assert text in others
+
+
+def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_path: Path) -> None:
+    """Neither `only`, `inference` and `no_url` nor what no scenario repeats."""
+    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
+    data = json.loads(loaded.run.model_dump_json())
+    del data["scenario"]["not_repeated"]
+    for claim in data["scenario"]["claims"]:
+        for table in (claim, claim["source"], *claim["figures"]):
+            for name in ("only", "inference", "not_repeated", "no_url"):
+                table.pop(name, None)
+    loaded = replace(loaded, run=RunRecord.model_validate(data))
+    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
+    assert "synthetic-b" in block and "SYNTHETIC note" in block
+    assert not [text for text in ("Our inference:", "No figure", "No address", "<details", "None") if text in block]
+
+
+def test_hostile_claims_stay_text(tmp_path: Path) -> None:
+    loaded = hostile_run(tmp_path / "run")
+    (source,) = view_run(loaded, Cells(loaded.run, loaded.cells)).published
+    assert source.href is None and source.no_url == HOSTILE and source.claims[0].id == HOSTILE
+    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
+    assert block.count("&lt;img src=x") == 2 * 18
+    assert "<img" not in block and "<script" not in block and "49" not in block and "javascript:" not in block
+
+
+TEXTS = st.text(min_size=1)
+
+
+@given(TEXTS, TEXTS, TEXTS, TEXTS)
+def test_a_terminal_and_a_record_have_every_word(published: str, printed: str, ours: str, why: str) -> None:
+    figure = PublishedFigure(quantity="p99", unit="s", value=1, as_printed=printed, inference=f"1 {ours}")
+    source = ClaimSource(title="T", date="2024", no_url=why, inference=f"3 {ours}")
+    claim = ClaimRecord(
+        id="x", condition="c", published=published, figures=(figure,), inference=f"2 {ours}", source=source
+    )
+    text = "\n".join(claim_lines(claim))
+    assert published in text and f'1 s, printed as "{printed}"' in text and f"T, 2024 (no address: {why})" in text
+    for number in (1, 2, 3):
+        assert re.search(rf"our inference( about it)?: {number} {re.escape(ours)}", text)
+    assert ClaimRecord.model_validate_json(claim.model_dump_json()) == claim
+
+
+def test_a_terminal_says_what_there_is_in_place_of_figures() -> None:
+    source = ClaimSource(title="T", url="https://example.org")
+    claim = ClaimRecord(id="x", condition="c", published="p", only="words", source=source)
+    line = "  No figure is printed: there are only words."
+    assert line in list(claim_lines(claim))
+    assert line not in list(claim_lines(claim.model_copy(update={"only": None})))
