@@ -76,6 +76,7 @@ class Case:
     on: str  # whose CPU the hog is on: "sut" or "driver"
     shares: tuple[float, ...]
     cpus: int = 1
+    wait_us: int = 0
 
 
 CASES = (
@@ -83,7 +84,15 @@ CASES = (
     Case("closed loop, pool", "mp-ping", "liberty", "saturate-50", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
     Case("constant rate", "mp-ping", "virtual", "rate-2000", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
     Case("constant rate, driver", "mp-ping", "virtual", "rate-2000", "driver", (0.0, 0.25, 0.50)),
-    Case("bank, remote beside driver", "banking-servlet-2ms", "virtual", "provoked-rate", "driver", (0.0, 0.25, 0.50)),
+    Case(
+        "bank, remote beside driver",
+        "banking-servlet",
+        "virtual",
+        "provoked-rate",
+        "driver",
+        (0.0, 0.25, 0.50),
+        wait_us=2_000,
+    ),
 )
 
 
@@ -193,7 +202,7 @@ def _only(matrix: Matrix, case: Case, count: int) -> Matrix:
     """With one profile, of one fork of this case."""
     select = Selection(
         workload=(case.workload,), server=("open-liberty",), jdk=("temurin-25",), executor=(case.executor,),
-        cpus=(case.cpus,), burn_us=(0,), load=(case.load,),
+        cpus=(case.cpus,), burn_us=(0,), wait_us=(case.wait_us,), load=(case.load,),
     )  # fmt: skip
     profile = Profile(
         description="one fork, disturbed",

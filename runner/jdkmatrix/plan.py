@@ -184,7 +184,7 @@ def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -
     return sum(
         overhead_s + _measured_s(matrix.loads[fork.key.load], profile)
         if fork.key.has_server
-        else _alone_s(matrix.experiments[fork.key.workload], profile)
+        else _alone_s(matrix.experiments[fork.key.workload], fork.key, profile)
         for fork in forks
     )
 
@@ -193,7 +193,7 @@ def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -
 _ALONE_S = 5.0
 
 
-def _alone_s(experiment: Experiment, profile: Profile) -> float:
+def _alone_s(experiment: Experiment, key: CellKey, profile: Profile) -> float:
     """A fork of an experiment without a server."""
     match experiment:
         case Burn() | Pinning():
@@ -201,7 +201,7 @@ def _alone_s(experiment: Experiment, profile: Profile) -> float:
         case Spawn():
             return _ALONE_S
         case Fanout():
-            return _ALONE_S + experiment.remote.delay_us / 1e6
+            return _ALONE_S + key.wait_us / 1e6
 
 
 def _measured_s(load: CellLoad, profile: Profile) -> float:

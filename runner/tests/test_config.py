@@ -61,7 +61,7 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("axes/server", ["open-libery"]), ["axes.server", 'did you mean "open-liberty"']),
         (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.remote", "say how it answers"]),
         (
-            change("workloads/mp-ping/remote", {"delay_us": 1, "size_bytes": 1}),
+            change("workloads/mp-ping/remote", {"size_bytes": 1}),
             ["workloads.mp-ping.remote", "calls no remote system"],
         ),
         (change("warmup/windw_s", 3), ["warmup.windw_s", 'did you mean "window_s"']),

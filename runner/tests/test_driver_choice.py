@@ -85,9 +85,9 @@ def test_the_loads_of_the_matrix_that_wrk2_makes() -> None:
 
 def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -> None:
     workloads = dict(MATRIX.workloads)
-    for name, timeout_s in (("banking-2ms", 2.0), ("mp-ping", None)):
+    for name, timeout_s in (("banking", 2.0), ("mp-ping", None)):
         workloads[name] = workloads[name].model_copy(update={"timeout_s": timeout_s})
-    cells = [key(workload=name, load="rate-2000") for name in ("mp-ping", "banking-2ms")]
+    cells = [key(workload=name, load="rate-2000") for name in ("mp-ping", "banking")]
     planned = planned_phases(MATRIX.model_copy(update={"workloads": workloads}), cells, 3.0)
     assert planned == {"rate-2000": (Phase(RateLoad(rate_rps=2000, connections=50), 3.0, 2.0, 1),)}
     assert planned_phases(MATRIX, cells[:1], 3.0)["rate-2000"][0].timeout_s == MATRIX.driver.timeout_s

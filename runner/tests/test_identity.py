@@ -80,14 +80,14 @@ RUNS: dict[CellKey, set[str]] = {
     },
     key("virtual", load="rate-2000"): {*SERVED, REST, *PLUGGED, "mp-ping.war"},
     key("virtual", load="saturate-50", burn_us=100): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
-    key("virtual", workload="banking-2ms", load="saturate-50"): {
+    key("virtual", workload="banking", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar",
     },
     key("virtual", workload="pinning-http-lock", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "pinning.war", "loadgen.jar",
     },
     alone("spawn-sleep", "count-1000"): {"standalone.jar"},
-    alone("fanout-1s", "count-1000"): {"standalone.jar", "remote.jar"},
+    alone("fanout", "count-1000"): {"standalone.jar", "remote.jar"},
 }  # fmt: skip
 
 

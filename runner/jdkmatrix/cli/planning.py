@@ -102,7 +102,7 @@ def show(options: Options, *, as_json: bool) -> None:
 def _table(plan: Plan, profile: str) -> Table:
     impossible = {entry.key for entry in plan.not_testable}
     table = Table(title=f"profile {profile}")
-    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", "load", "forks"):
+    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", "wait µs", "load", "forks"):
         table.add_column(heading, overflow="fold")
     for cell in plan.cells:
         forks = sum(fork.key == cell for fork in plan.sure)
@@ -112,6 +112,7 @@ def _table(plan: Plan, profile: str) -> Table:
             cell.executor,
             str(cell.cpus),
             str(cell.burn_us),
+            str(cell.wait_us),
             cell.load,
             "not testable" if cell in impossible else str(forks),
             style="dim" if cell in impossible else None,

@@ -14,7 +14,7 @@ from jdkmatrix.records import NO_SERVER
 
 # What an application needs of a feature set beyond Jakarta REST.
 _NEEDS = {"banking": "JSON binding", "pinning": "servlets"}
-AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "load")
+AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 
 
 def unknown(found: object, allowed: Iterable[object]) -> str:

@@ -21,6 +21,7 @@ Executor = Annotated[str, AfterValidator(check_executor)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Cpus = Annotated[int, Field(ge=1, le=1024)]
 BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
+WaitUs = Annotated[int, Field(ge=0, le=600_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 All = Literal["all"]
 FeatureSet = Literal["restfulWS-3.1", "restfulWS-3.1-jsonb-3.0-servlet-6.0", "microProfile-6.1"]
@@ -33,6 +34,7 @@ class Axes(Table):
     executor: Annotated[tuple[Executor, ...], Field(min_length=1)]
     cpus: Annotated[tuple[Cpus, ...], Field(min_length=1)]
     burn_us: Annotated[tuple[BurnUs, ...], Field(min_length=1)]
+    wait_us: Annotated[tuple[WaitUs, ...], Field(min_length=1)]
     load: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
@@ -82,6 +84,7 @@ class Selection(Table):
     executor: tuple[Executor, ...] | All | None = None
     cpus: tuple[Cpus, ...] | All | None = None
     burn_us: tuple[BurnUs, ...] | All | None = None
+    wait_us: tuple[WaitUs, ...] | All | None = None
     load: tuple[Name, ...] | All | None = None
 
 
@@ -182,7 +185,8 @@ class DriverChoice(Table):
 
 class RemoteRules(Table):
     """`share_driver_cpus`: on a host with too few CPUs, the remote system may have the driver's; the cell says so.
-    `warmup_delay_us_max`: longer delays are cut to this until the server is warm."""
+    `warmup_delay_us_max`: longer delays are cut to this while a server is warmed up at a moderate rate, and before a
+    ramp until it begins."""
 
     cpus: Cpus
     share_driver_cpus: bool
@@ -275,6 +279,7 @@ class Matrix(Table):
         """Is there such a thing? A product of axes pairs servers' workloads with experiments' loads, too."""
         experiment = self.experiments.get(cell.workload)
         if experiment is None:
-            return cell.load in self.loads and not needs_no_server(cell.executor)
+            waits = self.workloads[cell.workload].remote is not None or cell.wait_us == 0
+            return waits and cell.load in self.loads and not needs_no_server(cell.executor)
         load = self.task_loads.get(cell.load)
-        return load is not None and fits(experiment, cell.executor, cell.burn_us, load)
+        return load is not None and fits(experiment, cell.executor, cell.burn_us, cell.wait_us, load)

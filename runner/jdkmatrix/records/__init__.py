@@ -73,6 +73,7 @@ from jdkmatrix.records.loads import (
     StepsLoad,
     TaskLoad,
     TaskRateLoad,
+    TaskSize,
 )
 from jdkmatrix.records.memory import MemoryReading, NativeCategory
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
@@ -169,6 +170,7 @@ __all__ = [
     "SutUsage",
     "TaskLoad",
     "TaskRateLoad",
+    "TaskSize",
     "Warmup",
     "WarmupWindow",
     "Window",

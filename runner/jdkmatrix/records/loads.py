@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from fractions import Fraction
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -196,6 +196,13 @@ DEFAULT_SERVER = "open-liberty"  # of every result from before there was an axis
 NO_SERVER = "none"  # of an experiment that is a program of its own
 
 
+class TaskSize(NamedTuple):
+    """What one request asks of the server: computing, and waiting for the remote system."""
+
+    burn_us: int
+    wait_us: int
+
+
 class CellKey(Record):
     """One point in the product of all axes. `server`: a name from matrix.toml's [servers], or `NO_SERVER`; `workload`
     is then a name from [experiments] and `load` one from [task_loads]."""
@@ -205,18 +212,24 @@ class CellKey(Record):
     jdk: str
     executor: str
     cpus: int
-    burn_us: int
+    burn_us: int  # the work of one request or task
+    wait_us: int = 0  # how late the remote system answers; 0: at once, or there is none
     load: str  # a name from matrix.toml's [loads]
 
     @property
     def cell_id(self) -> str:
         """Readable and safe as a file name; unique because every axis value is in it."""
-        return f"{self.served}.{self.jdk}.{self.executor}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
+        return f"{self.served}.{self.jdk}.{self.executor}.{self._size_id}.{self.load}"
 
     @property
     def group_id(self) -> str:
         """As cell_id, of all cells whose executors are compared."""
-        return f"{self.served}.{self.jdk}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
+        return f"{self.served}.{self.jdk}.{self._size_id}.{self.load}"
+
+    @property
+    def _size_id(self) -> str:
+        wait = f".wait-{self.wait_us}us" if self.wait_us else ""
+        return f"cpus-{self.cpus}.burn-{self.burn_us}us{wait}"
 
     @property
     def group(self) -> CellKey:
@@ -226,6 +239,10 @@ class CellKey(Record):
     def fork_label(self, fork: int, attempt: int = 1) -> str:
         """One process of this cell: "CELL_ID#2", its second attempt "CELL_ID#2.2"."""
         return f"{self.cell_id}#{fork}" + (f".{attempt}" if attempt > 1 else "")
+
+    @property
+    def task(self) -> TaskSize:
+        return TaskSize(self.burn_us, self.wait_us)
 
     @property
     def has_server(self) -> bool:

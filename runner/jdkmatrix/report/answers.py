@@ -113,7 +113,7 @@ def _tally(by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> st
         counts.append(f"no pair in {conditions - len(findings)}")
     key, judged = max(by_key.items(), key=lambda item: abs(math.log(item[1].ratio.value)))
     said = ", ".join(filter(None, (marked_interval(judged), _TALLY[finding(judged, metric)])))
-    farthest = f"{ratio_value(judged.ratio)} ({said}) at {condition(key.cpus, key.burn_us)}"
+    farthest = f"{ratio_value(judged.ratio)} ({said}) at {condition(key.cpus, key.task)}"
     return f"of {conditions} conditions: {', '.join(counts)}. Farthest from 1: {farthest}."
 
 
@@ -124,7 +124,7 @@ def _outcomes_tally(by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]
     key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
     one, other = widest.contrast.numerator, widest.contrast.denominator
     farthest = f"{counted(one)} forks with {NUMERATOR}, {counted(other)} with {DENOMINATOR}"
-    where = condition(key.cpus, key.burn_us)
+    where = condition(key.cpus, key.task)
     return (
         TITLES[widest.question],
         f"of {len(by_key)} conditions: {', '.join(counts)}. Farthest apart: {farthest} at {where}.",

@@ -108,6 +108,7 @@ class CellRow:
     slot: int
     cpus: int
     burn_us: int
+    wait_us: int
     load: str
     status: str
     status_text: str

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from enum import Enum
 
-from jdkmatrix.records import CapacityLoad, CellKey, CellLoad, PinningMethod, RampLoad, SaturateLoad, Status, StepsLoad
+from jdkmatrix.records import (
+    CapacityLoad,
+    CellKey,
+    CellLoad,
+    PinningMethod,
+    RampLoad,
+    SaturateLoad,
+    Status,
+    StepsLoad,
+    TaskSize,
+)
 from jdkmatrix.report.cellstats import Metric, State
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Judged, Ratio, Verdict
@@ -148,16 +158,26 @@ def work_words(burn_us: int) -> str:
     return f"{burn_us:,} µs"
 
 
-def condition(cpus: int, burn_us: int) -> str:
-    work = f"{work_words(burn_us)} of work" if burn_us else "no added work"
-    return f"{plural(cpus, 'CPU')}, {work} per request"
+def wait_words(wait_us: int) -> str:
+    """The axis `wait_us`, as a reader calls it: "2 ms"."""
+    if wait_us < 1000:
+        return f"{wait_us} µs"
+    return f"{digits(wait_us / 1000, 4)} ms" if wait_us < 1_000_000 else f"{digits(wait_us / 1e6, 4)} s"
+
+
+def delay_words(wait_us: int) -> str:
+    return f"{wait_words(wait_us)} delay" if wait_us else "no delay"
+
+
+def condition(cpus: int, task: TaskSize) -> str:
+    work = f"{work_words(task.burn_us)} of work" if task.burn_us else "no added work"
+    delay = f", remote system after {wait_words(task.wait_us)}" if task.wait_us else ""
+    return f"{plural(cpus, 'CPU')}, {work} per request{delay}"
 
 
 def ratio_name(key: CellKey, base_executor: str) -> str:
     """ "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
-    return (
-        f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.burn_us)}, {key.load}"
-    )
+    return f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
 
 
 def pinned_words(method: PinningMethod, why_not_cgroup: str | None) -> str:
