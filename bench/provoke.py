@@ -43,6 +43,7 @@ from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.origins import source_revision
 from jdkmatrix.measure.pinning import pinning
 from jdkmatrix.measure.prepare import prepare
+from jdkmatrix.plan import select_cells
 from jdkmatrix.project import find_project
 from jdkmatrix.records import CellRecord, Fork, RateLoad, Window
 from jdkmatrix.store.runs import RunStore
@@ -171,7 +172,15 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
             count = 1 + windows * len(case.shares)
             chosen = _only(matrix, case, count)
             ready = prepare(
-                project, chosen, "provoked", {}, seed=number, known_calibration=None, pinner=pinner, say=console.print
+                project,
+                chosen,
+                chosen.profiles["provoked"],
+                select_cells(chosen, "provoked"),
+                seed=number,
+                known_calibration=None,
+                capacities_rps={},
+                pinner=pinner,
+                say=console.print,
             )
             store = RunStore.create(folder / str(number))
             campaign = Campaign(

@@ -86,7 +86,7 @@ def matrix(project: Project) -> Matrix:
 @pytest.fixture(scope="module")
 def parts(project: Project, matrix: Matrix) -> Parts:
     cells = [cell("print-small", jdk, "virtual", "count-20") for jdk in BOTH]
-    return set_up_parts(project, matrix, cells, window_s=1, say=print)
+    return set_up_parts(project, matrix, cells, window_s=1, capacities_rps={}, say=print)
 
 
 def cell(workload: str, jdk: str, executor: str, load: str, burn_us: int = 0) -> CellKey:

@@ -13,8 +13,9 @@ from pydantic import AfterValidator, Field
 from jdkmatrix.config.executors import check_executor, needs_no_server
 from jdkmatrix.config.experiments import Experiment, fits
 from jdkmatrix.config.parts import Jvm, Limits, RemoteAnswers, Seconds, Table
+from jdkmatrix.config.relative_loads import FloodLoad, ShareLoad
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.records import CellKey, CellLoad, TaskLoad
+from jdkmatrix.records import CapacityLoad, CellKey, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
 from jdkmatrix.stats.stopping import StoppingRules
 
 Executor = Annotated[str, AfterValidator(check_executor)]
@@ -253,6 +254,12 @@ class Thresholds(Table):
     clock_step_s_max: Annotated[float, Field(ge=0)]
 
 
+AskedLoad = Annotated[
+    SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad | ShareLoad | FloodLoad,
+    Field(discriminator="kind"),
+]
+
+
 class Matrix(Table):
     """matrix.toml as a whole."""
 
@@ -262,7 +269,7 @@ class Matrix(Table):
     experiments: dict[Name, Experiment] = {}
     servers: dict[Name, ServedBy]
     mixes: dict[Name, RequestMix] = {}
-    loads: dict[Name, CellLoad]
+    loads: dict[Name, AskedLoad]
     task_loads: dict[Name, TaskLoad] = {}
     tunings: dict[Name, Tuning] = {}
     profiles: dict[Name, Profile]

@@ -79,6 +79,7 @@ from jdkmatrix.records.memory import MemoryReading, NativeCategory
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.run import (
+    BasisCapacity,
     Calibration,
     CpuFacts,
     DriverFacts,
@@ -99,6 +100,7 @@ __all__ = [
     "NO_SERVER",
     "AnyCell",
     "Audit",
+    "BasisCapacity",
     "BurnCheck",
     "BurnResult",
     "Calibration",

@@ -16,7 +16,7 @@ class SaturateLoad(Record):
     """Closed loop: every connection sends its next request as soon as it has the answer."""
 
     kind: Literal["saturate"] = "saturate"
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
 
     @property
     def in_windows(self) -> SaturateLoad:
@@ -28,7 +28,7 @@ class RateLoad(Record):
 
     kind: Literal["rate"] = "rate"
     rate_rps: Annotated[float, Field(gt=0)]
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
 
     @property
     def in_windows(self) -> RateLoad:
@@ -53,7 +53,7 @@ class RampLoad(Record):
         ],
         Field(min_length=2, max_length=10_000),
     ]
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
 
     @model_validator(mode="after")
     def _is_a_ramp(self) -> Self:
@@ -118,7 +118,7 @@ class CapacityLoad(Record):
     """
 
     kind: Literal["capacity"] = "capacity"
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
     p99_max_us: Annotated[float, Field(gt=0)]
     floor_share: Annotated[float, Field(gt=0, lt=1)]
     resolution: Annotated[float, Field(gt=0, lt=1)]
@@ -138,7 +138,7 @@ class StepsLoad(Record):
 
     kind: Literal["steps"] = "steps"
     rates_rps: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=2)]
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
     step_s: Annotated[float, Field(gt=0, le=86_400)]
     warmup_rps: Annotated[float, Field(gt=0)]
     missed_max: Annotated[int, Field(ge=1)] = 2

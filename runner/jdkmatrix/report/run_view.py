@@ -105,6 +105,10 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
             )
             for c in run.calibrations
         ),
+        capacities=tuple(
+            (label(one.key), quantity(one.throughput_rps, 4, why=one.why_not or "not measured"))
+            for one in run.capacities
+        ),
         reproduce=facts.reproduce(run),
         order=run.order,
     )

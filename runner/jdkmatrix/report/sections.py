@@ -17,7 +17,7 @@ from jdkmatrix.report.section_charts import bar_charts, latency_charts
 from jdkmatrix.report.slices import Slice, slices
 from jdkmatrix.report.steps import steps_groups
 from jdkmatrix.report.views import JdkHeat, Legend, Section
-from jdkmatrix.report.wording import condition, cpu_of, load_words, throughput_of
+from jdkmatrix.report.wording import condition, cpu_of, loads_words, throughput_of
 
 
 def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tuple[Section, ...]:
@@ -42,7 +42,9 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         id=f"{ident}-{file_stem(part.keys[0].served)}-{file_stem(part.load)}",
         served=part.keys[0].served,
         load=part.load,
-        load_words=load_words(load) if load else "no cell of this load has been measured",
+        load_words=loads_words([cell.record.load for cell in part.cells])
+        if part.cells
+        else "no cell of this load has been measured",
         answers=answers(judgements, part, metrics, observed(part, order)),
         scorecard=score if compared else None,
         scorecard_condition=single_condition,

@@ -248,6 +248,7 @@ class RunView:
     not_testable: tuple[tuple[str, str], ...]  # condition, reason
     jdks: tuple[JdkRow, ...]
     calibrations: tuple[tuple[str, Figure, Figure, int, int], ...]
+    capacities: tuple[tuple[str, Figure], ...]  # what loads are shares of: where, and requests per second
     reproduce: str
     order: tuple[str, ...]
 

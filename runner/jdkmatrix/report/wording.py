@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 
 from jdkmatrix.records import (
@@ -10,6 +11,7 @@ from jdkmatrix.records import (
     CellLoad,
     PinningMethod,
     RampLoad,
+    RateLoad,
     SaturateLoad,
     Status,
     StepsLoad,
@@ -131,6 +133,23 @@ def load_words(load: CellLoad) -> str:
     return f"open loop: {digits(load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"
 
 
+def loads_words(loads: Sequence[CellLoad]) -> str:
+    """Of cells under a load of one name: it differs where it was worked out for each condition."""
+    distinct = list(dict.fromkeys(loads))
+    if len(distinct) == 1:
+        return load_words(distinct[0])
+    connections = _span([load.connections for load in distinct], "connections")
+    rates = [load.rate_rps for load in distinct if isinstance(load, RateLoad)]
+    if rates:
+        return f"open loop: {_span(rates, 'requests/s')} by condition, on a fixed schedule over {connections}"
+    return f"closed loop: {connections} by condition, each sends its next request as soon as it has the answer"
+
+
+def _span(values: Sequence[float], unit: str) -> str:
+    low, high = digits(min(values), 4), digits(max(values), 4)
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
+
+
 def throughput_of(load: CellLoad) -> str | None:
     """Which part of the load the bars of throughput show; None: all of it."""
     return "Of the step in which a fork answered most." if isinstance(load, StepsLoad) else _part_of(load)
@@ -162,7 +181,7 @@ def wait_words(wait_us: int) -> str:
     """The axis `wait_us`, as a reader calls it: "2 ms"."""
     if wait_us < 1000:
         return f"{wait_us} µs"
-    return f"{digits(wait_us / 1000, 4)} ms" if wait_us < 1_000_000 else f"{digits(wait_us / 1e6, 4)} s"
+    return f"{wait_us / 1e3:g} ms" if wait_us < 1_000_000 else f"{wait_us / 1e6:g} s"
 
 
 def delay_words(wait_us: int) -> str:
