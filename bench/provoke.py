@@ -43,6 +43,7 @@ from jdkmatrix.measure.campaign import Campaign
 from jdkmatrix.measure.origins import source_revision
 from jdkmatrix.measure.pinning import pinning
 from jdkmatrix.measure.prepare import prepare
+from jdkmatrix.plan import select_cells
 from jdkmatrix.project import find_project
 from jdkmatrix.records import CellRecord, Fork, RateLoad, Window
 from jdkmatrix.store.runs import RunStore
@@ -76,6 +77,7 @@ class Case:
     on: str  # whose CPU the hog is on: "sut" or "driver"
     shares: tuple[float, ...]
     cpus: int = 1
+    wait_us: int = 0
 
 
 CASES = (
@@ -83,7 +85,15 @@ CASES = (
     Case("closed loop, pool", "mp-ping", "liberty", "saturate-50", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
     Case("constant rate", "mp-ping", "virtual", "rate-2000", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
     Case("constant rate, driver", "mp-ping", "virtual", "rate-2000", "driver", (0.0, 0.25, 0.50)),
-    Case("bank, remote beside driver", "banking-servlet-2ms", "virtual", "provoked-rate", "driver", (0.0, 0.25, 0.50)),
+    Case(
+        "bank, remote beside driver",
+        "banking-servlet",
+        "virtual",
+        "provoked-rate",
+        "driver",
+        (0.0, 0.25, 0.50),
+        wait_us=2_000,
+    ),
 )
 
 
@@ -162,7 +172,15 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
             count = 1 + windows * len(case.shares)
             chosen = _only(matrix, case, count)
             ready = prepare(
-                project, chosen, "provoked", {}, seed=number, known_calibration=None, pinner=pinner, say=console.print
+                project,
+                chosen,
+                chosen.profiles["provoked"],
+                select_cells(chosen, "provoked"),
+                seed=number,
+                known_calibration=None,
+                capacities_rps={},
+                pinner=pinner,
+                say=console.print,
             )
             store = RunStore.create(folder / str(number))
             campaign = Campaign(
@@ -193,7 +211,7 @@ def _only(matrix: Matrix, case: Case, count: int) -> Matrix:
     """With one profile, of one fork of this case."""
     select = Selection(
         workload=(case.workload,), server=("open-liberty",), jdk=("temurin-25",), executor=(case.executor,),
-        cpus=(case.cpus,), burn_us=(0,), load=(case.load,),
+        cpus=(case.cpus,), burn_us=(0,), wait_us=(case.wait_us,), load=(case.load,),
     )  # fmt: skip
     profile = Profile(
         description="one fork, disturbed",

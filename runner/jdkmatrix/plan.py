@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from jdkmatrix.config.checks import AXES
 from jdkmatrix.config.experiments import Burn, Experiment, Fanout, Pinning, Spawn
-from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.config.model import AskedLoad, Matrix, Profile, Selection
 from jdkmatrix.counterbalance import block_orders
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import NO_SERVER, CapacityLoad, CellKey, CellLoad, NotTestable, RampedLoad, StepsLoad
+from jdkmatrix.records import NO_SERVER, CapacityLoad, CellKey, NotTestable, RampedLoad, StepsLoad
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -
     return sum(
         overhead_s + _measured_s(matrix.loads[fork.key.load], profile)
         if fork.key.has_server
-        else _alone_s(matrix.experiments[fork.key.workload], profile)
+        else _alone_s(matrix.experiments[fork.key.workload], fork.key, profile)
         for fork in forks
     )
 
@@ -193,7 +193,7 @@ def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -
 _ALONE_S = 5.0
 
 
-def _alone_s(experiment: Experiment, profile: Profile) -> float:
+def _alone_s(experiment: Experiment, key: CellKey, profile: Profile) -> float:
     """A fork of an experiment without a server."""
     match experiment:
         case Burn() | Pinning():
@@ -201,10 +201,10 @@ def _alone_s(experiment: Experiment, profile: Profile) -> float:
         case Spawn():
             return _ALONE_S
         case Fanout():
-            return _ALONE_S + experiment.remote.delay_us / 1e6
+            return _ALONE_S + key.wait_us / 1e6
 
 
-def _measured_s(load: CellLoad, profile: Profile) -> float:
+def _measured_s(load: AskedLoad, profile: Profile) -> float:
     if isinstance(load, StepsLoad):
         return load.step_s * len(load.rates_rps)
     if isinstance(load, RampedLoad):
@@ -220,7 +220,7 @@ def alone_words(experiment: Experiment, profile: Profile) -> str:
     return "until all are done"
 
 
-def length_words(load: CellLoad, profile: Profile) -> str:
+def length_words(load: AskedLoad, profile: Profile) -> str:
     """How long a fork under this load is measured."""
     if isinstance(load, StepsLoad):
         return f"up to {len(load.rates_rps)} steps of {load.step_s:g} s"

@@ -51,7 +51,7 @@ BURN = {"experiment": "burn", "warmup_s": 1.0, "drain_s": 10.0, "jvm": None, "li
 SPAWN = {"experiment": "spawn", "task": "sleep", "sleep_s": 30.0, "timeout_s": 120.0, "jvm": None, "limits": None}
 FANOUT = {
     "experiment": "fanout",
-    "remote": {"delay_us": 100_000, "size_bytes": 1024},
+    "remote": {"size_bytes": 1024},
     "timeout_s": 60.0,
     "jvm": None,
     "limits": None,

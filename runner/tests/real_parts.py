@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from jdkmatrix.cell_loads import cell_loads
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.host.cpusets import CpuSets, assign
 from jdkmatrix.host.topology import read_topology
@@ -28,7 +29,7 @@ class Silent:
 
 def parts_of(project: Project, jdks: Iterable[str]) -> Parts:
     cells = [key(jdk, "liberty") for jdk in jdks]
-    return set_up_parts(project, load_matrix(project.matrix), cells, window_s=3, say=print)
+    return set_up_parts(project, load_matrix(project.matrix), cells, window_s=3, capacities_rps={}, say=print)
 
 
 def key(jdk: str, executor: str, **changes: object) -> CellKey:
@@ -42,13 +43,13 @@ def setup_of(
     matrix = load_matrix(project.matrix)
     jdk = parts.jdks[cell.jdk]
     assert isinstance(jdk, Available), jdk
-    driver = parts.drivers["saturate-10"]
+    driver = next(iter(parts.drivers.values()))
     assert not isinstance(driver, str), driver
     log_dir = folder / "logs"
     log_dir.mkdir(parents=True)
     return ForkSetup(
         planned=PlannedFork(cell, fork=1, position=1, sequence=1),
-        load=matrix.loads[cell.load],
+        load=cell_loads(matrix, [cell], {})[cell],
         matrix=matrix,
         windows=1,
         window_s=1.0,

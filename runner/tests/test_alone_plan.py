@@ -54,8 +54,9 @@ def test_a_product_of_all_axes_has_every_cell_that_makes_sense_and_no_other() ->
         assert key.has_server == (key.workload in MATRIX.workloads)
         if experiment is None:
             assert not needs_no_server(key.executor)
+            assert key.wait_us == 0 or MATRIX.workloads[key.workload].remote
         else:
-            assert fits(experiment, key.executor, key.burn_us, MATRIX.task_loads[key.load])
+            assert fits(experiment, key.executor, key.burn_us, key.wait_us, MATRIX.task_loads[key.load])
     kinds = {MATRIX.experiments[key.workload].experiment for key in found if not key.has_server}
     assert kinds == set(get_args(ExperimentName))
 
@@ -152,7 +153,7 @@ def test_what_only_experiments_have_makes_no_cell_of_a_server() -> None:
     [
         ("burn", "fixed-3", True), ("burn", "fjp-lifo", True), ("burn", "structured", False),
         ("burn", "liberty", False), ("burn", "virtual+carriers-2", True), ("burn", "virtual-aa", True),
-        ("fanout-1s", "virtual-semaphore-100", True), ("fanout-1s", "cached", False),
+        ("fanout", "virtual-semaphore-100", True), ("fanout", "cached", False),
         ("pinning-lock", "fixed-3", False),
     ],
 )  # fmt: skip
@@ -184,7 +185,7 @@ def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
          "pinning --construct native --threads 100 --block-ms 50 --duration-s 6 --warmup-s 2"),
         (("pinning-lock", "platform", 0, "count-100"),
          "pinning --construct lock --kernel-threads 100 --block-ms 50 --duration-s 6 --warmup-s 2"),
-        (("fanout-1s", "virtual-semaphore-100", 0, "count-1000"),
+        (("fanout", "virtual-semaphore-100", 0, "count-1000"),
          "fanout --url http://127.0.0.1:1/answer?delay_us=1000000&size_bytes=1024 --requests 1000 --delay-ms 1000 "
          "--how virtual-semaphore:100 --warmup-requests 1000 --timeout-s 60"),
     ],
@@ -192,7 +193,14 @@ def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
 def test_what_the_program_is_asked(key: tuple[str, str, int, str], expected: str) -> None:
     workload, executor, burn_us, load = key
     cell = CellKey(
-        workload=workload, server=NO_SERVER, jdk="temurin-25", executor=executor, cpus=2, burn_us=burn_us, load=load
+        workload=workload,
+        server=NO_SERVER,
+        jdk="temurin-25",
+        executor=executor,
+        cpus=2,
+        burn_us=burn_us,
+        wait_us=1_000_000 if workload == "fanout" else 0,
+        load=load,
     )
     assert asked(cell, url="http://127.0.0.1:1/answer") == expected
 
@@ -206,7 +214,7 @@ def test_a_load_of_another_experiment_is_a_fault_of_the_caller() -> None:
 def test_what_the_jvm_needs() -> None:
     assert vm_options(MATRIX.experiments["spawn-sleep-2m"], "platform") == ("-Xss2048k",)
     assert vm_options(MATRIX.experiments["spawn-sleep"], "platform") == ()
-    assert vm_options(MATRIX.experiments["fanout-1s"], "structured") == ("--enable-preview",)
+    assert vm_options(MATRIX.experiments["fanout"], "structured") == ("--enable-preview",)
 
 
 @given(st.sampled_from(sorted(MATRIX.experiments)), st.floats(0.1, 600))

@@ -76,6 +76,7 @@ def campaign(store: RunStore, *, session: int = 1, repeats_max: int = 2, **proto
     profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
     facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
     parts = CellParts(
+        load=MATRIX.loads["saturate-50"],
         driver=cast(Any, SimpleNamespace(facts=facts)),
         cpu_sets=CpuSets(sut=(1,), driver=(0,), overlapped=False, shares_cores=False),
         burn_rounds=0, jvm_flags={}, instance=cast(Any, None), kernel={}, inputs={},

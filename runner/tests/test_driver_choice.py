@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.cell_loads import cell_loads
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.relative_loads import RelativeLoad
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.drivers.choice import choose, choose_all, phases_of
 from jdkmatrix.drivers.loadgen import LoadgenDriver
@@ -79,18 +81,33 @@ def test_a_closed_loop_and_what_begins_with_one_are_for_loadgen() -> None:
 
 
 def test_the_loads_of_the_matrix_that_wrk2_makes() -> None:
-    found = {name for name, load in MATRIX.loads.items() if by_auto(load, window_s=60) is WRK2}
+    loads = {name: load for name, load in MATRIX.loads.items() if not isinstance(load, RelativeLoad)}
+    found = {name for name, load in loads.items() if by_auto(load, window_s=60) is WRK2}
     assert found == {"rate-2000", "memory-1000", "memory-1100", "memory-2000", "memory-2200", "steps-6s", "steps-150s"}
+
+
+@pytest.mark.parametrize(
+    ("wait_us", "by_wrk2"), [(0, True), (2_000, True), (20_000, True), (200_000, False), (1_000_000, False)]
+)
+def test_shares_are_for_wrk2_as_long_as_it_opens_their_connections_in_time(wait_us: int, by_wrk2: bool) -> None:
+    for name in ("share-50", "share-75", "share-90"):
+        cell = key(workload="banking", wait_us=wait_us, load=name)
+        load = cell_loads(MATRIX, [cell], {key("liberty", workload="banking", load="saturate-50"): 3000.0})[cell]
+        assert (by_auto(load, window_s=6) is WRK2) is by_wrk2
+    flood = cell_loads(MATRIX, [key(load="flood")], {key("liberty", load="saturate-50"): 3000.0})
+    assert by_auto(*flood.values(), window_s=6) is LOADGEN
 
 
 def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -> None:
     workloads = dict(MATRIX.workloads)
-    for name, timeout_s in (("banking-2ms", 2.0), ("mp-ping", None)):
+    for name, timeout_s in (("banking", 2.0), ("mp-ping", None)):
         workloads[name] = workloads[name].model_copy(update={"timeout_s": timeout_s})
-    cells = [key(workload=name, load="rate-2000") for name in ("mp-ping", "banking-2ms")]
-    planned = planned_phases(MATRIX.model_copy(update={"workloads": workloads}), cells, 3.0)
-    assert planned == {"rate-2000": (Phase(RateLoad(rate_rps=2000, connections=50), 3.0, 2.0, 1),)}
-    assert planned_phases(MATRIX, cells[:1], 3.0)["rate-2000"][0].timeout_s == MATRIX.driver.timeout_s
+    cells = [key(workload=name, load="rate-2000") for name in ("mp-ping", "banking")]
+    loads = cell_loads(MATRIX, cells, {})
+    planned = planned_phases(MATRIX.model_copy(update={"workloads": workloads}), loads, 3.0)
+    assert planned == {("rate-2000", 0): (Phase(RateLoad(rate_rps=2000, connections=50), 3.0, 2.0, 1),)}
+    planned = planned_phases(MATRIX, {cells[0]: loads[cells[0]]}, 3.0)
+    assert planned["rate-2000", 0][0].timeout_s == MATRIX.driver.timeout_s
 
 
 def test_wrk2_by_name_must_be_there() -> None:

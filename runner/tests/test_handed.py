@@ -84,6 +84,7 @@ def _parts(source: str, jdk_id: str, home: Path) -> Parts:
         workloads=Workloads(**paths, sha256={}),
         servers={"open-liberty": Liberty(home, "25.0.0.12", "0" * 64, ())},
         jdks={jdk_id: Available(entry, home, source, "25.0.4.1+1", {}, "")},
+        loads={},
         drivers={},
     )
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.alone.parts import AloneParts, assemble_alone
+from jdkmatrix.cell_loads import cell_loads
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2Driver
@@ -80,14 +81,14 @@ RUNS: dict[CellKey, set[str]] = {
     },
     key("virtual", load="rate-2000"): {*SERVED, REST, *PLUGGED, "mp-ping.war"},
     key("virtual", load="saturate-50", burn_us=100): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
-    key("virtual", workload="banking-2ms", load="saturate-50"): {
+    key("virtual", workload="banking", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar",
     },
     key("virtual", workload="pinning-http-lock", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "pinning.war", "loadgen.jar",
     },
     alone("spawn-sleep", "count-1000"): {"standalone.jar"},
-    alone("fanout-1s", "count-1000"): {"standalone.jar", "remote.jar"},
+    alone("fanout", "count-1000"): {"standalone.jar", "remote.jar"},
 }  # fmt: skip
 
 
@@ -103,7 +104,8 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Parts:
         workloads=workloads({name: f"{name} of old" for name in (*NAMES, *CONFIGURED)}),
         servers={"open-liberty": Liberty(Path("/wlp"), "25.0.0.12", "0" * 64, ("-Xshare:off",))},
         jdks={"temurin-25": jdk},
-        drivers={"saturate-50": LOADGEN, "rate-2000": WRK2},
+        loads=cell_loads(MATRIX, RUNS, {}),
+        drivers={cell: WRK2 if cell.load == "rate-2000" else LOADGEN for cell in RUNS if cell.has_server},
     )
 
 

@@ -46,7 +46,7 @@ BOTH = (PINS, FREE)
 BLOCK_MS = 200
 DURATION_S = 4.0
 PINNED_PER_S = 2 * 1000 / BLOCK_MS  # two carriers
-FAN = {"experiment": "fanout", "remote": {"delay_us": 200_000, "size_bytes": 64}, "warmup_requests": 5}
+FAN = {"experiment": "fanout", "remote": {"size_bytes": 64}, "warmup_requests": 5}
 SMALL: dict[str, dict[str, Any]] = {
     "experiments": {
         **{f"pin-{inside}": {"experiment": "pinning", "inside": inside, "block_ms": BLOCK_MS, "warmup_s": 0.5}
@@ -86,11 +86,20 @@ def matrix(project: Project) -> Matrix:
 @pytest.fixture(scope="module")
 def parts(project: Project, matrix: Matrix) -> Parts:
     cells = [cell("print-small", jdk, "virtual", "count-20") for jdk in BOTH]
-    return set_up_parts(project, matrix, cells, window_s=1, say=print)
+    return set_up_parts(project, matrix, cells, window_s=1, capacities_rps={}, say=print)
 
 
 def cell(workload: str, jdk: str, executor: str, load: str, burn_us: int = 0) -> CellKey:
-    return CellKey(workload=workload, server=NO_SERVER, jdk=jdk, executor=executor, cpus=1, burn_us=burn_us, load=load)
+    return CellKey(
+        workload=workload,
+        server=NO_SERVER,
+        jdk=jdk,
+        executor=executor,
+        cpus=1,
+        burn_us=burn_us,
+        wait_us=200_000 if workload.startswith("fan") else 0,
+        load=load,
+    )
 
 
 def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> ExperimentFork:

@@ -39,7 +39,7 @@ def parts(project: Project) -> Parts:
 
 
 def banking(project: Project, parts: Parts, folder: Path, executor: str, mix: str, limits: Limits) -> ForkSetup:
-    cell = key(JDKS[executor], executor, workload="banking-servlet-1s", load="rampup-600")
+    cell = key(JDKS[executor], executor, workload="banking-servlet", wait_us=DELAY_US, load="rampup-600")
     setup = setup_of(project, parts, cell, folder, feature_set="restfulWS-3.1-jsonb-3.0-servlet-6.0")
     driver_jdk = parts.jdks[setup.matrix.driver.jdk]
     assert isinstance(driver_jdk, Available)
@@ -53,13 +53,11 @@ def banking(project: Project, parts: Parts, folder: Path, executor: str, mix: st
             properties={BANKING_ACCOUNTS: "1000"},
             jvm_options=(*setup.instance.jvm_options, "-XX:NativeMemoryTracking=summary"),
         ),
-        workload=setup.matrix.workloads["banking-servlet-1s"].model_copy(
-            update={"limits": limits, "memory_every_s": 2.0}
-        ),
+        workload=setup.matrix.workloads["banking-servlet"].model_copy(update={"limits": limits, "memory_every_s": 2.0}),
         remote=RemoteParts(
             parts.workloads.remote_jar,
             driver_jdk.home / "bin" / "java",
-            RemoteAnswers(delay_us=DELAY_US, size_bytes=256),
+            RemoteAnswers(size_bytes=256),
         ),
         mix=setup.matrix.mixes[mix].below("/banking/servlet", ""),
     )

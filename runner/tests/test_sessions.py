@@ -22,7 +22,7 @@ from jdkmatrix.measure import campaign as module
 from jdkmatrix.measure.pinning import AffinityPinner
 from jdkmatrix.measure.prepare import Prepared
 from jdkmatrix.measure.sessions import closed, ended, idle
-from jdkmatrix.plan import make_plan, select_cells
+from jdkmatrix.plan import make_plan
 from jdkmatrix.project import Project
 from jdkmatrix.records import CellKey, HostFacts, Provenance, Reason, RunRecord, ServerFacts, Session, Status
 from jdkmatrix.report.cellstats import Cells
@@ -68,10 +68,9 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
     project = Project(home, home)
     parts = made_up_campaign(RunStore.create(tmp_path / "unused"), blocks=1).parts
 
-    def prepared(project: Project, matrix: Any, profile: str, only: Any, *, seed: int, **_: Any) -> Prepared:
-        cells = select_cells(matrix, profile, only)
+    def prepared(project: Project, matrix: Any, profile: Any, cells: Any, *, seed: int, **_: Any) -> Prepared:
         return Prepared(
-            plan=make_plan(cells, matrix.profiles[profile], seed=seed, impossible={}),
+            plan=make_plan(cells, profile, seed=seed, impossible={}),
             parts=dict.fromkeys(cells, next(iter(parts.values()))),
             host=host.facts,
             servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),

@@ -70,7 +70,7 @@ def test_a_steady_server_is_warm_when_its_tail_is_long_enough() -> None:
     server = Server([0.0])
     warmup = warm(
         cast(Bench, server), key(), SaturateLoad(connections=5), Gate(RULES, 6.0, 0.05), jit_cpus=(0, 1),
-        listener=Silent(),
+        before_load=lambda: None, listener=Silent(),
     )  # fmt: skip
     assert warmup.steady
     loaded = [window for window in warmup.windows if window.stage == "load"]
@@ -88,6 +88,10 @@ class Loaded:
     cost_us: float
     t_s: float = 5.0
     loads: list[Load] = field(default_factory=list)
+    uncut_after: list[int] = field(default_factory=list)  # how many loads there had been when delays were let go
+
+    def uncut(self) -> None:
+        self.uncut_after.append(len(self.loads))
 
     def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
         self.loads.append(load)
@@ -100,7 +104,8 @@ class Loaded:
 def warmed(server: Loaded, load: CellLoad) -> Warmup:
     rules = RULES.model_copy(update={"tail_windows": 4, "tail_s_min": 2.0})
     gate = Gate(rules, ahead_s=1.0, precision=0.05)
-    return warm(cast(Bench, cast(Any, server)), key(), load, gate, jit_cpus=(), listener=Silent())
+    bench = cast(Bench, cast(Any, server))
+    return warm(bench, key(), load, gate, jit_cpus=(), before_load=server.uncut, listener=Silent())
 
 
 @pytest.mark.parametrize(
@@ -118,6 +123,7 @@ def test_wrk2_warms_a_server_up(bench: Wrk2Bench, load: CellLoad) -> None:
     assert warmup.steady
     rates = [asked.rate_rps for asked in server.loads if isinstance(asked, RateLoad)]
     assert rates[:5] == [333, 666, 714, 714, 2000]
+    assert server.uncut_after == [4], "delays are as asked for under the load that will be measured"
     assert [window.rate_rps for window in warmup.windows] == rates
     assert [window.duration_s for window in warmup.windows] == pytest.approx([1.0] * len(rates))
     assert warmup.duration_s == pytest.approx(len(rates))

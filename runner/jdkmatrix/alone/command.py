@@ -54,8 +54,8 @@ def arguments(
             )
         case Fanout(), CountLoad() if url is not None:
             return (
-                *("fanout", "--url", f"{url}?{experiment.remote.query}", "--requests", str(load.count)),
-                *("--delay-ms", f"{experiment.remote.delay_us / 1000:g}", "--how", _with_size(key.executor)),
+                *("fanout", "--url", f"{url}?{experiment.remote.query(key.wait_us)}", "--requests", str(load.count)),
+                *("--delay-ms", f"{key.wait_us / 1000:g}", "--how", _with_size(key.executor)),
                 *("--warmup-requests", str(experiment.warmup_requests), "--timeout-s", f"{experiment.timeout_s:g}"),
             )
     raise TypeError(f"{key.cell_id}: {experiment.experiment} cannot run with {load.kind}")

@@ -198,7 +198,7 @@ def _measure(setup: AloneSetup, remote: RemoteProcess | None, draft: _Draft, lis
     means = Means(precision=setup.precision, sut_cpus=len(parts.cpu_sets.sut))
     draft.reasons += host_reasons(draft.host, thresholds, means)
     if draft.remote and parts.remote:
-        delay_s = parts.remote.answers.delay_us / 1e6
+        delay_s = setup.planned.key.wait_us / 1e6
         means = replace(means, service_s=delay_s, remote_cpus=len(parts.cpu_sets.remote))
         draft.reasons += remote_reasons(seen.of_remote(draft.remote), means, thresholds)
     listener.step(_words(draft.result))

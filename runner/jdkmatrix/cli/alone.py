@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from jdkmatrix.records import ExperimentFork, ExperimentRecord, Status
+from jdkmatrix.report.wording import wait_words
 from jdkmatrix.stats.experiments import Figure, Spread, figures, outcomes, spreads
 
 HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
@@ -32,7 +33,8 @@ def groups(cells: Sequence[ExperimentRecord]) -> Iterator[tuple[str, list[tuple[
         key = cell.key
         cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
         burn = f", {key.burn_us} µs" if key.burn_us else ""
-        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {cpus}{burn}", []).append(cell)
+        wait = f", {wait_words(key.wait_us)} delay" if key.wait_us else ""
+        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {cpus}{burn}{wait}", []).append(cell)
     for title, members in by_group.items():
         leading = {cell.key: next(iter(spreads(cell)), None) for cell in members}
         names = dict.fromkeys(_name(spread) for spread in leading.values() if spread)

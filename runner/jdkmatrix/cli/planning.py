@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from jdkmatrix.cell_loads import basis_cells
 from jdkmatrix.cli.progress import clock
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
@@ -17,6 +18,7 @@ from jdkmatrix.plan import Plan, alone_words, estimate_s, length_words, make_pla
 from jdkmatrix.project import find_project
 from jdkmatrix.provision.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.jdks.resolve import Available, resolve
+from jdkmatrix.report.numbers import plural
 
 
 def show(options: Options, *, as_json: bool) -> None:
@@ -53,6 +55,7 @@ def show(options: Options, *, as_json: bool) -> None:
                     "window_s": profile.window_s,
                     "cells": [{"cell_id": cell.cell_id, **cell.model_dump()} for cell in plan.cells],
                     "not_testable": [{"cell_id": n.key.cell_id, "reason": n.reason} for n in plan.not_testable],
+                    "measured_first": [cell.cell_id for cell in basis_cells(matrix, plan.cells)],
                     "order": plan.order,
                     "jdks_to_fetch": to_fetch,
                     "estimated_s": least_s,
@@ -74,6 +77,11 @@ def show(options: Options, *, as_json: bool) -> None:
         else alone_words(matrix.experiments[cell.workload], profile)
         for cell in plan.cells
     }
+    bases = basis_cells(matrix, plan.cells)
+    if bases:
+        console.print(
+            f"First {plural(len(bases), 'fork')}, one of each condition, to measure what the loads are shares of."
+        )
     console.print(
         f"{len(plan.cells)} cells, {len(plan.sure)} forks in {profile.blocks} blocks, "
         f"{' or '.join(sorted(lengths))} each: about {clock(least_s)}."
@@ -102,7 +110,7 @@ def show(options: Options, *, as_json: bool) -> None:
 def _table(plan: Plan, profile: str) -> Table:
     impossible = {entry.key for entry in plan.not_testable}
     table = Table(title=f"profile {profile}")
-    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", "load", "forks"):
+    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", "wait µs", "load", "forks"):
         table.add_column(heading, overflow="fold")
     for cell in plan.cells:
         forks = sum(fork.key == cell for fork in plan.sure)
@@ -112,6 +120,7 @@ def _table(plan: Plan, profile: str) -> Table:
             cell.executor,
             str(cell.cpus),
             str(cell.burn_us),
+            str(cell.wait_us),
             cell.load,
             "not testable" if cell in impossible else str(forks),
             style="dim" if cell in impossible else None,

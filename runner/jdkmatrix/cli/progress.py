@@ -129,7 +129,8 @@ class Live:
     def fork_started(self, planned: PlannedFork) -> None:
         key = planned.key
         number = planned.label.removeprefix(key.cell_id)
-        name = f"{key.jdk} {key.executor} cpus={key.cpus} burn={key.burn_us}µs {key.load} {number}"
+        wait = f" wait={key.wait_us}µs" if key.wait_us else ""
+        name = f"{key.jdk} {key.executor} cpus={key.cpus} burn={key.burn_us}µs{wait} {key.load} {number}"
         self._progress.update(self._task, description=escape(name), left=clock(self._pace.left_s()))
 
     def step(self, text: str) -> None:

@@ -6,10 +6,11 @@ import fcntl
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Literal
@@ -17,19 +18,22 @@ from typing import Literal
 from rich.console import Console
 
 from jdkmatrix import __version__
+from jdkmatrix.cell_loads import basis_cells
 from jdkmatrix.cli.progress import display
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, tell_damage, write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.config.load import parse_matrix
-from jdkmatrix.config.model import Profile
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.handed import handed_over
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.measure.campaign import Campaign
+from jdkmatrix.measure.capacities import FOLDER as CAPACITY_FOLDER
+from jdkmatrix.measure.capacities import capacity_of, profile_of_bases
 from jdkmatrix.measure.draft import now_utc
 from jdkmatrix.measure.origins import source_revision
 from jdkmatrix.measure.pinning import Pinner, pinning
@@ -39,7 +43,8 @@ from jdkmatrix.measure.sessions import closed, ended, idle
 from jdkmatrix.plan import estimate_s, select_cells
 from jdkmatrix.project import Project, find_project
 from jdkmatrix.provision.cache import cache_dir
-from jdkmatrix.records import HostFacts, RunRecord, Session, Stopping
+from jdkmatrix.records import BasisCapacity, CellKey, HostFacts, RunRecord, Session, Stopping
+from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.wording import pinned_words
 from jdkmatrix.store.runs import RunStore, latest_run
 
@@ -57,7 +62,8 @@ def set_up(options: Options) -> None:
     chosen = chosen_here(project, options)
     profile = chosen.options.profile
     cells = select_cells(chosen.matrix, profile, chosen.options.only)
-    set_up_parts(project, chosen.matrix, cells, window_s=chosen.matrix.profiles[profile].window_s, say=_say)
+    window_s = chosen.matrix.profiles[profile].window_s
+    set_up_parts(project, chosen.matrix, cells, window_s=window_s, capacities_rps={}, say=_say)
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None) -> int:
@@ -69,20 +75,27 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         store, chosen, earlier = _resumed(project, directory) if resume else _fresh(project, options, directory)
         matrix, options = chosen.matrix, chosen.options
         seed = earlier.seed if earlier else options.order_seed()
-        prepared = prepare(
+        profile = matrix.profiles[options.profile]
+        sessions = closed(earlier.every_session) if earlier else ()
+        preparing = partial(
+            prepare,
             project,
             matrix,
-            options.profile,
-            options.only,
             seed=seed,
             known_calibration=next(iter(earlier.calibrations), None) if earlier else None,
             pinner=pinner,
             say=_say,
         )
-        sessions = closed(earlier.every_session) if earlier else ()
+        planned = select_cells(matrix, options.profile, options.only)
+        capacities = earlier.capacities if earlier else ()
+        bases = basis_cells(matrix, planned)
+        if not {basis.key for basis in capacities if basis.throughput_rps} >= set(bases):
+            capacities = _capacities(matrix, profile, bases, preparing, pinner, store, len(sessions) + 1, console)
+        capacities_rps = {one.key: one.throughput_rps for one in capacities if one.throughput_rps}
+        prepared = preparing(profile, planned, capacities_rps=capacities_rps)
         campaign = Campaign(
             matrix=matrix,
-            profile=matrix.profiles[options.profile],
+            profile=profile,
             plan=prepared.plan,
             parts=prepared.parts,
             host=prepared.host,
@@ -99,7 +112,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         for words in again_words(needed, cells):
             _say(words)
         session = _session(len(sessions) + 1, project, prepared.host, pinner)
-        record = _record(store.directory.name, chosen, prepared, earlier, (*sessions, session), seed=seed)
+        record = _record(store.directory.name, chosen, prepared, earlier, (*sessions, session), capacities, seed=seed)
         store.save_run(record)
         status: Literal["complete", "interrupted"] = "interrupted"
         try:
@@ -125,6 +138,37 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         )
         _say(f"faults of the host have left gaps in {which} again")
     return code
+
+
+def _capacities(
+    matrix: Matrix,
+    profile: Profile,
+    bases: Sequence[CellKey],
+    preparing: Callable[..., Prepared],
+    pinner: Pinner,
+    store: RunStore,
+    session: int,
+    console: Console,
+) -> tuple[BasisCapacity, ...]:
+    """Measure what servers can do, one fork of each basis; what an earlier try left in the run's folder counts."""
+    once = profile_of_bases(profile)
+    prepared = preparing(once, bases, capacities_rps={})
+    campaign = Campaign(
+        matrix=matrix,
+        profile=once,
+        plan=prepared.plan,
+        parts=prepared.parts,
+        host=prepared.host,
+        pinner=pinner,
+        store=RunStore.create(store.directory / CAPACITY_FOLDER),
+        session=session,
+    )
+    cells = campaign.open(_say)
+    _say(f"first, what servers can do, of which the loads are shares: {plural(len(bases), 'fork')}")
+    with display(console, estimate_s(matrix, once, prepared.plan.sure) / len(prepared.plan.sure)) as shown:
+        campaign.measure(cells, shown)
+    impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
+    return tuple(capacity_of(key, cells.get(key), impossible.get(key)) for key in bases)
 
 
 def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
@@ -185,6 +229,7 @@ def _record(
     prepared: Prepared,
     earlier: RunRecord | None,
     sessions: tuple[Session, ...],
+    capacities: tuple[BasisCapacity, ...],
     *,
     seed: int,
 ) -> RunRecord:
@@ -211,6 +256,7 @@ def _record(
         drivers=prepared.drivers,
         jdks=prepared.jdks,
         calibrations=(prepared.calibration,) if prepared.calibration else (),
+        capacities=capacities,
         cells=prepared.plan.cells,
         not_testable=prepared.plan.not_testable,
         order=prepared.plan.order,

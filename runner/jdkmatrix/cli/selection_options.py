@@ -40,6 +40,9 @@ JdkOption = Annotated[list[str] | None, typer.Option("--jdk", help="Only this JD
 ExecutorOption = Annotated[list[str] | None, typer.Option("--executor", help="Only this executor (repeatable).")]
 CpusOption = Annotated[list[int] | None, typer.Option("--cpus", help="Only so many CPUs (repeatable).")]
 BurnOption = Annotated[list[int] | None, typer.Option("--burn-us", help="Only this task duration (repeatable).")]
+WaitOption = Annotated[
+    list[int] | None, typer.Option("--wait-us", help="Only this delay of the remote system (repeatable).")
+]
 LoadOption = Annotated[list[str] | None, typer.Option("--load", help="Only this load (repeatable).")]
 BlocksOption = Annotated[
     int | None, typer.Option("--blocks", min=1, help="So many, or with --max-blocks at least so many.")
@@ -91,6 +94,7 @@ def _selected(
     executor: ExecutorOption = None,
     cpus: CpusOption = None,
     burn_us: BurnOption = None,
+    wait_us: WaitOption = None,
     load: LoadOption = None,
     blocks: BlocksOption = None,
     max_blocks: MaxBlocksOption = None,
@@ -113,6 +117,7 @@ def _selected(
         "executor": executor,
         "cpus": cpus,
         "burn_us": burn_us,
+        "wait_us": wait_us,
         "load": load,
     }
     return Options(

@@ -25,6 +25,7 @@ from jdkmatrix.records import (
     SaturateLoad,
     Status,
     StepsLoad,
+    TaskSize,
 )
 from jdkmatrix.report import sessions
 from jdkmatrix.report.cell_figures import failed_words, of_metric
@@ -34,7 +35,7 @@ from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import DID, counted, is_news, sentence
-from jdkmatrix.report.wording import condition, losses_words, marked_interval
+from jdkmatrix.report.wording import condition, losses_words, marked_interval, wait_words, work_words
 from jdkmatrix.stats import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -240,7 +241,7 @@ def _outcomes(run: _Judged) -> Iterator[str]:
         cell, key = run.cells.get(record.key), record.key
         told = list(_told(cell, run)) if cell else []
         if told:
-            yield f"{key.jdk}, {key.served}, {condition(key.cpus, key.burn_us)}, {key.load}: {'; '.join(told)}."
+            yield f"{key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}: {'; '.join(told)}."
 
 
 def _told(cell: CellStats, run: _Judged) -> Iterator[str]:
@@ -290,7 +291,12 @@ def _groups(run: _Judged) -> Iterator[Group]:
     for key, members in groupby(cells_by_condition(run.loaded.cells), key=lambda cell: cell.key.group):
         cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
         rows = [_row(cell, run, searched=searched) for one in members if (cell := run.cells.get(one.key))]
-        yield Group((key.jdk, key.served, cpus, f"{key.burn_us} µs", key.load), tuple(rows))
+        yield Group((key.jdk, key.served, cpus, _task(key.task), key.load), tuple(rows))
+
+
+def _task(task: TaskSize) -> str:
+    work = work_words(task.burn_us)
+    return f"{work}, {wait_words(task.wait_us)} delay" if task.wait_us else work
 
 
 def _row(cell: CellStats, run: _Judged, *, searched: bool) -> Row:

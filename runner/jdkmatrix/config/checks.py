@@ -9,12 +9,13 @@ from jdkmatrix.config.executors import tuning_of
 from jdkmatrix.config.experiments import Fanout, Spawn, arms_of, has_arm, has_load, load_kinds_of
 from jdkmatrix.config.model import Matrix, Protocol, Selection, Workload
 from jdkmatrix.config.parts import RemoteAnswers
+from jdkmatrix.config.relative_loads import RelativeLoad
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import NO_SERVER
+from jdkmatrix.records import NO_SERVER, SaturateLoad
 
 # What an application needs of a feature set beyond Jakarta REST.
 _NEEDS = {"banking": "JSON binding", "pinning": "servlets"}
-AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "load")
+AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 
 
 def unknown(found: object, allowed: Iterable[object]) -> str:
@@ -31,6 +32,7 @@ def problems(matrix: Matrix) -> list[str]:
         *_duplicates(matrix),
         *_definitions(matrix),
         *_workloads(matrix),
+        *_relative_loads(matrix),
         *_experiments(matrix),
         *_tunings(matrix),
         *_profiles(matrix),
@@ -71,6 +73,19 @@ def _workloads(matrix: Matrix) -> Iterator[str]:
         yield from (f"workloads.{name}.{text}" for text in _served(workload))
         if workload.mix is not None and workload.mix not in matrix.mixes:
             yield f"workloads.{name}.mix: {unknown(workload.mix, matrix.mixes)}; add [mixes.{workload.mix}]"
+
+
+def _relative_loads(matrix: Matrix) -> Iterator[str]:
+    closed = [name for name, load in matrix.loads.items() if isinstance(load, SaturateLoad)]
+    for name, load in matrix.loads.items():
+        if not isinstance(load, RelativeLoad):
+            continue
+        if load.of.load not in closed:
+            yield f"loads.{name}.of.load: {unknown(load.of.load, closed)}: closed loops of a fixed size"
+        if load.of.executor not in matrix.axes.executor:
+            yield f"loads.{name}.of.executor: {unknown(load.of.executor, matrix.axes.executor)}"
+        if load.of.wait_us not in matrix.axes.wait_us:
+            yield f"loads.{name}.of.wait_us: {unknown(load.of.wait_us, matrix.axes.wait_us)}"
 
 
 def _experiments(matrix: Matrix) -> Iterator[str]:

@@ -103,6 +103,8 @@ def works(experiment: Experiment) -> bool:
     return isinstance(experiment, Burn) or (isinstance(experiment, Spawn) and experiment.task == "burn")
 
 
-def fits(experiment: Experiment, executor: str, burn_us: int, load: TaskLoad) -> bool:
-    """Is this one of its cells?"""
-    return has_arm(experiment, executor) and has_load(experiment, load) and works(experiment) == (burn_us > 0)
+def fits(experiment: Experiment, executor: str, burn_us: int, wait_us: int, load: TaskLoad) -> bool:
+    """Is this one of its cells? A request to a remote system waits for it, nothing else does."""
+    if not (has_arm(experiment, executor) and has_load(experiment, load)):
+        return False
+    return works(experiment) == (burn_us > 0) and (isinstance(experiment, Fanout) or wait_us == 0)

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from jdkmatrix.config import checks
 from jdkmatrix.config.experiments import ExperimentName
 from jdkmatrix.config.explain import ConfigError, Tag, explain, message, read_toml
-from jdkmatrix.config.model import Matrix
-from jdkmatrix.records import CellLoad, TaskLoad
+from jdkmatrix.config.model import AskedLoad, Matrix
+from jdkmatrix.records import TaskLoad
 
 
 def _kinds(union: Any) -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def _kinds(union: Any) -> tuple[str, ...]:
 
 
 _TAGS = {
-    "loads": Tag("kind", _kinds(CellLoad)),
+    "loads": Tag("kind", _kinds(AskedLoad)),
     "task_loads": Tag("kind", _kinds(TaskLoad)),
     "experiments": Tag("experiment", get_args(ExperimentName)),
 }

@@ -13,14 +13,16 @@ from pydantic import AfterValidator, Field
 from jdkmatrix.config.executors import check_executor, needs_no_server
 from jdkmatrix.config.experiments import Experiment, fits
 from jdkmatrix.config.parts import Jvm, Limits, RemoteAnswers, Seconds, Table
+from jdkmatrix.config.relative_loads import FloodLoad, ShareLoad
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.records import CellKey, CellLoad, TaskLoad
+from jdkmatrix.records import CapacityLoad, CellKey, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
 from jdkmatrix.stats.stopping import StoppingRules
 
 Executor = Annotated[str, AfterValidator(check_executor)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Cpus = Annotated[int, Field(ge=1, le=1024)]
 BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
+WaitUs = Annotated[int, Field(ge=0, le=600_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 All = Literal["all"]
 FeatureSet = Literal["restfulWS-3.1", "restfulWS-3.1-jsonb-3.0-servlet-6.0", "microProfile-6.1"]
@@ -33,6 +35,7 @@ class Axes(Table):
     executor: Annotated[tuple[Executor, ...], Field(min_length=1)]
     cpus: Annotated[tuple[Cpus, ...], Field(min_length=1)]
     burn_us: Annotated[tuple[BurnUs, ...], Field(min_length=1)]
+    wait_us: Annotated[tuple[WaitUs, ...], Field(min_length=1)]
     load: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
@@ -82,6 +85,7 @@ class Selection(Table):
     executor: tuple[Executor, ...] | All | None = None
     cpus: tuple[Cpus, ...] | All | None = None
     burn_us: tuple[BurnUs, ...] | All | None = None
+    wait_us: tuple[WaitUs, ...] | All | None = None
     load: tuple[Name, ...] | All | None = None
 
 
@@ -182,7 +186,8 @@ class DriverChoice(Table):
 
 class RemoteRules(Table):
     """`share_driver_cpus`: on a host with too few CPUs, the remote system may have the driver's; the cell says so.
-    `warmup_delay_us_max`: longer delays are cut to this until the server is warm."""
+    `warmup_delay_us_max`: longer delays are cut to this while a server is warmed up at a moderate rate, and before a
+    ramp until it begins."""
 
     cpus: Cpus
     share_driver_cpus: bool
@@ -249,6 +254,12 @@ class Thresholds(Table):
     clock_step_s_max: Annotated[float, Field(ge=0)]
 
 
+AskedLoad = Annotated[
+    SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad | ShareLoad | FloodLoad,
+    Field(discriminator="kind"),
+]
+
+
 class Matrix(Table):
     """matrix.toml as a whole."""
 
@@ -258,7 +269,7 @@ class Matrix(Table):
     experiments: dict[Name, Experiment] = {}
     servers: dict[Name, ServedBy]
     mixes: dict[Name, RequestMix] = {}
-    loads: dict[Name, CellLoad]
+    loads: dict[Name, AskedLoad]
     task_loads: dict[Name, TaskLoad] = {}
     tunings: dict[Name, Tuning] = {}
     profiles: dict[Name, Profile]
@@ -275,6 +286,7 @@ class Matrix(Table):
         """Is there such a thing? A product of axes pairs servers' workloads with experiments' loads, too."""
         experiment = self.experiments.get(cell.workload)
         if experiment is None:
-            return cell.load in self.loads and not needs_no_server(cell.executor)
+            waits = self.workloads[cell.workload].remote is not None or cell.wait_us == 0
+            return waits and cell.load in self.loads and not needs_no_server(cell.executor)
         load = self.task_loads.get(cell.load)
-        return load is not None and fits(experiment, cell.executor, cell.burn_us, load)
+        return load is not None and fits(experiment, cell.executor, cell.burn_us, cell.wait_us, load)

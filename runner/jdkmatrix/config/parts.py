@@ -32,19 +32,17 @@ class Limits(Table):
 
 
 class RemoteAnswers(Table):
-    """How the remote system answers: `size_bytes` after a delay of `delay_us`, always the same (`fixed`), or the mean
-    of an exponential or a lognormal distribution (`sigma`: of the logarithm), drawn with `seed`."""
+    """How the remote system answers: `size_bytes` after the delay of axis `wait_us`, always the same (`fixed`), or the
+    mean of an exponential or a lognormal distribution (`sigma`: of the logarithm), drawn with `seed`."""
 
-    delay_us: Annotated[int, Field(ge=0, le=600_000_000)]
     size_bytes: Annotated[int, Field(ge=0, le=10_485_760)]
     spread: Literal["fixed", "exponential", "lognormal"] = "fixed"
     sigma: Annotated[float, Field(gt=0, le=3)] | None = None
     seed: int = 1
 
-    @property
-    def query(self) -> str:
+    def query(self, wait_us: int) -> str:
         """As the remote system is asked."""
-        parts = [f"delay_us={self.delay_us}", f"size_bytes={self.size_bytes}"]
+        parts = [f"delay_us={wait_us}", f"size_bytes={self.size_bytes}"]
         if self.spread != "fixed":
             parts += [f"spread={self.spread}", f"seed={self.seed}"]
         if self.sigma is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records import CellLoad, Load, RampedLoad, RateLoad, StepsLoad
+
+Asked = TypeVar("Asked")
 
 
 def phases_of(load: CellLoad, *, window_s: float, timeout_s: float, cpus: int) -> tuple[Phase, ...]:
@@ -48,12 +50,12 @@ def choose(
 
 def choose_all(
     choice: Literal["auto", "wrk2", "loadgen"],
-    loads: Mapping[str, Sequence[Phase]],
+    loads: Mapping[Asked, Sequence[Phase]],
     *,
     loadgen: Driver,
     wrk2: Driver | str,
-) -> dict[str, Driver | str]:
-    """By name of load. Raises: MatrixError when a driver is asked for by name and cannot be had at all."""
+) -> dict[Asked, Driver | str]:
+    """Raises: MatrixError when a driver is asked for by name and cannot be had at all."""
     if choice == "wrk2" and isinstance(wrk2, str):
         raise MatrixError(f'driver.choice = "wrk2": {wrk2}')
     return {name: choose(choice, phases, loadgen=loadgen, wrk2=wrk2) for name, phases in loads.items()}

@@ -18,7 +18,7 @@ from jdkmatrix.measure.pinning import Pinner
 from jdkmatrix.provision.jdks.resolve import Available, Unavailable
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.records import Calibration, CellKey
+from jdkmatrix.records import Calibration, CellKey, CellLoad
 from jdkmatrix.sut.applications import BANKING_ACCOUNTS, application_of
 from jdkmatrix.sut.instance import Instance
 from jdkmatrix.sut.jvm import options_of, read_flags
@@ -34,7 +34,8 @@ class Parts:
     workloads: Workloads
     servers: Mapping[str, Liberty]  # by name on axis `server`
     jdks: Mapping[str, Available | Unavailable]  # of the selected cells and of driver and remote system
-    drivers: Mapping[str, Driver | str]  # by name of load; a text says why there is none
+    loads: Mapping[CellKey, CellLoad]  # of the selected cells with a server, as far as they are known
+    drivers: Mapping[CellKey, Driver | str]  # of those cells; a text says why there is none
 
 
 class Flags:
@@ -72,7 +73,7 @@ def assemble(
         if not cell.has_server:
             continue
         jdk = parts.jdks[cell.jdk]
-        driver = parts.drivers[cell.load]
+        driver = parts.drivers[cell]
         if isinstance(jdk, Unavailable) or isinstance(driver, str):
             raise TypeError(f"{cell.cell_id} cannot be measured and should not be here")
         java = java_of(parts.jdks, cell.jdk)
@@ -86,6 +87,7 @@ def assemble(
         yield (
             cell,
             CellParts(
+                load=parts.loads[cell],
                 driver=driver,
                 cpu_sets=cpus,
                 burn_rounds=round(cell.burn_us * rounds_per_us),
@@ -168,7 +170,7 @@ def _artefacts(matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
         feature_set=workload.features,
         executor=base_of(cell.executor),
     )
-    if isinstance(parts.drivers[cell.load], LoadgenDriver):
+    if isinstance(parts.drivers[cell], LoadgenDriver):
         yield workloads.loadgen_jar
     if workload.remote:
         yield workloads.remote_jar

@@ -58,6 +58,7 @@ class CellParts:
     """What one cell is measured with. `inputs`: the versions and hashes of its parts, as JSON. `calibration`: behind
     `burn_rounds`; None where nothing burns."""
 
+    load: CellLoad
     driver: Driver
     cpu_sets: CpuSets
     burn_rounds: int

@@ -37,7 +37,7 @@ from jdkmatrix.measure.windows import Listener, Windows
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler, read_gauges
-from jdkmatrix.records import Audit, BurnCheck, CapacityLoad, Fork, Reason
+from jdkmatrix.records import Audit, BurnCheck, CapacityLoad, Fork, RampedLoad, Reason
 from jdkmatrix.sut.affinity import allow_jit
 from jdkmatrix.sut.applications import REMOTE_URL, application_of
 from jdkmatrix.sut.blocking import block_at_most
@@ -64,7 +64,7 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
         ):
             instance = setup.instance
             if setup.remote and remote:
-                url = f"{remote.url}?{setup.remote.answers.query}"
+                url = f"{remote.url}?{setup.remote.answers.query(setup.planned.key.wait_us)}"
                 instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
             _measure(setup, instance.lay_out(setup.scratch, setup.log_dir), remote, draft, listener)
     except MatrixError as error:
@@ -81,7 +81,7 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
 
 @contextmanager
 def _remote(setup: ForkSetup, draft: Draft) -> Iterator[RemoteProcess | None]:
-    """The remote system, ready, with its delays cut until the server is warm; None where the server calls none."""
+    """The remote system, ready, with its delays cut; None where the server calls none."""
     parts = setup.remote
     if parts is None:
         yield None
@@ -180,7 +180,15 @@ def _load(
         try:
             if limit_path:
                 block_at_most(connection, limit_path, rules.warmup.block_ms_max)
-            draft.warmup = warm(bench, key, setup.load, _gate(setup), jit_cpus=jit_cpus, listener=listener)
+            draft.warmup = warm(
+                bench,
+                key,
+                setup.load,
+                _gate(setup),
+                jit_cpus=jit_cpus,
+                before_load=lambda: _uncut_delays(setup, remote),
+                listener=listener,
+            )
             setup.pinner.confine(server.pid, setup.cpu_sets.sut)
             if set(jit_cpus) != set(setup.cpu_sets.sut):
                 settling = settle(bench, setup.load, rules.warmup, listener)
@@ -216,8 +224,15 @@ def _load(
             draft.reasons.append(Reason(code="not-audited", message=f"the books could not be checked: {error}"))
 
 
+def _uncut_delays(setup: ForkSetup, remote: RemoteProcess | None) -> None:
+    """A ramp measures, too, how the server's pool comes by the threads that long delays need; every other load is of a
+    server that has them."""
+    if remote and not isinstance(setup.load, RampedLoad):
+        remote.delay_at_most(None)
+
+
 def _service_s(setup: ForkSetup) -> float:
-    return setup.remote.answers.delay_us / 1e6 if setup.remote else 0.0
+    return setup.planned.key.wait_us / 1e6
 
 
 def _measure_phases(setup: ForkSetup, bench: Bench, draft: Draft, listener: Listener) -> None:

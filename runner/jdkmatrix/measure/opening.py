@@ -39,14 +39,14 @@ class Conditions:
                 "remote": self.matrix.remote.model_dump() if parts.remote else None,
                 "host": host_inputs(self.host, self.pinning),
                 "measuring_code": measuring_code(),
-                **(self._served(key, parts) if isinstance(parts, CellParts) else self._alone(key)),
+                **(self._served(parts) if isinstance(parts, CellParts) else self._alone(key)),
                 **parts.inputs,
             }
         )
 
-    def _served(self, key: CellKey, parts: CellParts) -> dict[str, Any]:
+    def _served(self, parts: CellParts) -> dict[str, Any]:
         return {
-            "load": self.matrix.loads[key.load].model_dump(),
+            "load": parts.load.model_dump(),
             "warmup": self.matrix.warmup.model_dump(),
             # How often a fork may be repeated decides none of them.
             "measure": self.matrix.measure.model_dump(exclude={"repeats_max"}),
@@ -70,7 +70,7 @@ class Conditions:
             )
         return CellRecord(
             key=key,
-            load=self.matrix.loads[key.load],
+            load=parts.load,
             identity=identity,
             burn_rounds=parts.burn_rounds,
             jvm_flags=dict(parts.jvm_flags),

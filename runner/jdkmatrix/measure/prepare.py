@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.alone.parts import AloneParts, assemble_alone
+from jdkmatrix.cell_loads import basis_of, cell_loads
 from jdkmatrix.config.experiments import Fanout
-from jdkmatrix.config.model import Matrix, ServedBy
+from jdkmatrix.config.model import Matrix, Profile, ServedBy
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.base import Phase
 from jdkmatrix.drivers.choice import choose_all, phases_of
@@ -21,6 +22,7 @@ from jdkmatrix.handed import Handed, handed_over
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.irq_time import irq_time_accounting
+from jdkmatrix.host.ports import local_ports
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.assemble import Parts, assemble, java_of, tuning_for
 from jdkmatrix.measure.calibrate import calibrate, count_rounds
@@ -28,7 +30,7 @@ from jdkmatrix.measure.draft import CellParts
 from jdkmatrix.measure.kernel import cannot_set
 from jdkmatrix.measure.origins import origins
 from jdkmatrix.measure.pinning import Pinner
-from jdkmatrix.plan import Plan, make_plan, select_cells
+from jdkmatrix.plan import Plan, make_plan
 from jdkmatrix.project import Project
 from jdkmatrix.provision.jdks.catalogue import Catalogue, load_catalogue, this_system
 from jdkmatrix.provision.jdks.outlook import outlook
@@ -38,6 +40,7 @@ from jdkmatrix.provision.workloads import build_workloads, open_workloads
 from jdkmatrix.records import (
     Calibration,
     CellKey,
+    CellLoad,
     DriverFacts,
     HostFacts,
     JdkRecord,
@@ -74,11 +77,19 @@ def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -
     return impossible
 
 
-def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, window_s: float, say: Say) -> Parts:
+def set_up_parts(
+    project: Project,
+    matrix: Matrix,
+    cells: Sequence[CellKey],
+    *,
+    window_s: float,
+    capacities_rps: Mapping[CellKey, float],
+    say: Say,
+) -> Parts:
     """Build the workloads, get the server, the JDKs of `cells` and the drivers; does nothing for what is there.
 
-    `window_s`: of loads that have no length of their own. A JDK that cannot be had is not an error here: its cells are
-    not testable.
+    `window_s`: of loads that have no length of their own; `capacities_rps`: by basis, what relative loads are worked
+    out from. A JDK that cannot be had is not an error here: its cells are not testable.
 
     Raises:
         MatrixError: a part that every cell needs cannot be had.
@@ -99,54 +110,73 @@ def set_up_parts(project: Project, matrix: Matrix, cells: Sequence[CellKey], *, 
     if isinstance(driver_jdk, Unavailable):
         raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk.reason}')
     loadgen = LoadgenDriver(workloads.loadgen_jar, driver_jdk.home / "bin" / "java", matrix.driver.jdk)
+    loads = cell_loads(matrix, cells, capacities_rps)
+    drivers = choose_all(
+        matrix.driver.choice, planned_phases(matrix, loads, window_s), loadgen=loadgen, wrk2=_wrk2(handed)
+    )
     return Parts(
         workloads=workloads,
         servers=servers,
         jdks=jdks,
-        drivers=choose_all(
-            matrix.driver.choice, planned_phases(matrix, cells, window_s), loadgen=loadgen, wrk2=_wrk2(handed)
-        ),
+        loads=loads,
+        drivers={cell: drivers[_made_alike(cell)] for cell in loads},
     )
 
 
-def planned_phases(matrix: Matrix, cells: Iterable[CellKey], window_s: float) -> dict[str, tuple[Phase, ...]]:
-    """What is asked of a driver, by name of load; with the shortest timeout of the workloads under this load. Pure."""
-    timeouts: dict[str, list[float]] = {}
-    for cell in cells:
-        if cell.has_server:
-            timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
-            timeouts.setdefault(cell.load, []).append(timeout_s)
+MadeAlike = tuple[str, int]
+
+
+def _made_alike(cell: CellKey) -> MadeAlike:
+    """Cells with the same load and delay have the same driver: what a driver can do differs from delay to delay."""
+    return cell.load, cell.wait_us
+
+
+def planned_phases(
+    matrix: Matrix, loads: Mapping[CellKey, CellLoad], window_s: float
+) -> dict[MadeAlike, tuple[Phase, ...]]:
+    """What is asked of a driver for cells that have the same one, with their workloads' shortest timeout. Pure."""
+    timeouts: dict[MadeAlike, float] = {}
+    asked: dict[MadeAlike, dict[CellLoad, None]] = {}
+    for cell, load in loads.items():
+        alike = _made_alike(cell)
+        timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
+        timeouts[alike] = min(timeouts.get(alike, timeout_s), timeout_s)
+        asked.setdefault(alike, {})[load] = None
     return {
-        name: phases_of(matrix.loads[name], window_s=window_s, timeout_s=min(each), cpus=matrix.driver.cpus)
-        for name, each in timeouts.items()
+        alike: tuple(
+            phase
+            for load in each
+            for phase in phases_of(load, window_s=window_s, timeout_s=timeouts[alike], cpus=matrix.driver.cpus)
+        )
+        for alike, each in asked.items()
     }
 
 
 def prepare(
     project: Project,
     matrix: Matrix,
-    profile: str,
-    only: Mapping[str, Sequence[str | int]],
+    profile: Profile,
+    cells: Sequence[CellKey],
     *,
     seed: int,
     known_calibration: Calibration | None,
+    capacities_rps: Mapping[CellKey, float],
     pinner: Pinner,
     say: Say,
 ) -> Prepared:
-    """Select, plan and get everything ready. `seed`: of the order of forks; `known_calibration`: of the run that goes
-    on.
+    """Plan these cells and get everything ready. `seed`: of the order of forks; `known_calibration`: of the run that
+    goes on, or of its first part; `capacities_rps`: as set_up_parts.
 
     Raises:
-        MatrixError: no cell is selected, none can be measured here, or a part cannot be had.
+        MatrixError: none of the cells can be measured here, or a part cannot be had.
     """
-    cells = select_cells(matrix, profile, only)
     topology = read_topology()
     host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
     impossible = too_few_cpus(matrix, cells, topology)
     measurable = [cell for cell in cells if cell not in impossible]
-    parts = set_up_parts(project, matrix, measurable, window_s=matrix.profiles[profile].window_s, say=say)
+    parts = set_up_parts(project, matrix, measurable, window_s=profile.window_s, capacities_rps=capacities_rps, say=say)
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
-    plan = make_plan(cells, matrix.profiles[profile], seed=seed, impossible=impossible)
+    plan = make_plan(cells, profile, seed=seed, impossible=impossible)
     if not plan.forks:
         reasons = "\n  ".join(dict.fromkeys(impossible.values()))
         raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
@@ -234,7 +264,17 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
     refused = cannot_set(Host(root=Path("/"), results=Path("/")), tuning_for(matrix, cell).kernel)
     if refused:
         return f"{cell.executor}: {refused}"
-    driver = parts.drivers.get(cell.load)
+    return _no_driver(matrix, parts, cell) if cell.has_server else None
+
+
+def _no_driver(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
+    driver = parts.drivers.get(cell)
+    if driver is None:
+        basis = basis_of(matrix, cell) or cell
+        return f"{cell.load} is a share of what {basis.cell_id} can do, and no fork of that could be used"
+    connections, ports = parts.loads[cell].connections, local_ports()
+    if connections > ports:
+        return f"{connections:,} connections to one port: this host has {ports:,} (net.ipv4.ip_local_port_range)"
     return driver if isinstance(driver, str) else None
 
 

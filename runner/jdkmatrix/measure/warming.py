@@ -3,6 +3,7 @@ settle where the JIT compiler has lost the driver's CPUs again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from jdkmatrix.config.model import WarmupRules
@@ -23,9 +24,17 @@ from jdkmatrix.records import CellKey, CellLoad, Load, RateLoad, Warmup, WarmupW
 
 
 def warm(
-    bench: Bench, key: CellKey, target: CellLoad, gate: Gate, *, jit_cpus: tuple[int, ...], listener: Listener
+    bench: Bench,
+    key: CellKey,
+    target: CellLoad,
+    gate: Gate,
+    *,
+    jit_cpus: tuple[int, ...],
+    before_load: Callable[[], None],
+    listener: Listener,
 ) -> Warmup:
-    """`jit_cpus`: where the compiler runs meanwhile, for the record.
+    """`jit_cpus`: where the compiler runs meanwhile, for the record. `before_load` is called once, between the moderate
+    rate and the load that will be measured.
 
     Raises:
         MatrixError: as DriverSession.run, or the server gives no answer.
@@ -36,6 +45,8 @@ def warm(
         load: Load = target.in_windows
         moderate_over = is_moderate_over(windows, rules, open_loop=isinstance(load, RateLoad))
         stage: Literal["moderate", "load"] = "load" if moderate_over else "moderate"
+        if stage == "load" and not any(window.stage == "load" for window in windows):
+            before_load()
         if stage == "moderate":
             rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
             load = bench.session.nearest(RateLoad(rate_rps=rate_rps, connections=target.connections))

@@ -73,11 +73,13 @@ from jdkmatrix.records.loads import (
     StepsLoad,
     TaskLoad,
     TaskRateLoad,
+    TaskSize,
 )
 from jdkmatrix.records.memory import MemoryReading, NativeCategory
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.run import (
+    BasisCapacity,
     Calibration,
     CpuFacts,
     DriverFacts,
@@ -98,6 +100,7 @@ __all__ = [
     "NO_SERVER",
     "AnyCell",
     "Audit",
+    "BasisCapacity",
     "BurnCheck",
     "BurnResult",
     "Calibration",
@@ -169,6 +172,7 @@ __all__ = [
     "SutUsage",
     "TaskLoad",
     "TaskRateLoad",
+    "TaskSize",
     "Warmup",
     "WarmupWindow",
     "Window",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from fractions import Fraction
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -16,7 +16,7 @@ class SaturateLoad(Record):
     """Closed loop: every connection sends its next request as soon as it has the answer."""
 
     kind: Literal["saturate"] = "saturate"
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
 
     @property
     def in_windows(self) -> SaturateLoad:
@@ -28,7 +28,7 @@ class RateLoad(Record):
 
     kind: Literal["rate"] = "rate"
     rate_rps: Annotated[float, Field(gt=0)]
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
 
     @property
     def in_windows(self) -> RateLoad:
@@ -53,7 +53,7 @@ class RampLoad(Record):
         ],
         Field(min_length=2, max_length=10_000),
     ]
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
 
     @model_validator(mode="after")
     def _is_a_ramp(self) -> Self:
@@ -118,7 +118,7 @@ class CapacityLoad(Record):
     """
 
     kind: Literal["capacity"] = "capacity"
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
     p99_max_us: Annotated[float, Field(gt=0)]
     floor_share: Annotated[float, Field(gt=0, lt=1)]
     resolution: Annotated[float, Field(gt=0, lt=1)]
@@ -138,7 +138,7 @@ class StepsLoad(Record):
 
     kind: Literal["steps"] = "steps"
     rates_rps: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=2)]
-    connections: Annotated[int, Field(ge=1, le=100_000)]
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
     step_s: Annotated[float, Field(gt=0, le=86_400)]
     warmup_rps: Annotated[float, Field(gt=0)]
     missed_max: Annotated[int, Field(ge=1)] = 2
@@ -196,6 +196,13 @@ DEFAULT_SERVER = "open-liberty"  # of every result from before there was an axis
 NO_SERVER = "none"  # of an experiment that is a program of its own
 
 
+class TaskSize(NamedTuple):
+    """What one request asks of the server: computing, and waiting for the remote system."""
+
+    burn_us: int
+    wait_us: int
+
+
 class CellKey(Record):
     """One point in the product of all axes. `server`: a name from matrix.toml's [servers], or `NO_SERVER`; `workload`
     is then a name from [experiments] and `load` one from [task_loads]."""
@@ -205,18 +212,24 @@ class CellKey(Record):
     jdk: str
     executor: str
     cpus: int
-    burn_us: int
+    burn_us: int  # the work of one request or task
+    wait_us: int = 0  # how late the remote system answers; 0: at once, or there is none
     load: str  # a name from matrix.toml's [loads]
 
     @property
     def cell_id(self) -> str:
         """Readable and safe as a file name; unique because every axis value is in it."""
-        return f"{self.served}.{self.jdk}.{self.executor}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
+        return f"{self.served}.{self.jdk}.{self.executor}.{self._size_id}.{self.load}"
 
     @property
     def group_id(self) -> str:
         """As cell_id, of all cells whose executors are compared."""
-        return f"{self.served}.{self.jdk}.cpus-{self.cpus}.burn-{self.burn_us}us.{self.load}"
+        return f"{self.served}.{self.jdk}.{self._size_id}.{self.load}"
+
+    @property
+    def _size_id(self) -> str:
+        wait = f".wait-{self.wait_us}us" if self.wait_us else ""
+        return f"cpus-{self.cpus}.burn-{self.burn_us}us{wait}"
 
     @property
     def group(self) -> CellKey:
@@ -226,6 +239,10 @@ class CellKey(Record):
     def fork_label(self, fork: int, attempt: int = 1) -> str:
         """One process of this cell: "CELL_ID#2", its second attempt "CELL_ID#2.2"."""
         return f"{self.cell_id}#{fork}" + (f".{attempt}" if attempt > 1 else "")
+
+    @property
+    def task(self) -> TaskSize:
+        return TaskSize(self.burn_us, self.wait_us)
 
     @property
     def has_server(self) -> bool:

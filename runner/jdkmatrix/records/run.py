@@ -97,6 +97,16 @@ class Calibration(Record):
     clock_speed: float | None = None  # as Window.clock_speed, before and after it on average
 
 
+class BasisCapacity(Record):
+    """What one fork did in a closed loop before the plan was complete: loads that are shares of it were worked out from
+    that. The fork itself is in the run's folder `capacity`. `throughput_rps` is None where it was of no use, and
+    `why_not` says why."""
+
+    key: CellKey
+    throughput_rps: float | None
+    why_not: str | None = None
+
+
 class Stopping(Record):
     """Blocks were added until every ratio was known to ± `precision` (a share), so that intervals are at 97 %."""
 
@@ -170,6 +180,7 @@ class RunRecord(Record):
     drivers: tuple[DriverFacts, ...]
     jdks: tuple[JdkRecord, ...]
     calibrations: tuple[Calibration, ...]  # none where nothing burns; one per JDK in records from before it was one
+    capacities: tuple[BasisCapacity, ...] = ()  # none where no load is a share of one
     cells: tuple[CellKey, ...]  # planned, in the order of the report
     not_testable: tuple[NotTestable, ...]
     # "CELL_ID#FORK" in the order of execution, over all sessions; a repeated attempt is "CELL_ID#FORK.ATTEMPT"

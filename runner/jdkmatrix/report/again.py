@@ -22,7 +22,7 @@ def aa_notices(cells: Cells, judgements: Judgements) -> Iterable[Notice]:
             continue
         base = first_arm(key.executor)
         metric = cells.leading(key)
-        arms = f"{base} against itself on {key.jdk}, {key.served}, {condition(key.cpus, key.burn_us)}, {key.load}"
+        arms = f"{base} against itself on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
         judged = judgements.of(metric, key)
         outcomes = judgements.outcomes(key)
         if outcomes is not None and outcomes.differs:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from jdkmatrix.records import CellKey
+from jdkmatrix.records import CellKey, TaskSize
+from jdkmatrix.report import crossover
 from jdkmatrix.report.cellstats import Metric
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, JudgedOutcomes, Judgements
 from jdkmatrix.report.numbers import ratio_value
@@ -52,7 +53,7 @@ def _answer(
         return Answer(jdk, seen) if seen else _no_answer(jdk)
     amber = any(finding(one, metric) is Finding.NOT_JUDGED for metric, by_key in told for one in by_key.values())
     if len(keys) > 1:
-        first = [_outcomes_tally(outcomes)] if news else []
+        first = [*_crossovers(keys, judged, outcomes), *([_outcomes_tally(outcomes)] if news else [])]
         tallies = [(metric.title, _tally(by_key, metric, len(keys))) for metric, by_key in told]
         return Answer(jdk, (*seen, *first, *tallies), amber)
     sentences = [(TITLES[one.question], f"{sentence(one, NUMERATOR, DENOMINATOR)}.") for one in news.values()]
@@ -63,6 +64,34 @@ def _answer(
     ]
     lead = _lead([(metric, one) for metric, _, one in single], next(iter(news.values()), None))
     return Answer(f"{jdk}: {lead}", (*seen, *sentences), amber)
+
+
+def _crossovers(
+    keys: Sequence[CellKey],
+    judged: Sequence[tuple[Metric, dict[CellKey, Judged]]],
+    outcomes: Mapping[CellKey, JudgedOutcomes],
+) -> list[tuple[str, str]]:
+    """From which delay on, by CPUs and work, where several delays were measured. Who did what the load asks for comes
+    before the leading figure, where that makes a difference."""
+
+    def found(key: CellKey) -> Finding | None:
+        told = outcomes.get(key)
+        if told is not None and told.differs:
+            return finding_of(told)
+        metric, by_key = judged[0]
+        return finding(by_key[key], metric) if key in by_key else None
+
+    by_place: dict[tuple[int, int], dict[int, Finding | None]] = {}
+    for key in keys:
+        by_place.setdefault((key.cpus, key.burn_us), {})[key.wait_us] = found(key)
+    return [
+        (
+            f"From which delay? {condition(cpus, TaskSize(burn_us, 0))}",
+            crossover.sentence(crossover.Crossover(findings), NUMERATOR, DENOMINATOR),
+        )
+        for (cpus, burn_us), findings in sorted(by_place.items())
+        if len(findings) > 1
+    ]
 
 
 def _no_answer(jdk: str) -> Answer:
@@ -113,7 +142,7 @@ def _tally(by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> st
         counts.append(f"no pair in {conditions - len(findings)}")
     key, judged = max(by_key.items(), key=lambda item: abs(math.log(item[1].ratio.value)))
     said = ", ".join(filter(None, (marked_interval(judged), _TALLY[finding(judged, metric)])))
-    farthest = f"{ratio_value(judged.ratio)} ({said}) at {condition(key.cpus, key.burn_us)}"
+    farthest = f"{ratio_value(judged.ratio)} ({said}) at {condition(key.cpus, key.task)}"
     return f"of {conditions} conditions: {', '.join(counts)}. Farthest from 1: {farthest}."
 
 
@@ -124,7 +153,7 @@ def _outcomes_tally(by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]
     key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
     one, other = widest.contrast.numerator, widest.contrast.denominator
     farthest = f"{counted(one)} forks with {NUMERATOR}, {counted(other)} with {DENOMINATOR}"
-    where = condition(key.cpus, key.burn_us)
+    where = condition(key.cpus, key.task)
     return (
         TITLES[widest.question],
         f"of {len(by_key)} conditions: {', '.join(counts)}. Farthest apart: {farthest} at {where}.",

@@ -49,7 +49,7 @@ def view_cell(
     return CellView(
         cell_id=key.cell_id,
         title=f"{key.executor} on {key.jdk}",
-        condition=f"{key.served}, {condition(key.cpus, key.burn_us)}",
+        condition=f"{key.served}, {condition(key.cpus, key.task)}",
         load_words=load_words(record.load),
         status=state_text(cell),
         status_class=STATE_CLASS[cell.state],

@@ -13,14 +13,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.records import CellKey
+from jdkmatrix.records import CellKey, TaskSize
 from jdkmatrix.report.cellstats import Cells, Metric
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, JudgedOutcomes, Judgements
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import TITLES, finding_of, has_column, is_news, sentence
 from jdkmatrix.report.pairs import pairs_title
 from jdkmatrix.report.slices import Slice
-from jdkmatrix.report.wording import Finding, because, finding, losses_words, marked_interval, work_words
+from jdkmatrix.report.wording import Finding, because, finding, losses_words, marked_interval
 from jdkmatrix.stats import Judged, Verdict
 
 # A factor of so much away from 1 reaches the next colour.
@@ -124,7 +124,7 @@ def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], p
     asked = outcomes_asked(judgements, part)
 
     def row(jdk: str) -> tuple[HeatCell, ...]:
-        key = _key(part, jdk, part.cpus[0], part.burns[0])
+        key = _key(part, jdk, part.cpus[0], part.tasks[0])
         first = (outcome_cell(judgements.outcomes(key), key),) if asked else ()
         return (*first, *(_cell(cells, judgements, metric, key) for metric in metrics))
 
@@ -145,8 +145,8 @@ def outcomes_asked(judgements: Judgements, part: Slice) -> str | None:
 def outcome_map(cells: Cells, judgements: Judgements, asked: str, part: Slice, jdk: str) -> HeatTable:
     """As `heat_map`, of outcomes."""
 
-    def cell(cpus: int, burn_us: int) -> HeatCell:
-        key = _key(part, jdk, cpus, burn_us)
+    def cell(cpus: int, task: TaskSize) -> HeatCell:
+        key = _key(part, jdk, cpus, task)
         if key not in cells.keys:
             return HeatCell("", None, "", "none", False, "not a condition of this run", None)
         return outcome_cell(judgements.outcomes(key), key)
@@ -154,33 +154,34 @@ def outcome_map(cells: Cells, judgements: Judgements, asked: str, part: Slice, j
     return HeatTable(
         title=asked,
         corner="CPUs",
-        columns=tuple(work_words(burn) for burn in part.burns),
-        rows=tuple((str(cpus), tuple(cell(cpus, burn) for burn in part.burns)) for cpus in part.cpus),
+        columns=tuple(part.task_words(task) for task in part.tasks),
+        rows=tuple((str(cpus), tuple(cell(cpus, task) for task in part.tasks)) for cpus in part.cpus),
     )
 
 
 def heat_map(cells: Cells, judgements: Judgements, metric: Metric, part: Slice, jdk: str) -> HeatTable:
-    """For one JDK: CPUs down, work per request across."""
+    """For one JDK: CPUs down, tasks across."""
 
     def row(cpus: int) -> tuple[HeatCell, ...]:
-        return tuple(_cell(cells, judgements, metric, _key(part, jdk, cpus, burn_us)) for burn_us in part.burns)
+        return tuple(_cell(cells, judgements, metric, _key(part, jdk, cpus, task)) for task in part.tasks)
 
     return HeatTable(
         title=metric.title,
         corner="CPUs",
-        columns=tuple(work_words(burn) for burn in part.burns),
+        columns=tuple(part.task_words(task) for task in part.tasks),
         rows=tuple((str(cpus), row(cpus)) for cpus in part.cpus),
     )
 
 
-def _key(part: Slice, jdk: str, cpus: int, burn_us: int) -> CellKey:
+def _key(part: Slice, jdk: str, cpus: int, task: TaskSize) -> CellKey:
     return CellKey(
         workload=part.workload,
         server=part.server,
         jdk=jdk,
         executor=NUMERATOR,
         cpus=cpus,
-        burn_us=burn_us,
+        burn_us=task.burn_us,
+        wait_us=task.wait_us,
         load=part.load,
     )
 

@@ -46,12 +46,13 @@ from jdkmatrix.report.wording import (
     finding,
     losses_words,
     marked_interval,
+    wait_words,
 )
 from jdkmatrix.stats import Summary
 from jdkmatrix.stats.figures import overall
 from jdkmatrix.store.loaded import LoadedRun
 
-AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "load")
+AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 
 
 def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
@@ -105,6 +106,10 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
             )
             for c in run.calibrations
         ),
+        capacities=tuple(
+            (label(one.key), quantity(one.throughput_rps, 4, why=one.why_not or "not measured"))
+            for one in run.capacities
+        ),
         reproduce=facts.reproduce(run),
         order=run.order,
     )
@@ -113,7 +118,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
 def label(key: CellKey) -> str:
     if not key.has_server:
         return alone_words.label(key)
-    return f"{key.served} · {key.jdk} · {key.executor} · {condition(key.cpus, key.burn_us)} · {key.load}"
+    return f"{key.served} · {key.jdk} · {key.executor} · {condition(key.cpus, key.task)} · {key.load}"
 
 
 def _title(run: RunRecord, keys: Sequence[CellKey], experiments: Experiments) -> str:
@@ -175,9 +180,10 @@ def _constant(keys: Sequence[CellKey], varying: frozenset[str]) -> str:
         "executor": key.executor,
         "cpus": plural(key.cpus, "CPU"),
         "burn_us": f"{key.burn_us} µs of work per request" if key.burn_us else "no added work per request",
+        "wait_us": f"remote system after {wait_words(key.wait_us)}" if key.wait_us else "",
         "load": key.load,
     }
-    return ", ".join(text for axis, text in words.items() if axis not in varying)
+    return ", ".join(text for axis, text in words.items() if text and axis not in varying)
 
 
 def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str]) -> CellRow:
@@ -201,6 +207,7 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
         slot=order.index(key.executor),
         cpus=key.cpus,
         burn_us=key.burn_us,
+        wait_us=key.wait_us,
         load=key.load,
         status=state.value,
         status_text=state_text(cell),

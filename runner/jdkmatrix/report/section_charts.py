@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from jdkmatrix.records import CellKey
+from jdkmatrix.records import CellKey, TaskSize
 from jdkmatrix.report import charts
 from jdkmatrix.report.cell_figures import amount, of_metric
 from jdkmatrix.report.cellstats import P99, CellStats, Metric
@@ -12,7 +12,6 @@ from jdkmatrix.report.latency import Pooled
 from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart
-from jdkmatrix.report.wording import work_words
 from jdkmatrix.stats.figures import overall
 
 # Beyond this the curve's last points are single requests.
@@ -22,21 +21,21 @@ _LONGEST_TAIL = 100_000.0
 def bar_charts(ident: str, part: Slice, metric: Metric, axis: str, order: Sequence[str]) -> tuple[Chart, ...]:
     """One chart per number of CPUs and JDK; all charts of one number of CPUs have the same scale.
 
-    Where the work per request varies, so do the figures, by factors: bars are then shares of the highest figure under
-    the same work on any JDK, and their labels the figures themselves.
+    Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
+    on any JDK, and their labels the figures themselves.
     """
     found = []
-    shares = len(part.burns) > 1
+    shares = len(part.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in part.cpus for j in part.jdks):
         peers = [cell for cell in part.cells if cell.key.cpus == cpus]
-        units = {burn: _highest(metric, peers, burn) if shares else 1.0 for burn in part.burns}
+        units = {task: _highest(metric, peers, task) if shares else 1.0 for task in part.tasks}
         means: list[charts.Row] = []
         forks: list[charts.Row] = []
         for cell in sorted(
             (cell for cell in peers if cell.key.jdk == jdk),
-            key=lambda cell: (cell.key.burn_us, order.index(cell.key.executor)),
+            key=lambda cell: (cell.key.task, order.index(cell.key.executor)),
         ):
-            mean, points = _bar(metric, cell, units[cell.key.burn_us])
+            mean, points = _bar(metric, cell, units[cell.key.task], part.task_words(cell.key.task))
             means += mean
             forks += points
         if not means:
@@ -51,10 +50,10 @@ def bar_charts(ident: str, part: Slice, metric: Metric, axis: str, order: Sequen
                     means,
                     forks,
                     order=order,
-                    title="share of the highest under the same work" if shares else axis,
+                    title="share of the highest under the same task" if shares else axis,
                     figure=axis,
                     number_format=".0%" if shares else "~s",
-                    highest=1.0 if shares else max(_highest(metric, peers, burn) for burn in part.burns),
+                    highest=1.0 if shares else max(_highest(metric, peers, task) for task in part.tasks),
                     description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
                 ),
             )
@@ -62,19 +61,19 @@ def bar_charts(ident: str, part: Slice, metric: Metric, axis: str, order: Sequen
     return tuple(found)
 
 
-def _highest(metric: Metric, cells: Sequence[CellStats], burn_us: int) -> float:
-    figures = [one.value for cell in cells if cell.key.burn_us == burn_us for one in metric.figures(cell).values()]
+def _highest(metric: Metric, cells: Sequence[CellStats], task: TaskSize) -> float:
+    figures = [one.value for cell in cells if cell.key.task == task for one in metric.figures(cell).values()]
     return max(figures, default=1.0) or 1.0
 
 
-def _bar(metric: Metric, cell: CellStats, unit: float) -> tuple[list[charts.Row], list[charts.Row]]:
+def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[list[charts.Row], list[charts.Row]]:
     """One bar and its points; both empty where the cell has no figure."""
     figures = metric.figures(cell)
     over = overall(figures.values())
     if over is None:
         return [], []
     summary = over.summary
-    place = {"executor": cell.key.executor, "work": work_words(cell.key.burn_us)}
+    place = {"executor": cell.key.executor, "work": task}
     bar: charts.Row = {
         **place,
         # Where bounds point both ways there is no mean: the points are all there is to see.
@@ -96,7 +95,7 @@ def _bar(metric: Metric, cell: CellStats, unit: float) -> tuple[list[charts.Row]
 
 
 def latency_charts(ident: str, part: Slice, pools: Mapping[CellKey, Pooled], order: Sequence[str]) -> tuple[Chart, ...]:
-    """One chart per number of CPUs, work and JDK, all on the same scales."""
+    """One chart per number of CPUs, task and JDK, all on the same scales."""
     points = {key: _curve_points(pool) for key, pool in pools.items()}
     every = [point for curve in points.values() for point in curve]
     if not every:

@@ -17,7 +17,7 @@ from jdkmatrix.report.section_charts import bar_charts, latency_charts
 from jdkmatrix.report.slices import Slice, slices
 from jdkmatrix.report.steps import steps_groups
 from jdkmatrix.report.views import JdkHeat, Legend, Section
-from jdkmatrix.report.wording import condition, cpu_of, load_words, throughput_of
+from jdkmatrix.report.wording import condition, cpu_of, loads_words, throughput_of
 
 
 def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tuple[Section, ...]:
@@ -25,13 +25,13 @@ def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tupl
 
 
 def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, order: Sequence[str]) -> Section:
-    single = len(part.cpus) == 1 and len(part.burns) == 1
+    single = len(part.cpus) == 1 and len(part.tasks) == 1
     pair = {NUMERATOR, DENOMINATOR} <= part.executors
     load = part.cells[0].record.load if part.cells else None
     pools = {cell.key: pool for cell in part.cells if (pool := cell.latency)}
     kinds = list(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
     ident = f"s{number}"
-    single_condition = condition(part.cpus[0], part.burns[0]) if single else None
+    single_condition = condition(part.cpus[0], part.tasks[0]) if single else None
     metrics = metrics_of(load) if load else ()
     score = scorecard(cells, judgements, metrics, part) if single else None
     heat = () if single else tuple(_jdk_heat(part, cells, judgements, metrics, jdk) for jdk in part.jdks)
@@ -42,7 +42,9 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         id=f"{ident}-{file_stem(part.keys[0].served)}-{file_stem(part.load)}",
         served=part.keys[0].served,
         load=part.load,
-        load_words=load_words(load) if load else "no cell of this load has been measured",
+        load_words=loads_words([cell.record.load for cell in part.cells])
+        if part.cells
+        else "no cell of this load has been measured",
         answers=answers(judgements, part, metrics, observed(part, order)),
         scorecard=score if compared else None,
         scorecard_condition=single_condition,
@@ -64,7 +66,7 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         cpu=bar_charts(f"{ident}-cpu", part, CPU, "CPU µs per request", order),
         latency=latency_charts(f"{ident}-latency", part, pools, order),
         columns=min(len(part.jdks), 3),
-        shares=len(part.burns) > 1,
+        shares=len(part.tasks) > 1,
         latency_kind="; ".join(kinds) or None,
     )
 

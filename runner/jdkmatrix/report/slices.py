@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.records import CellKey
+from jdkmatrix.records import CellKey, TaskSize
 from jdkmatrix.report.cellstats import Cells, CellStats
-from jdkmatrix.report.wording import condition
+from jdkmatrix.report.wording import condition, delay_words, work_words
 
 
 @dataclass(frozen=True)
@@ -30,22 +30,28 @@ class Slice:
         return tuple(sorted({key.cpus for key in self.keys}))
 
     @property
-    def burns(self) -> tuple[int, ...]:
-        return tuple(sorted({key.burn_us for key in self.keys}))
+    def tasks(self) -> tuple[TaskSize, ...]:
+        return tuple(sorted({key.task for key in self.keys}))
 
     @property
     def executors(self) -> frozenset[str]:
         return frozenset(key.executor for key in self.keys)
 
     def conditions(self, order: Sequence[str]) -> Iterator[tuple[str, list[CellStats]]]:
-        """The cells of each number of CPUs, work and JDK, by executor in this order, with a title."""
-        for cpus, burn_us, jdk in itertools.product(self.cpus, self.burns, self.jdks):
-            here = [
-                cell for cell in self.cells if (cell.key.jdk, cell.key.cpus, cell.key.burn_us) == (jdk, cpus, burn_us)
-            ]
+        """The cells of each number of CPUs, task and JDK, by executor in this order, with a title."""
+        for cpus, task, jdk in itertools.product(self.cpus, self.tasks, self.jdks):
+            here = [cell for cell in self.cells if (cell.key.jdk, cell.key.cpus, cell.key.task) == (jdk, cpus, task)]
             if here:
                 here.sort(key=lambda cell: order.index(cell.key.executor))
-                yield f"{jdk}, {condition(cpus, burn_us)}", here
+                yield f"{jdk}, {condition(cpus, task)}", here
+
+    def task_words(self, task: TaskSize) -> str:
+        """What tells this task from the others of the slice."""
+        works, waits = {one.burn_us for one in self.tasks}, {one.wait_us for one in self.tasks}
+        if len(waits) == 1:
+            return work_words(task.burn_us)
+        delay = delay_words(task.wait_us)
+        return delay if len(works) == 1 else f"{work_words(task.burn_us)}, {delay}"
 
 
 def slices(cells: Cells) -> tuple[Slice, ...]:

@@ -108,6 +108,7 @@ class CellRow:
     slot: int
     cpus: int
     burn_us: int
+    wait_us: int
     load: str
     status: str
     status_text: str
@@ -257,6 +258,7 @@ class RunView:
     not_testable: tuple[tuple[str, str], ...]  # condition, reason
     jdks: tuple[JdkRow, ...]
     calibrations: tuple[tuple[str, Figure, Figure, int, int], ...]
+    capacities: tuple[tuple[str, Figure], ...]  # what loads are shares of: where, and requests per second
     reproduce: str
     order: tuple[str, ...]
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 
-from jdkmatrix.records import CapacityLoad, CellKey, CellLoad, PinningMethod, RampLoad, SaturateLoad, Status, StepsLoad
+from jdkmatrix.records import (
+    CapacityLoad,
+    CellKey,
+    CellLoad,
+    PinningMethod,
+    RampLoad,
+    RateLoad,
+    SaturateLoad,
+    Status,
+    StepsLoad,
+    TaskSize,
+)
 from jdkmatrix.report.cellstats import Metric, State
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
 from jdkmatrix.stats import Judged, Ratio, Verdict
@@ -121,6 +133,23 @@ def load_words(load: CellLoad) -> str:
     return f"open loop: {digits(load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"
 
 
+def loads_words(loads: Sequence[CellLoad]) -> str:
+    """Of cells under a load of one name: it differs where it was worked out for each condition."""
+    distinct = list(dict.fromkeys(loads))
+    if len(distinct) == 1:
+        return load_words(distinct[0])
+    connections = _span([load.connections for load in distinct], "connections")
+    rates = [load.rate_rps for load in distinct if isinstance(load, RateLoad)]
+    if rates:
+        return f"open loop: {_span(rates, 'requests/s')} by condition, on a fixed schedule over {connections}"
+    return f"closed loop: {connections} by condition, each sends its next request as soon as it has the answer"
+
+
+def _span(values: Sequence[float], unit: str) -> str:
+    low, high = digits(min(values), 4), digits(max(values), 4)
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
+
+
 def throughput_of(load: CellLoad) -> str | None:
     """Which part of the load the bars of throughput show; None: all of it."""
     return "Of the step in which a fork answered most." if isinstance(load, StepsLoad) else _part_of(load)
@@ -148,16 +177,26 @@ def work_words(burn_us: int) -> str:
     return f"{burn_us:,} µs"
 
 
-def condition(cpus: int, burn_us: int) -> str:
-    work = f"{work_words(burn_us)} of work" if burn_us else "no added work"
-    return f"{plural(cpus, 'CPU')}, {work} per request"
+def wait_words(wait_us: int) -> str:
+    """The axis `wait_us`, as a reader calls it: "2 ms"."""
+    if wait_us < 1000:
+        return f"{wait_us} µs"
+    return f"{wait_us / 1e3:g} ms" if wait_us < 1_000_000 else f"{wait_us / 1e6:g} s"
+
+
+def delay_words(wait_us: int) -> str:
+    return f"{wait_words(wait_us)} delay" if wait_us else "no delay"
+
+
+def condition(cpus: int, task: TaskSize) -> str:
+    work = f"{work_words(task.burn_us)} of work" if task.burn_us else "no added work"
+    delay = f", remote system after {wait_words(task.wait_us)}" if task.wait_us else ""
+    return f"{plural(cpus, 'CPU')}, {work} per request{delay}"
 
 
 def ratio_name(key: CellKey, base_executor: str) -> str:
     """ "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
-    return (
-        f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.burn_us)}, {key.load}"
-    )
+    return f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
 
 
 def pinned_words(method: PinningMethod, why_not_cgroup: str | None) -> str:

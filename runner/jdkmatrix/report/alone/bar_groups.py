@@ -16,7 +16,7 @@ from jdkmatrix.report.alone.words import load_of, measure, outcome_words
 from jdkmatrix.report.charts import Row
 from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import Chart
-from jdkmatrix.report.wording import work_words
+from jdkmatrix.report.wording import delay_words, work_words
 from jdkmatrix.stats.experiments import Spread, figures
 
 
@@ -231,7 +231,8 @@ def row_label(part: Part, layout: Layout, cell: ExperimentCell, peers: Sequence[
     """What leads, and on a second line what else tells this cell from `peers`, those of its charts."""
     key = cell.key
     here = Part(part.kind, tuple(peer.key for peer in peers), tuple(peers))
-    axes = [axis for axis in ("workload", "load", "burn_us", "cpus") if axis not in layout.apart and here.varies(axis)]
+    inner = (axis for axis in ("workload", "load", "burn_us", "wait_us", "cpus") if axis not in layout.apart)
+    axes = [axis for axis in inner if here.varies(axis)]
     if part.kind == "pinning":
         return "\n".join([construct(part, key), *([key.executor] if here.varies("executor") else [])])
     load = cell.record.load
@@ -248,6 +249,8 @@ def _axis_words(part: Part, axis: str, key: CellKey) -> str:
             return plural(key.cpus, "CPU")
         case "burn_us":
             return work_words(key.burn_us) if key.burn_us else "no work"
+        case "wait_us":
+            return delay_words(key.wait_us)
     return key.workload
 
 

@@ -19,6 +19,7 @@ _AXES = (
     ("load", "Load", False),
     ("cpus", "CPUs", True),
     ("burn_us", "Work, µs", True),
+    ("wait_us", "Delay, µs", True),
 )
 
 

@@ -17,7 +17,7 @@ from jdkmatrix.report.alone.views import AloneView, Block
 from jdkmatrix.report.alone.words import GLOSSARY, INTRODUCTIONS, TITLES, load_of
 from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import Legend
-from jdkmatrix.report.wording import work_words
+from jdkmatrix.report.wording import wait_words, work_words
 
 
 def view_alone(experiments: Experiments, order: Sequence[str]) -> AloneView:
@@ -54,5 +54,6 @@ def _constant(part: Part) -> str:
         "load": load_of(part, key),
         "cpus": plural(key.cpus, "CPU"),
         "burn_us": f"{work_words(key.burn_us)} of work per task" if key.burn_us else "",
+        "wait_us": f"answers after {wait_words(key.wait_us)}" if key.wait_us else "",
     }
     return ", ".join(text for axis, text in words.items() if text and not part.varies(axis))

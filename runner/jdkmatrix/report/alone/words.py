@@ -10,7 +10,7 @@ from jdkmatrix.records import CellKey, CountLoad, ExperimentFork, InFlightLoad, 
 from jdkmatrix.report.alone.cells import ExperimentCell, Part
 from jdkmatrix.report.alone.views import OutcomeView
 from jdkmatrix.report.numbers import Figure, digits, plural
-from jdkmatrix.report.wording import work_words
+from jdkmatrix.report.wording import delay_words, wait_words, work_words
 from jdkmatrix.stats.experiments import Spread
 
 TITLES: dict[ExperimentName, str] = {
@@ -123,6 +123,8 @@ def load_words(load: TaskLoad) -> str:
 
 def condition(key: CellKey) -> str:
     cpus = plural(key.cpus, "CPU")
+    if key.wait_us:
+        return f"{cpus}, answers after {wait_words(key.wait_us)}"
     return f"{cpus}, {work_words(key.burn_us)} of work per task" if key.burn_us else cpus
 
 
@@ -145,6 +147,7 @@ def place(part: Part, cell: ExperimentCell, *, without: Sequence[str] = ()) -> s
         "load": short_load(cell.record.load),
         "cpus": plural(key.cpus, "CPU"),
         "burn_us": work_words(key.burn_us) if key.burn_us else "no work",
+        "wait_us": delay_words(key.wait_us),
         "jdk": key.jdk,
     }
     told = [text for axis, text in axes.items() if axis not in without and (axis == "executor" or part.varies(axis))]

@@ -1,0 +1,56 @@
+"""Loads that depend on what a server can do: worked out for each condition from a throughput that is measured first.
+Pure."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from jdkmatrix.config.executors import check_executor
+from jdkmatrix.config.parts import Table
+from jdkmatrix.records import RateLoad, SaturateLoad
+
+Connections = Annotated[int, Field(ge=1, le=100_000)]
+
+
+class Basis(Table):
+    """The cell whose throughput stands for what a server can do: the same condition with this executor, under this
+    closed loop, while the remote system, where the workload calls one, answers after `wait_us`."""
+
+    executor: Annotated[str, AfterValidator(check_executor)]
+    load: str
+    wait_us: Annotated[int, Field(ge=0)]
+
+
+class RelativeLoad(Table):
+    """`connections_min`, or `per_waiting` of them for every request that waits for the remote system at once, were it
+    served at the rate (Little's law: rate × delay), whichever is more."""
+
+    of: Basis
+    connections_min: Connections
+    per_waiting: Annotated[float, Field(ge=1, le=100)]
+
+    def connections(self, rate_rps: float, wait_us: int) -> int:
+        return max(self.connections_min, math.ceil(self.per_waiting * rate_rps * wait_us / 1e6))
+
+
+class ShareLoad(RelativeLoad):
+    """Open loop: `share` of the basis's throughput, as a whole number of requests per second."""
+
+    kind: Literal["share"] = "share"
+    share: Annotated[float, Field(gt=0, le=2)]
+
+    def resolved(self, capacity_rps: float, wait_us: int) -> RateLoad:
+        rate_rps = max(1, round(self.share * capacity_rps))
+        return RateLoad(rate_rps=rate_rps, connections=self.connections(rate_rps, wait_us))
+
+
+class FloodLoad(RelativeLoad):
+    """Closed loop with so many connections that waiting for the remote system does not keep the server idle."""
+
+    kind: Literal["flood"] = "flood"
+
+    def resolved(self, capacity_rps: float, wait_us: int) -> SaturateLoad:
+        return SaturateLoad(connections=self.connections(capacity_rps, wait_us))
