@@ -79,6 +79,20 @@ def test_plan_says_how_many_blocks_may_be_added(home: Path) -> None:
     assert plan["estimated_max_s"] == pytest.approx(plan["estimated_s"] * 8 / 5)
 
 
+def test_a_profile_can_be_measured_without_its_stopping_rule(home: Path) -> None:
+    plan = json.loads(matrix(home, "plan", "--profile", "capacity", "--no-stopping", "--json").stdout)
+    assert (plan["blocks"], plan["max_blocks"], plan["precision"]) == (5, 5, None)
+    assert plan["estimated_max_s"] == plan["estimated_s"]
+
+
+def test_plan_says_what_is_measured_before_loads_are_known(home: Path) -> None:
+    asked = ("plan", "--profile", "matrix", "--jdk", "temurin-25", "--cpus", "1")
+    assert "First 4 forks, one of each condition" in " ".join(matrix(home, *asked).stdout.split())
+    first = json.loads(matrix(home, *asked, "--json").stdout)["measured_first"]
+    assert "banking.temurin-25.liberty.cpus-1.burn-0us.saturate-50" in first
+    assert json.loads(matrix(home, "plan", "--json").stdout)["measured_first"] == []
+
+
 def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
     plan = json.loads(matrix(home, "plan", "--profile", "full", "--jdk", "temurin-25", "--json").stdout)
     planned = {label.rsplit("#", 1)[0] for label in plan["order"]}
@@ -96,6 +110,9 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("plan", "--executor", "cached"), "matches no cell"),
         (("plan", "--precision", "0.05"), "--max-blocks"),
         (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
+        (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),
+        (("plan", "--profile", "article", "--no-stopping", "--max-blocks", "9"), "--no-stopping adds no blocks"),
+        (("plan", "--no-stopping", "--precision", "0.1"), "--no-stopping adds no blocks"),
         (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),
         (("report", "/no/such/run"), "/no/such/run: not a run"),
         (("summary", "/no/such/run", "--markdown"), "/no/such/run: not a run"),

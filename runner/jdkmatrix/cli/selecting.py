@@ -11,18 +11,21 @@ from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.executors import again, is_again
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 
 
 @dataclass(frozen=True)
 class Options:
     """`only` narrows axes; `aa` replaces the profile's executors by one, twice; what is None stays as the profile
-    says. `blocks` alone fixes their number. `seed`: of the order of forks; None: one is to be drawn."""
+    says. `blocks` alone fixes their number; without `stop_early` the profile's are measured, and none is added. `seed`:
+    of the order of forks; None: one is to be drawn."""
 
     profile: str
     only: Mapping[str, Sequence[str | int]]
     blocks: int | None = None
     max_blocks: int | None = None
     precision: float | None = None
+    stop_early: bool = True
     windows: int | None = None
     window_s: float | None = None
     seed: int | None = None
@@ -64,11 +67,25 @@ class Options:
         if "blocks" in changed:
             everywhere = tuple(rule.model_copy(update={"blocks": None}) for rule in profile.include)
             profile = profile.model_copy(update={"include": everywhere})
+        if not self.stop_early:
+            if self.max_blocks is not None or self.precision is not None:
+                raise MatrixError("--no-stopping adds no blocks, so that --max-blocks and --precision have no meaning")
+            fixed = {"max_blocks": None}
         profile = profile.model_copy(update=fixed | changed)
+        self._check_most(profile)
         if profile.max_blocks is None and self.precision is not None:
             raise MatrixError("--precision says when blocks are enough; --max-blocks must say how many may be added")
         _ = profile.stopping
         return profile
+
+    def _check_most(self, profile: Profile) -> None:
+        """Raises: MatrixError, with the option to give instead."""
+        least = max(profile.blocks, FEWEST_BLOCKS)
+        if self.max_blocks is not None and self.max_blocks < least:
+            raise MatrixError(
+                f"--max-blocks {self.max_blocks}: blocks are added behind the first {least}, so that at least {least} "
+                f"are needed; --blocks {self.max_blocks} alone measures exactly {self.max_blocks}"
+            )
 
     def _arms(self, matrix: Matrix) -> tuple[str, str]:
         allowed = [executor for executor in matrix.axes.executor if not is_again(executor)]

@@ -53,6 +53,9 @@ MaxBlocksOption = Annotated[
 PrecisionOption = Annotated[
     float | None, typer.Option("--precision", min=0.0001, max=1, help="0.02: until each ratio is known to ± 2 %.")
 ]
+StoppingOption = Annotated[
+    bool, typer.Option("--no-stopping", help="The profile's blocks, and none more however imprecise the ratios are.")
+]
 WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Instead of the profile's.")]
 WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Instead of the profile's.")]
 AaOption = Annotated[str | None, typer.Option("--aa", help="Measure this executor against itself, and no other.")]
@@ -99,6 +102,7 @@ def _selected(
     blocks: BlocksOption = None,
     max_blocks: MaxBlocksOption = None,
     precision: PrecisionOption = None,
+    no_stopping: StoppingOption = False,
     windows: WindowsOption = None,
     window_s: WindowSOption = None,
     seed: SeedOption = None,
@@ -126,6 +130,7 @@ def _selected(
         blocks=blocks,
         max_blocks=max_blocks,
         precision=precision,
+        stop_early=not no_stopping,
         windows=windows,
         window_s=window_s,
         seed=seed,
