@@ -282,6 +282,8 @@ def test_a_window_is_recorded_with_both() -> None:
 @pytest.mark.parametrize(
     ("late_us", "delay_s", "codes"),
     [
+        (990, 0.0, []),
+        (1010, 0.0, ["remote-late"]),
         (990, 0.002, []),
         (1010, 0.002, ["remote-late"]),
         (2900, 0.02, []),
@@ -293,8 +295,22 @@ def test_a_window_is_recorded_with_both() -> None:
 def test_how_late_the_remote_system_may_be_follows_its_delay(late_us: float, delay_s: float, codes: list[str]) -> None:
     remote = remote_stats(late_us=late_us, cpu_share=0.5)
     means = Means(service_s=delay_s, remote_cpus=1)
-    reasons = window_reasons(load_result(), sut_usage(), pressure(), LIMITS, remote=remote, means=means)
+    rate = load_result(RateLoad(rate_rps=1000, connections=10))
+    reasons = window_reasons(rate, sut_usage(), pressure(), LIMITS, remote=remote, means=means)
     assert [reason.code for reason in reasons] == codes
+
+
+@pytest.mark.parametrize(("cpu_share", "codes"), [(0.5, ["remote-late"]), (0.95, [])])
+def test_a_late_remote_system_holds_no_closed_loop_up_whose_server_has_no_idle_cpu(
+    cpu_share: float, codes: list[str]
+) -> None:
+    usage = sut_usage().model_copy(update={"cpu_share": cpu_share})
+    late, means = remote_stats(late_us=9000, cpu_share=0.5), Means(service_s=0.002, remote_cpus=1)
+    reasons = window_reasons(load_result(), usage, pressure(), LIMITS, remote=late, means=means)
+    assert [reason.code for reason in reasons] == codes
+    saturated = remote_stats(late_us=9000, cpu_share=0.95)
+    reasons = window_reasons(load_result(), usage, pressure(), LIMITS, remote=saturated, means=means)
+    assert "remote-saturated" in [reason.code for reason in reasons]
 
 
 def test_a_remote_system_without_idle_cpu_makes_a_window_invalid() -> None:

@@ -236,6 +236,7 @@ class Thresholds(Table):
     remote_late_share_max: Annotated[float, Field(ge=0)]
     remote_late_p99_us_max: Annotated[float, Field(gt=0)]
     remote_late_short_share_max: Annotated[float, Field(ge=0)]
+    remote_late_least_us: Annotated[float, Field(ge=0)]
     achieved_rate_min: Share
     error_share_max: Share
     saturated_share_min: Share

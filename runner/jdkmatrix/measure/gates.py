@@ -24,6 +24,7 @@ from jdkmatrix.records import (
     RateLoad,
     Reason,
     RemoteStats,
+    SaturateLoad,
     Served,
     Status,
     StepsLoad,
@@ -65,7 +66,7 @@ def window_reasons(
     means: Means = USUAL,
 ) -> tuple[Reason, ...]:
     """Every gate that this window did not pass by a fault of the host or of the measurement; empty means valid."""
-    of_remote = remote_reasons(remote, means, limits) if remote else ()
+    of_remote = remote_reasons(remote, means, limits, holds_up=not _is_saturated(load, sut, limits)) if remote else ()
     return (
         *_of_driver(load, limits, means),
         *of_remote,
@@ -211,8 +212,14 @@ def _of_answers(load: LoadResult, limits: Thresholds, service_s: float) -> Itera
         )
 
 
-def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds) -> Iterator[Reason]:
-    """Whether the remote system was itself what was waited for."""
+def _is_saturated(load: LoadResult, sut: SutUsage, limits: Thresholds) -> bool:
+    """A closed loop in which the server's CPUs are what limits it."""
+    return isinstance(load.load, SaturateLoad) and sut.cpu_share >= limits.saturated_share_min
+
+
+def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds, *, holds_up: bool = True) -> Iterator[Reason]:
+    """Whether the remote system was itself what was waited for. `holds_up`: does it matter when it is late? A closed
+    loop that keeps the server's CPUs full is held up by them, and no latency of it is judged."""
     share = remote.cpu_s / ((remote.now_monotonic_ns - remote.since_monotonic_ns) / 1e9 * means.remote_cpus)
     if share > limits.remote_cpu_share_max:
         yield Reason(
@@ -220,9 +227,11 @@ def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds) -> Ite
             message=f"the remote system used {share:.0%} of its CPUs: it may have held requests up",
             figures={"remote_cpu_share": share, "max": limits.remote_cpu_share_max},
         )
+    if not holds_up:
+        return
     delay_us = means.service_s * 1e6
     short_us_max = min(limits.remote_late_p99_us_max, limits.remote_late_short_share_max * delay_us)
-    late_us_max = max(short_us_max, limits.remote_late_share_max * delay_us)
+    late_us_max = max(limits.remote_late_least_us, short_us_max, limits.remote_late_share_max * delay_us)
     late_us = {
         name: latency.percentiles_us["99"]
         for name, latency in (("answers", remote.lateness), ("timer", remote.loop_lateness))

@@ -130,9 +130,16 @@ GATES = (
     Gate(
         ("remote-saturated", "remote-late"),
         "The remote system",
-        ("remote_cpu_share_max", "remote_late_share_max", "remote_late_p99_us_max", "remote_late_short_share_max"),
+        (
+            "remote_cpu_share_max",
+            "remote_late_share_max",
+            "remote_late_p99_us_max",
+            "remote_late_short_share_max",
+            "remote_late_least_us",
+        ),
         "A remote system at the limit of its CPUs, or late at p99 against the delay that was asked for.",
-        "Lateness of single answers below p99.",
+        "Lateness of single answers below p99. In a closed loop that keeps the server’s CPUs full lateness holds "
+        "nobody up and is not judged.",
     ),
     Gate(
         ("throttled", "swapping", "clock-stepped", "suspended"),
