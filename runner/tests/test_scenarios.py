@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose
+from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, in_turn
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.executors import is_virtual
 from jdkmatrix.config.load import load_matrix
@@ -88,3 +90,10 @@ def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Pat
     assert any(notice.title == "Scenario infoq-x" and "a tenth" in notice.text for notice in view.notices)
     assert {"Scenario", "Published"} <= {fact.name for fact in view.facts}
     assert reproduce(run).splitlines()[-1].startswith(".venv/bin/matrix run -s infoq-x --blocks 3 --scale small --seed")
+
+
+@given(st.integers(1, 20), st.floats(0, 4e9))
+def test_every_week_has_its_scenario_and_the_next_week_the_next(count: int, seconds: float) -> None:
+    names = [f"scenario-{number}" for number in range(count)]
+    now, later = in_turn(names, seconds), in_turn(names, seconds + 7 * 86_400)
+    assert names.index(later) == (names.index(now) + 1) % count

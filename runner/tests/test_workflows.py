@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +70,17 @@ def test_a_workflow_has_no_rights_but_those_of_its_jobs(path: Path) -> None:
 def test_a_job_has_a_name_a_timeout_and_the_least_rights(label: str, job: dict[str, Any]) -> None:
     assert job["name"]
     assert 0 < int(job["timeout-minutes"]) <= 7200, "GitHub ends a job after 5 days"
-    wanted = {"pages": "write", "id-token": "write"} if label == "matrix.yml: deploy" else {"contents": "read"}
-    assert job["permissions"] == wanted
+    more = {
+        "matrix.yml: deploy": {"pages": "write", "id-token": "write"},
+        "matrix.yml: keep": {"contents": "write"},
+    }
+    assert job["permissions"] == more.get(label, {"contents": "read"})
     assert all(step.get("name") and "shell" not in step for step in job["steps"])
 
 
 def test_no_checkout_leaves_its_token_behind() -> None:
     checkouts = [step for step in steps() if step.raw.get("uses", "").startswith("actions/checkout@")]
-    assert len(checkouts) == 3
+    assert len(checkouts) == 4
     assert all(step.raw["with"]["persist-credentials"] == "false" for step in checkouts)
 
 
@@ -120,15 +125,27 @@ def test_what_was_measured_is_kept_whatever_became_of_the_measurement() -> None:
 
 
 def test_only_a_measurement_on_the_main_branch_is_published() -> None:
-    deploy = load(FOLDER / "matrix.yml")["jobs"]["deploy"]
-    assert deploy["needs"] == "measure"
-    assert deploy["if"] == "${{ github.ref == 'refs/heads/main' }}"
+    jobs = load(FOLDER / "matrix.yml")["jobs"]
+    assert (jobs["deploy"]["needs"], jobs["keep"]["needs"]) == ("keep", "measure")
+    assert jobs["deploy"]["if"] == jobs["keep"]["if"] == "${{ github.ref == 'refs/heads/main' }}"
+
+
+def test_what_may_write_to_the_repository_runs_on_no_machine_of_ours() -> None:
+    for label, job in jobs():
+        if "contents" in job["permissions"] and job["permissions"]["contents"] == "write":
+            assert job["runs-on"] == "ubuntu-24.04", label
 
 
 # ---------------------------------------------------------------- the shell steps
 
 
-@pytest.mark.parametrize("step", shell_steps(), ids=lambda step: step.label)
+# What these do to files has tests of its own.
+WITH_FILES = {"Add them to the release", "Write the site of all runs"}
+
+
+@pytest.mark.parametrize(
+    "step", [step for step in shell_steps() if step.name not in WITH_FILES], ids=lambda step: step.label
+)
 @pytest.mark.parametrize("code", [0, 7])
 def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: Step, code: int) -> None:
     ended = run_step(step, tmp_path, code=code)
@@ -137,6 +154,9 @@ def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: St
         assert {program for program, *_ in ended.calls} == {"apt-get"}
         return
     ((program, *arguments),) = ended.calls
+    if program == "gh":
+        assert arguments == ["release", "download", "results", "--pattern", "*.tar.gz", "--dir", "kept"]
+        return
     assert (program, *arguments) in {("make", "test"), ("nix", "flake", "check", "--print-build-logs")} or (
         program == "nix" and arguments[0] == "run" and arguments[1] in APPS
     )
@@ -145,10 +165,10 @@ def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: St
 @pytest.mark.parametrize(
     ("inputs", "arguments"),
     [
-        ({}, "--profile article"),
+        ({}, "--profile matrix"),
         ({"profile": "quick"}, "--profile quick"),
         ({"profile": "article", "scenario": "infoq-ping"}, "--scenario infoq-ping"),
-        ({"jdk": "temurin-25"}, "--profile article --jdk temurin-25"),
+        ({"jdk": "temurin-25"}, "--profile matrix --jdk temurin-25"),
         (
             {"profile": "full", "jdk": " temurin-21  temurin-25 ", "executor": "liberty virtual"},
             "--profile full --jdk temurin-21 --jdk temurin-25 --executor liberty --executor virtual",
@@ -162,6 +182,54 @@ def test_inputs_become_arguments_that_matrix_knows(
     assert ended.calls == (("nix", "run", ".#matrix", "--", "run", *arguments.split()),)
     planned = matrix(home, "plan", *arguments.split())  # takes what `run` takes, and measures nothing
     assert planned.returncode == 0, planned.stderr
+
+
+@pytest.mark.parametrize(("schedule", "arguments"), [(0, "--profile matrix"), (1, "--scenario in-turn")])
+def test_the_schedule_measures_the_matrix_and_the_scenarios_in_turn(
+    tmp_path: Path, home: Path, schedule: int, arguments: str
+) -> None:
+    when = load(FOLDER / "matrix.yml")["on"]["schedule"][schedule]["cron"]
+    ended = run_step(shell_step("Measure"), tmp_path, schedule=when)
+    assert ended.calls == (("nix", "run", ".#matrix", "--", "run", *arguments.split()),)
+    planned = matrix(home, "plan", *arguments.split())
+    assert planned.returncode == 0, planned.stderr
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_run_is_kept_beside_the_others_without_its_logs(tmp_path: Path, there: bool) -> None:
+    run = tmp_path / "results" / "20260101T000000Z-matrix"
+    for name in ("run.json", "cells/a.json", "logs/a/fork-1/messages.log"):
+        (run / name).parent.mkdir(parents=True, exist_ok=True)
+        (run / name).write_text("{}")
+    ended = run_step(
+        shell_step("Add them to the release"), tmp_path, inputs={"machine": "iron"}, code=0 if there else 1
+    )
+    packed = "packed/iron-20260101T000000Z-matrix.tar.gz"
+    with tarfile.open(tmp_path / packed) as found:
+        names = {member.name for member in found if member.isfile()}
+    assert names == {f"iron-{run.name}/run.json", f"iron-{run.name}/cells/a.json"}
+    upload = ("gh", "release", "upload", "results", packed, "--clobber")
+    if there:
+        assert ended.calls == (("gh", "release", "view", "results"), upload)
+    else:
+        assert [call[:3] for call in ended.calls] == [("gh", "release", "view"), ("gh", "release", "create")]
+        assert ended.code == 1, "what cannot be kept is a failure"
+
+
+def test_the_site_is_made_of_the_runs_of_all_machines(tmp_path: Path, home: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (run,) = (home / "results").iterdir()
+    for machine in ("iron", "steel"):
+        here = tmp_path / machine
+        shutil.copytree(run, here)
+        told = (here / "run.json").read_text()
+        (here / "run.json").write_text(told.replace(run.name, f"{run.name}-on-{machine}"))
+        with tarfile.open(kept / f"{machine}.tar.gz", "w:gz") as packed:
+            packed.add(here, arcname=f"{machine}-run")
+    ended = run_step(shell_step("Write the site of all runs"), tmp_path, real=True, home=home)
+    assert ended.code == 0, ended.output
+    assert ended.calls == (("nix", "run", ".#report", "--", "kept/iron-run/", "kept/steel-run/"),)
 
 
 @pytest.mark.parametrize("name", ["profile", "scenario", "jdk", "executor"])

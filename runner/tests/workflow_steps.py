@@ -99,13 +99,14 @@ def run_step(
     code: int = 0,
     says: str = "said\n",
     real: bool = False,
+    schedule: str | None = None,
     home: Path | None = None,
 ) -> Ended:
     """Run the script of a step in `folder` with GitHub's command line for `shell: bash`, and with -u on top.
 
-    `inputs` that are not given are empty, as they are when the schedule starts the workflow. With `real`, what the step
-    starts by `nix run` is this checkout's `matrix` on the project in `home`; else it only says `says` and ends with
-    `code`.
+    `inputs` that are not given are empty, as they are when the schedule starts the workflow, at `schedule`. With
+    `real`, what the step starts by `nix run` is this checkout's `matrix` on the project in `home`; else it only says
+    `says` and ends with `code`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     calls, summary, script = folder / "calls", folder / "summary.md", folder / "step.sh"
@@ -119,7 +120,7 @@ def run_step(
         ".#doctor": matrix_command("doctor"),
         ".#report": matrix_command("report"),
     }
-    for name in ("nix", "make", "apt-get"):
+    for name in ("nix", "make", "apt-get", "gh"):
         program = programs / name
         program.write_text(
             _STAND_IN.format(python=sys.executable, calls=str(calls), real=real, apps=apps, says=says, code=code)
@@ -133,7 +134,7 @@ def run_step(
             "PATH": f"{programs}:{os.environ['PATH']}",
             "GITHUB_STEP_SUMMARY": str(summary),
             **({"MATRIX_HOME": str(home)} if home else {}),
-            **environment(step, inputs or {}),
+            **environment(step, inputs or {}, schedule),
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -145,14 +146,23 @@ def run_step(
     return Ended(done.returncode, done.stdout, summary.read_text(), written)
 
 
-def environment(step: Step, inputs: Mapping[str, str]) -> dict[str, str]:
-    """The step's own environment: each value must be one input of the workflow and nothing else."""
-    known = load(FOLDER / step.workflow)["on"].get("workflow_dispatch", {}).get("inputs", {})
+def environment(step: Step, inputs: Mapping[str, str], schedule: str | None = None) -> dict[str, str]:
+    """The step's own environment: each value must be one input of the workflow, unless the schedule puts something in
+    its place, or the job's token."""
+    workflow = load(FOLDER / step.workflow)["on"]
+    known = workflow.get("workflow_dispatch", {}).get("inputs", {})
     assert inputs.keys() <= known.keys(), f"{step.workflow} has no input {set(inputs) - set(known)}"
     values = {}
     for name, text in step.raw.get("env", {}).items():
-        match = re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", text)
+        if text == "${{ github.token }}":
+            values[name] = "a-token"
+            continue
+        match = re.fullmatch(
+            r"\$\{\{ (?:github\.event\.schedule == '([^']+)' && '([^']+)' \|\| )?inputs\.(\w+) \}\}", text
+        )
         assert match, f"{step.label}: {name}: {text!r} is not the value of one input: teach this function what it means"
-        assert match[1] in known, f"{step.label}: {name}: the workflow has no input {match[1]}"
-        values[name] = inputs.get(match[1], "")
+        planned, instead, asked = match.groups()
+        assert asked in known, f"{step.label}: {name}: the workflow has no input {asked}"
+        assert planned is None or planned in [entry["cron"] for entry in workflow["schedule"]], step.label
+        values[name] = instead if planned and planned == schedule else inputs.get(asked, "")
     return values

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.console import Console
@@ -26,6 +27,8 @@ from jdkmatrix.project import Project, find_project
 from jdkmatrix.records import ClaimRecord, ScenarioRecord
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
+IN_TURN = "in-turn"
+_WEEK_S = 7 * 86_400
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,11 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
     )
 
 
+def in_turn(names: Sequence[str], seconds: float) -> str:
+    """Another name every week, since the Unix epoch; a scenario that is added shifts the turns."""
+    return names[int(seconds // _WEEK_S) % len(names)]
+
+
 def chosen_here(project: Project, options: Options) -> Chosen:
     """What `options` ask for, of the project's matrix and on this host, with the protocol that they change; a scenario
     with what was published of it.
@@ -83,6 +91,8 @@ def chosen_here(project: Project, options: Options) -> Chosen:
         MatrixError: as load_matrix, choose, Options.apply and, for a scenario, load_claims_of.
     """
     matrix = load_matrix(project.matrix)
+    if options.scenario == IN_TURN and matrix.scenarios:
+        options = replace(options, scenario=in_turn(tuple(matrix.scenarios), time.time()))
     chosen = choose(matrix, options, read_topology(), memory_bytes())
     scenario = chosen.scenario
     if scenario:

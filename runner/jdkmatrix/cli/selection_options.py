@@ -29,7 +29,10 @@ ProfileOption = Annotated[
     str | None, typer.Option("--profile", "-p", help="A profile of matrix.toml; by default quick.")
 ]
 ScenarioOption = Annotated[
-    str | None, typer.Option("--scenario", "-s", help="A published experiment instead (matrix scenarios lists them).")
+    str | None,
+    typer.Option(
+        "--scenario", "-s", help="A published experiment instead (matrix scenarios lists them); in-turn: of this week."
+    ),
 ]
 ScaleOption = Annotated[
     Scale, typer.Option("--scale", help="Of the scenario: as published, small, or what this host can do.")
