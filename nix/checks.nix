@@ -34,7 +34,7 @@ let
       cp -R ${source} source
       chmod -R u+w source
       cd source
-      export HOME=$PWD/.home
+      export HOME=$PWD/.home PYTHONPATH=$PWD/runner
       mkdir $HOME
       ${script}
       touch $out

@@ -80,7 +80,10 @@ let
     '';
     meta = {
       description = "${entry.vendor} ${entry.version}, as its vendor built it";
-      license = lib.licenses.gpl2Classpath;
+      license = with lib.licenses; [
+        gpl2Only
+        classpathException20
+      ];
       platforms = [
         "x86_64-linux"
         "aarch64-linux"

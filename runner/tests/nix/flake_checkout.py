@@ -1,4 +1,9 @@
-"""The flake as a fresh clone has it, and a stand-in for nixpkgs made of what this host has."""
+"""The flake as a fresh clone has it, and a stand-in for nixpkgs made of what this host has.
+
+Where the host lets Nix make a sandbox, builds run in one, as on every host with a real nixpkgs: of the host they see
+what the stand-in is made of, and neither /sys nor /usr/bin, and nothing belongs to root. Where it does not (a
+container without rights), Nix builds without: `sandboxed` tells.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ from typing import Any
 
 from jdkmatrix.provision import artefacts, hosttools, maven
 from jdkmatrix.provision.cache import cache_dir, locked
+from jdkmatrix.provision.debian import elf
 from jdkmatrix.provision.jdks.catalogue import PypiSource, for_this_system, load_catalogue
 from tests.nix.install import Nix
 from tests.nix.linters import linter
@@ -20,9 +26,14 @@ from tests.project import ROOT
 
 STAND_IN = Path(__file__).parent / "nixpkgs"
 SERVERS = ("open-liberty",)
-_SHELL = "/bin/bash"
-_RUN_LIMIT_S = 600.0
-_PATH = "/usr/bin:/bin"
+_RUN_LIMIT_S = 900.0
+# Debian's packages with what nixpkgs' stdenv has on PATH, and what Debian puts in place of gawk.
+_STDENV = (
+    *("bash", "bzip2", "coreutils", "diffutils", "file", "findutils", "gawk", "mawk", "grep", "gzip", "make", "patch"),
+    *("sed", "tar", "xz-utils"),
+)
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+_SANDBOX_SHELL = "/bin/sh"
 
 
 @dataclass(frozen=True)
@@ -40,10 +51,25 @@ class FlakeCheckout:
             f"{flake}{argument[1:]}" if argument == "." or argument.startswith(".#") else argument
             for argument in arguments
         ]
-        over = ["--override-input", "nixpkgs", f"path:{self.nixpkgs}", "--no-write-lock-file"]
+        over = ["--override-input", "nixpkgs", f"path:{self.nixpkgs}", "--no-write-lock-file", *self.sandbox()]
         words = placed.index("--") if "--" in placed else len(placed)
         command = [*placed[:words], *over, *placed[words:]]
         return self.nix.run(command, cwd or self.source, check=check, timeout_s=_RUN_LIMIT_S)
+
+    def sandbox(self) -> list[str]:
+        """Nix's options for it. Whatever is not there on this host, Nix leaves out."""
+        settings = json.loads((self.nixpkgs / "host.json").read_text())
+        venv = Path(sys.prefix)
+        shown = (
+            *_LIBRARIES,
+            *Path("/etc").glob("java-*"),  # Debian's JDKs have links to there
+            *(link for name in ("python", "python3") for link in _links(venv / "bin" / name)),
+            *(venv / "lib", venv / "pyvenv.cfg", Path(sys.base_prefix) / "lib"),
+            *(settings["jdk"], settings["seeds"], *settings["programs"].values()),
+        )
+        shell = f"{_SANDBOX_SHELL}={Path(_SANDBOX_SHELL).resolve()}"
+        paths = [shell, *dict.fromkeys(f"{path}?" for path in shown)]
+        return ["--option", "sandbox", "true", "--option", "sandbox-paths", " ".join(paths)]
 
     def copy(self, folder: Path) -> FlakeCheckout:
         """To change something in; below `folder`."""
@@ -64,6 +90,7 @@ def make(folder: Path, nix: Nix, seeds: Path) -> FlakeCheckout:
     _git(source, "init", "--quiet")
     commit(source)
     shutil.copytree(STAND_IN, nixpkgs)
+    _copy_stdenv(nixpkgs / "stdenv" / "bin")
     (nixpkgs / "host.json").write_text(json.dumps(host(seeds)))
     return FlakeCheckout(source, nixpkgs, nix)
 
@@ -80,9 +107,7 @@ def host(seeds: Path) -> dict[str, Any]:
     jdk = hosttools.find_jdk()
     assert jdk is not None, "a JDK with javac is needed"
     return {
-        "shell": _SHELL,
-        "path": _PATH,
-        "python": sys.executable,
+        "python": f"{sys.prefix}/bin/python3",
         "jdk": str(jdk.home),
         "seeds": str(seeds),
         "servers": list(SERVERS),
@@ -90,8 +115,29 @@ def host(seeds: Path) -> dict[str, Any]:
     }
 
 
+def _links(path: Path) -> Iterator[Path]:
+    """`path`, and whatever it leads to."""
+    yield path
+    if path.is_symlink():
+        yield from _links(path.parent / path.readlink())
+
+
+def _copy_stdenv(programs: Path) -> None:
+    programs.mkdir(parents=True)
+    for package in _STDENV:
+        listed = subprocess.run(["dpkg", "-L", package], capture_output=True, text=True, check=False).stdout
+        for path in map(Path, listed.splitlines()):
+            if path.parent.name == "bin" and path.is_file():
+                shutil.copy(path, programs / path.name)
+    shutil.copy(elf.patchelf(), programs / "patchelf")
+    for name, program in (("sh", "bash"), ("awk", "gawk" if (programs / "gawk").exists() else "mawk")):
+        shutil.copy(programs / program, programs / name)
+    for program in programs.iterdir():
+        program.chmod(0o555)
+
+
 def _programs() -> Mapping[str, Path]:
-    venv = Path(sys.executable).parent
+    venv = Path(sys.prefix, "bin")
     ours = {name: venv / name for name in ("actionlint", "ruff", "shellcheck", "zizmor")}
     of_system = {
         name: Path(shutil.which(name) or f"/{name}-is-missing") for name in ("chromium", "git", "mvn", "unzip")

@@ -42,6 +42,13 @@ def test_every_output_evaluates_for_both_systems(flake: FlakeCheckout) -> None:
         assert set(shown[kind]) == {"x86_64-linux", "aarch64-linux"}
     assert {"default", "matrix", "report", "doctor", "quick", "update-jdks"} == set(shown["apps"]["x86_64-linux"])
     assert {"liberty", "matrix", "runner", "workloads"} <= set(shown["packages"]["aarch64-linux"])
+    # Of a foreign system, `flake show` evaluates no more than names.
+    for kind in ("checks", "devShells", "packages"):
+        every = "builtins.mapAttrs (_: builtins.mapAttrs (_: one: one.drvPath))"
+        derivations = json.loads(flake.run("eval", "--json", f".#{kind}", "--apply", every).stdout)
+        assert {system: set(names) for system, names in derivations.items()} == {
+            system: set(names) for system, names in shown[kind].items()
+        }
 
 
 def test_the_catalogue_is_pinned_for_both_systems() -> None:

@@ -84,11 +84,14 @@ in
   importTOML = path: withinReach path (fromTOML (readFile path));
   getExe = package: "${package}/bin/${package.meta.mainProgram}";
   getLib = package: package;
-  licenses = {
-    asl20 = { };
-    epl20 = { };
-    gpl2Classpath = { };
-  };
+  licenses = listToAttrs (
+    map (name: nameValuePair name { free = true; }) [
+      "asl20"
+      "classpathException20"
+      "epl20"
+      "gpl2Only"
+    ]
+  );
   sourceTypes.binaryNativeCode = { };
   meta.availableOn = platform: package: elem platform.system package.meta.platforms;
 }
