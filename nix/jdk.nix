@@ -74,10 +74,14 @@ let
       runHook postInstall
     '';
 
-    passthru.tests.version = runCommand "jdk-${entry.id}-version" { } ''
-      ${jdk}/bin/java -version 2>&1 | tee $out
-      grep -q '"${toString entry.feature_version}' $out
-    '';
+    passthru = {
+      # Versions are written as in 28-ea+17.
+      earlyAccess = lib.hasInfix "-ea" entry.version;
+      tests.version = runCommand "jdk-${entry.id}-version" { } ''
+        ${jdk}/bin/java -version 2>&1 | tee $out
+        grep -q '"${toString entry.feature_version}' $out
+      '';
+    };
     meta = {
       description = "${entry.vendor} ${entry.version}, as its vendor built it";
       license = with lib.licenses; [

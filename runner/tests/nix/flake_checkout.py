@@ -71,11 +71,13 @@ class FlakeCheckout:
         paths = [shell, *dict.fromkeys(f"{path}?" for path in shown)]
         return ["--option", "sandbox", "true", "--option", "sandbox-paths", " ".join(paths)]
 
-    def copy(self, folder: Path) -> FlakeCheckout:
-        """To change something in; below `folder`."""
+    def copy(self, folder: Path, **settings: object) -> FlakeCheckout:
+        """To change something in; below `folder`, with other `settings` in host.json."""
         source, nixpkgs = folder / "source", folder / "nixpkgs"
         shutil.copytree(self.source, source)
         shutil.copytree(self.nixpkgs, nixpkgs)
+        host_file = nixpkgs / "host.json"
+        host_file.write_text(json.dumps({**json.loads(host_file.read_text()), **settings}))
         return FlakeCheckout(source, nixpkgs, self.nix)
 
 
@@ -111,6 +113,7 @@ def host(seeds: Path) -> dict[str, Any]:
         "jdk": str(jdk.home),
         "seeds": str(seeds),
         "servers": list(SERVERS),
+        "everything": False,
         "programs": {name: str(path) for name, path in _programs().items()},
     }
 

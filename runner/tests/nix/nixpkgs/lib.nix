@@ -29,10 +29,13 @@ let
     from >= 0 && substring from (stringLength suffix) text == suffix;
   escaped = replaceStrings [ "." "+" ] [ "\\." "\\+" ];
 
-  # The vendors' archives are out of reach where this is used; a JDK that a wheel brings is had, by the hash of the catalogue.
+  # What can be built: the vendors' archives are out of reach where this is used; a JDK that a wheel brings is had, by the
+  # hash of the catalogue. To evaluate, nothing need be in reach.
   withinReach =
     path: value:
-    if baseNameOf path == "jdks.json" then
+    if host.everything then
+      value
+    else if baseNameOf path == "jdks.json" then
       value
       // {
         entries = map (entry: removeAttrs entry [ "archives" ]) (
@@ -63,6 +66,9 @@ in
     ;
   inherit (builtins) any concatMap head;
   mapAttrs = builtins.mapAttrs;
+  filterAttrs =
+    wanted: set: removeAttrs set (filter (name: !(wanted name set.${name})) (attrNames set));
+  hasInfix = infix: text: length (split (escaped infix) text) > 1;
   genAttrs = names: f: listToAttrs (map (name: nameValuePair name (f name)) names);
   mapAttrs' = f: set: listToAttrs (map (name: f name set.${name}) (attrNames set));
   mapAttrsToList = f: set: map (name: f name set.${name}) (attrNames set);

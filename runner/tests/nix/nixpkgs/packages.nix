@@ -142,9 +142,9 @@ let
   # The interpreter of the host, with the named distributions of those that it has, and what they require.
   pythonWith =
     name: distributions:
-    build name
-      "${host.python} ${./python/environment.py} $out ${toString (map (one: one.pname) distributions)}"
-      { built = map toString distributions; };
+    build name "${host.python} ${./python/environment.py} $out ${
+      toString (map (one: one.pname) distributions)
+    }" { built = map toString distributions; };
   python = {
     withPackages = choose: pythonWith "python-with-packages" (choose packages.python3Packages);
   };
