@@ -114,8 +114,14 @@ def host(seeds: Path) -> dict[str, Any]:
         "seeds": str(seeds),
         "servers": list(SERVERS),
         "everything": False,
+        "libraries": {name: _library(name) for name in ("libgcc_s.so.1", "libstdc++.so.6", "libz.so.1")},
         "programs": {name: str(path) for name, path in _programs().items()},
     }
+
+
+def _library(name: str) -> str:
+    """Debian keeps libraries below the name of the architecture."""
+    return str(next(Path("/usr/lib").glob(f"*-linux-gnu/{name}")))
 
 
 def _links(path: Path) -> Iterator[Path]:
@@ -143,7 +149,7 @@ def _programs() -> Mapping[str, Path]:
     venv = Path(sys.prefix, "bin")
     ours = {name: venv / name for name in ("actionlint", "ruff", "shellcheck", "zizmor")}
     of_system = {
-        name: Path(shutil.which(name) or f"/{name}-is-missing") for name in ("chromium", "git", "mvn", "unzip")
+        name: Path(shutil.which(name) or f"/{name}-is-missing") for name in ("cargo", "chromium", "git", "mvn", "unzip")
     }
     linters = {name: linter(name) for name in ("deadnix", "nixfmt")}
     return {**ours, **of_system, **linters}

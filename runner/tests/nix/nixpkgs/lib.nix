@@ -90,6 +90,7 @@ in
   importTOML = path: withinReach path (fromTOML (readFile path));
   getExe = package: "${package}/bin/${package.meta.mainProgram}";
   getLib = package: package;
+  makeLibraryPath = packages: concatStringsSep ":" (map (package: "${package}/lib") packages);
   licenses = listToAttrs (
     map (name: nameValuePair name { free = true; }) [
       "asl20"

@@ -137,6 +137,12 @@ let
         )}
       '' { }
     );
+  librariesOfHost =
+    name: files:
+    build name ''
+      mkdir -p $out/lib
+      ${concatStringsSep "\n" (map (file: "ln -s ${host.libraries.${file}} $out/lib/${file}") files)}
+    '' { };
   onlyNamed = name: withMeta { } { } (build name "mkdir $out" { });
 
   # The interpreter of the host, with the named distributions of those that it has, and what they require.
@@ -215,7 +221,10 @@ let
     stdenv = {
       inherit mkDerivation;
       hostPlatform = { inherit system; };
-      cc.cc = onlyNamed "gcc";
+      cc.cc = librariesOfHost "gcc" [
+        "libgcc_s.so.1"
+        "libstdc++.so.6"
+      ];
     };
     fetchPypi =
       {
@@ -295,13 +304,14 @@ let
     shellcheck = ofHost "shellcheck" [ "shellcheck" ];
     zizmor = ofHost "zizmor" [ "zizmor" ];
     unzip = ofHost "unzip" [ "unzip" ];
+    cargo = ofHost "cargo" [ "cargo" ];
     chromium = ofHost "chromium" [ "chromium" ];
     git = ofHost "git" [ "git" ];
     maven = ofHost "maven" [ "mvn" ];
     temurin-bin-25 = build "temurin-bin-25" "ln -s ${host.jdk} $out" { };
     autoPatchelfHook = onlyNamed "auto-patchelf-hook";
     freetype = onlyNamed "freetype";
-    zlib = onlyNamed "zlib";
+    zlib = librariesOfHost "zlib" [ "libz.so.1" ];
     wrk2 = withMeta {
       mainProgram = "wrk2";
       platforms = [
