@@ -1,8 +1,8 @@
 """The flake as a fresh clone has it, and a stand-in for nixpkgs made of what this host has.
 
 Where the host lets Nix make a sandbox, builds run in one, as on every host with a real nixpkgs: of the host they see
-what the stand-in is made of, and neither /sys nor /usr/bin, and nothing belongs to root. Where it does not (a
-container without rights), Nix builds without: `sandboxed` tells.
+what the stand-in is made of, neither /sys nor /usr/bin, and they are not root. Where it does not (a container without
+rights), Nix builds without, and test_stand_in.py warns.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _STDENV = (
     *("sed", "tar", "xz-utils"),
 )
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+_ONLY_LINKED = ("cargo", "chromium", "git", "mvn")  # for `nix develop`; no build uses them
 _SANDBOX_SHELL = "/bin/sh"
 
 
@@ -57,7 +58,7 @@ class FlakeCheckout:
         return self.nix.run(command, cwd or self.source, check=check, timeout_s=_RUN_LIMIT_S)
 
     def sandbox(self) -> list[str]:
-        """Nix's options for it. Whatever is not there on this host, Nix leaves out."""
+        """Nix's options for a sandbox that shows what the stand-in is made of, as far as this host has it ("?")."""
         settings = json.loads((self.nixpkgs / "host.json").read_text())
         venv = Path(sys.prefix)
         shown = (
@@ -65,7 +66,8 @@ class FlakeCheckout:
             *Path("/etc").glob("java-*"),  # Debian's JDKs have links to there
             *(link for name in ("python", "python3") for link in _links(venv / "bin" / name)),
             *(venv / "lib", venv / "pyvenv.cfg", Path(sys.base_prefix) / "lib"),
-            *(settings["jdk"], settings["seeds"], *settings["programs"].values()),
+            *(settings["jdk"], settings["seeds"]),
+            *(path for name, path in settings["programs"].items() if name not in _ONLY_LINKED),
         )
         shell = f"{_SANDBOX_SHELL}={Path(_SANDBOX_SHELL).resolve()}"
         paths = [shell, *dict.fromkeys(f"{path}?" for path in shown)]
@@ -149,7 +151,7 @@ def _programs() -> Mapping[str, Path]:
     venv = Path(sys.prefix, "bin")
     ours = {name: venv / name for name in ("actionlint", "ruff", "shellcheck", "zizmor")}
     of_system = {
-        name: Path(shutil.which(name) or f"/{name}-is-missing") for name in ("cargo", "chromium", "git", "mvn", "unzip")
+        name: Path(shutil.which(name) or f"/{name}-is-missing") for name in (*_ONLY_LINKED, "unzip")
     }
     linters = {name: linter(name) for name in ("deadnix", "nixfmt")}
     return {**ours, **of_system, **linters}

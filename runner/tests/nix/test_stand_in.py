@@ -29,7 +29,7 @@ BOUNDS = {
 LOOK = """
 {
   echo path: $(cd "$(dirname "$(type -P ls)")" && echo *)
-  for each in /sys /usr/bin /home /root/.bashrc /etc/os-release; do if [ -e "$each" ]; then echo sees: "$each"; fi; done
+  for each in /sys /usr/bin/env /bin/bash /home /root/.bashrc /etc/os-release; do if [ -e "$each" ]; then echo sees: "$each"; fi; done
   id -u
 } > $out
 """
