@@ -22,6 +22,7 @@
     in
     {
       packages = forAll "packages";
+      legacyPackages = forAll "legacyPackages";
       apps = forAll "apps";
       checks = forAll "checks";
       devShells = forAll "devShells";

@@ -4,6 +4,7 @@
   writeShellApplication,
   matrix,
   quick,
+  without-parts,
 }:
 let
   app = description: program: {
@@ -11,26 +12,27 @@ let
     program = lib.getExe program;
     meta = { inherit description; };
   };
-  command =
-    name: text:
-    writeShellApplication {
-      inherit name;
-      text = ''
-        ${text} "$@"
-      '';
-    };
-  program = lib.getExe matrix;
-  run = app "Measure the matrix, and everything else that the command line does" matrix;
+  command = name: text: writeShellApplication { inherit name text; };
+  # As `make matrix`: measures and writes the site when nothing else is asked for.
+  run =
+    program:
+    app "Measure the profile `quick` and write the site, or do what the arguments of `matrix` say" (
+      command "matrix" ''
+        if [ $# -eq 0 ]; then set -- run --profile quick; fi
+        exec ${lib.getExe program} "$@"
+      ''
+    );
+  tool = lib.getExe without-parts;
 in
 {
-  default = run;
-  matrix = run;
+  default = run matrix;
+  matrix = run matrix;
   quick = app "Measure the profile `quick`, with the few parts that it needs" (
-    command "quick" "exec ${lib.getExe quick} run --profile quick"
+    command "quick" ''exec ${lib.getExe quick} run --profile quick "$@"''
   );
-  report = app "Write the site of the newest run" (command "report" "exec ${program} report");
-  doctor = app "Is this host fit to measure?" (command "doctor" "exec ${program} doctor");
+  report = app "Write the site of the newest run" (command "report" ''exec ${tool} report "$@"'');
+  doctor = app "Is this host fit to measure?" (command "doctor" ''exec ${tool} doctor "$@"'');
   update-jdks = app "Look for newer JDKs, and show what would change in the jdks.json of the working directory" (
-    command "update-jdks" "MATRIX_HOME=$PWD exec ${program} jdks update"
+    command "update-jdks" ''MATRIX_HOME=$PWD exec ${tool} jdks update "$@"''
   );
 }

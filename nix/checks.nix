@@ -1,4 +1,5 @@
-# What `nix flake check` builds: every package, and what can be tried without a network.
+# What `nix flake check` builds: the packages that the profile `quick` needs, and what can be tried without a network. All
+# JDKs and servers together would fill a small disk: they are `parts` in default.nix.
 {
   lib,
   runCommand,
@@ -8,11 +9,10 @@
   ruff,
   shellcheck,
   zizmor,
-  attributeName,
-  jdks,
-  packages,
+  parts,
   pythonPackages,
   quick,
+  without-parts,
 }:
 let
   source = builtins.path {
@@ -27,21 +27,20 @@ let
         "__pycache__"
       ]);
   };
-  program = lib.getExe quick;
+  program = lib.getExe without-parts;
   inSource =
     name: tools: script:
     runCommand "jdk-matrix-${name}" { nativeBuildInputs = tools; } ''
       cp -R ${source} source
       chmod -R u+w source
       cd source
-      export HOME=$PWD/.home
+      export HOME=$PWD/.home PYTHONPATH=$PWD/runner
       mkdir $HOME
       ${script}
       touch $out
     '';
 in
-packages
-// lib.mapAttrs' (id: jdk: lib.nameValuePair "jdk-${attributeName id}-runs" jdk.tests.version) jdks
+parts
 // {
   unit = inSource "unit" [ pythonPackages.forTests ] ''
     cd runner
@@ -75,7 +74,7 @@ packages
   # One fork from start to end, in the sandbox. What it measures there means nothing, so that an invalid window (exit
   # code 3) is no failure; that the server answered from a virtual thread is what counts.
   smoke = inSource "smoke" [ ] ''
-    ${program} run --profile quick --jdk temurin-25 --executor virtual --blocks 1 --windows 1 --window-s 1 \
+    ${lib.getExe quick} run --profile quick --jdk temurin-25 --executor virtual --blocks 1 --windows 1 --window-s 1 \
       --run $PWD/run --site $PWD/site || [ $? = 3 ]
     grep -q '"virtual": *true' run/cells/*.json
     test -s site/index.html

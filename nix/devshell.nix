@@ -1,7 +1,10 @@
 # Everything that `make test` looks for, and the tools of nix/checks.nix.
 {
+  lib,
   mkShell,
+  stdenv,
   actionlint,
+  cargo,
   chromium,
   deadnix,
   git,
@@ -10,12 +13,15 @@
   ruff,
   shellcheck,
   temurin-bin-25,
+  unzip,
   zizmor,
+  zlib,
   pythonPackages,
 }:
 mkShell {
   packages = [
     actionlint
+    cargo
     chromium
     deadnix
     git
@@ -24,7 +30,13 @@ mkShell {
     pythonPackages.forTests
     ruff
     shellcheck
+    unzip
     zizmor
   ];
   JAVA_HOME = temurin-bin-25;
+  # `make` sets a virtual environment up, whose wheels expect these from the system.
+  LD_LIBRARY_PATH = lib.makeLibraryPath [
+    stdenv.cc.cc
+    zlib
+  ];
 }

@@ -74,13 +74,20 @@ let
       runHook postInstall
     '';
 
-    passthru.tests.version = runCommand "jdk-${entry.id}-version" { } ''
-      ${jdk}/bin/java -version 2>&1 | tee $out
-      grep -q '"${toString entry.feature_version}' $out
-    '';
+    passthru = {
+      # Versions are written as in 28-ea+17.
+      earlyAccess = lib.hasInfix "-ea" entry.version;
+      tests.version = runCommand "jdk-${entry.id}-version" { } ''
+        ${jdk}/bin/java -version 2>&1 | tee $out
+        grep -q '"${toString entry.feature_version}' $out
+      '';
+    };
     meta = {
       description = "${entry.vendor} ${entry.version}, as its vendor built it";
-      license = lib.licenses.gpl2Classpath;
+      license = with lib.licenses; [
+        gpl2Only
+        classpathException20
+      ];
       platforms = [
         "x86_64-linux"
         "aarch64-linux"

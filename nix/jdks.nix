@@ -1,4 +1,4 @@
-# Every entry of the catalogue that is pinned for this system, by its id.
+# `jdks`: every entry of the catalogue that is pinned for this system, by its id. `notPinned`: why the others are not.
 {
   lib,
   stdenv,
@@ -7,8 +7,19 @@
 let
   inherit (stdenv.hostPlatform) system;
   isPinned = entry: entry ? archives.${system} || entry ? registry.wheels.${system};
-  entries = lib.filter isPinned (lib.importJSON ../jdks.json).entries;
+  inherit (lib.importJSON ../jdks.json) entries;
+  from =
+    wanted: f:
+    lib.listToAttrs (map (entry: lib.nameValuePair entry.id (f entry)) (lib.filter wanted entries));
+  why =
+    entry:
+    if (entry.registry.kind or "") == "debian" then
+      "Debian's ${entry.registry.suite} keeps only its newest build, so that no hash can pin it; on Debian, "
+      + "`nix run .#without-parts -- jdks fetch ${entry.id}` gets it, and runs say that it was not pinned"
+    else
+      "jdks.json has neither an archive nor a wheel of it for ${system}";
 in
-lib.listToAttrs (
-  map (entry: lib.nameValuePair entry.id (callPackage ./jdk.nix { inherit entry; })) entries
-)
+{
+  jdks = from isPinned (entry: callPackage ./jdk.nix { inherit entry; });
+  notPinned = from (entry: !isPinned entry) (entry: "${entry.id} is not in the flake: ${why entry}");
+}

@@ -30,7 +30,7 @@ stdenv.mkDerivation {
     unzip -qq $src
     export WLP_USER_DIR=$PWD/usr WLP_OUTPUT_DIR=$PWD/out JAVA_HOME=${temurin-bin-25} HOME=$PWD
     mkdir -p usr/servers/minify
-    cp -R $features usr/servers/minify/features
+    cp -R --no-preserve=mode $features usr/servers/minify/features
     echo '<server>${includes}</server>' > usr/servers/minify/server.xml
     sh wlp/bin/server package minify --include=minify --archive=$PWD/minified.zip
     runHook postBuild

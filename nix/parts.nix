@@ -58,7 +58,7 @@ writeText "jdk-matrix-parts.json" (
       home = toString server;
       inherit (server) version sha256;
     }) servers;
-    workloads = toString workloads;
+    workloads = if workloads == null then null else toString workloads;
     wrk2 = if wrk2 == null then null else lib.getExe wrk2;
   }
 )

@@ -33,14 +33,15 @@ class HandedServer(Record):
 
 class Handed(Record):
     """Absolute paths. `jdks`: catalogue id to Java home; `servers`: by artefact of toolchain.lock.json; `workloads`: a
-    folder with everything that workloads/outputs.json names; `wrk2`: None where the system has none."""
+    folder with everything that workloads/outputs.json names, or None where nothing is to be measured; `wrk2`: None
+    where the system has none."""
 
     schema_version: Literal[1]
     source: Source
     inputs: tuple[FlakeInput, ...]
     jdks: dict[str, Path]
     servers: dict[str, HandedServer]
-    workloads: Path
+    workloads: Path | None
     wrk2: Path | None
 
 

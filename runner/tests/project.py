@@ -70,7 +70,8 @@ def make_project(folder: Path) -> Path:
 
 
 def matrix_command(*arguments: str) -> list[str]:
-    return [str(Path(sys.executable).parent / "matrix"), *arguments]
+    """Not the program beside the interpreter: where Nix runs the tests, there is none."""
+    return [sys.executable, "-m", "jdkmatrix.cli.main", *arguments]
 
 
 def matrix(home: Path, *arguments: str, timeout_s: float = 240) -> subprocess.CompletedProcess[str]:

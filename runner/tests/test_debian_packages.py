@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from jdkmatrix.provision.debian.apt import dependencies, library_closure
 from jdkmatrix.provision.debian.sources import AptSource, own_suite
 from tests.loader import loaded
 
+CHAIN = ("librt.so.1", "libpthread.so.0")
 DEPENDS = """\
 tool
   PreDepends: libc6
@@ -63,27 +65,34 @@ def test_the_suite_of_the_host(suites: tuple[str, ...], codename: str | None, ex
 
 
 def host_program() -> Path:
-    found = shutil.which("ls")
+    """A program under its own name, which `ls` need not be: coreutils may be one program for all its names."""
+    found = shutil.which("bash")
     assert found is not None
     return Path(found).resolve()
 
 
-def lay_out(root: Path, program: Path, core: str) -> Path:
-    """`program` and all that it loads, as packages would hold it; interpreter and libc in the folder `core`."""
-    copy = root / "usr" / "bin" / program.name
-    for library in loaded(program):
+def lay_out(root: Path, core: str) -> tuple[Path, list[Path]]:
+    """A program and all that it loads, as packages would hold it: interpreter and libc in the folder `core`, the rest
+    in usr/lib/multi-arch. A host need not have a program with a library that needs another, so libraries of any libc
+    are made to be that."""
+    needed = loaded(host_program())
+    libc = next(library for library in needed if library.name.startswith("libc.so"))
+    for library in (*needed, *(libc.with_name(name) for name in CHAIN)):
         basic = library.name.startswith(("ld-linux", "libc.so"))
-        place = root / (core if basic else "usr/lib/multi-arch") / library.name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(library, place)
-    copy.parent.mkdir(parents=True)
-    shutil.copy2(program, copy)
-    return copy
+        copy_writable(library, root / (core if basic else "usr/lib/multi-arch") / library.name)
+    program = root / "usr" / "bin" / host_program().name
+    copy_writable(host_program(), program)
+    chain = [root / "usr/lib/multi-arch" / name for name in CHAIN]
+    for needing, other in pairwise((program, *chain)):
+        patchelf("--add-needed", other.name, needing)
+    return program, chain
 
 
-def a_library_that_needs_another(folder: Path) -> Path:
-    libraries = {path.name: path for path in elf.files(folder) if not path.name.startswith(("ld-linux", "libc.so"))}
-    return next(p for p in libraries.values() if not libraries.keys().isdisjoint(patchelf("--print-needed", p).split()))
+def copy_writable(source: Path, target: Path) -> None:
+    """Nix keeps everything read-only."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target)
+    target.chmod(0o755)
 
 
 def patchelf(*arguments: str | Path) -> str:
@@ -93,8 +102,7 @@ def patchelf(*arguments: str | Path) -> str:
 @pytest.mark.parametrize("core", ["lib/multi-arch", "usr/lib/multi-arch"])
 def test_a_program_loads_nothing_of_the_host(tmp_path: Path, core: str) -> None:
     root, final = tmp_path / "staging", tmp_path / "final"
-    program = lay_out(root, host_program(), core)
-    library = a_library_that_needs_another(root / "usr/lib/multi-arch")
+    program, (library, _) = lay_out(root, core)
     patchelf("--set-rpath", "/usr/lib/private:/somewhere", library)
     private = root / "usr/lib/private" / library.name
     private.parent.mkdir()
@@ -105,16 +113,15 @@ def test_a_program_loads_nothing_of_the_host(tmp_path: Path, core: str) -> None:
     elf.relocate([program, private], root, final)
     root.rename(final)
     here = final / "usr/bin" / program.name
-    assert {path.name for path in loaded(here)} == {path.name for path in loaded(host_program())}
+    assert {path.name for path in loaded(here)} == {path.name for path in loaded(host_program())} | set(CHAIN)
     assert all(path.resolve().is_relative_to(final.resolve()) for path in loaded(here))
-    subprocess.run([here, final], check=True, stdout=subprocess.DEVNULL)
+    assert subprocess.check_output([here, "-c", "echo $0", "ran"], text=True) == "ran\n"
     search = patchelf("--print-rpath", final / private.relative_to(root)).split(":")
     assert search[:3] == ["$ORIGIN/.", "/somewhere", f"$ORIGIN/{os.path.relpath(root / core, private.parent)}"]
 
 
 def test_without_a_program_or_its_interpreter(tmp_path: Path) -> None:
-    program = lay_out(tmp_path, host_program(), "lib/multi-arch")
-    library = next(p for p in elf.files(tmp_path / "usr/lib"))
+    program, (library, _) = lay_out(tmp_path, "lib/multi-arch")
     with pytest.raises(MatrixError, match="the packages hold programs for no interpreter; expected one"):
         elf.relocate([library], tmp_path, tmp_path)
     shutil.rmtree(tmp_path / "lib")

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.handed import VARIABLE, handed_over
 from jdkmatrix.measure.assemble import Parts
 from jdkmatrix.measure.origins import origins, source_revision
+from jdkmatrix.measure.prepare import set_up_parts
+from jdkmatrix.plan import select_cells
 from jdkmatrix.project import find_project
 from jdkmatrix.provision.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.jdks.resolve import Available
@@ -68,6 +71,15 @@ def test_sources_come_from_the_package_and_results_go_to_the_working_directory(
     assert (project.root, project.results, project.site) == (package, work / "results", work / "site")
     monkeypatch.setenv("MATRIX_HOME", str(work))
     assert find_project().root == work
+
+
+def test_without_parts_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = {"root": str(ROOT), "rev": None, "dirty": False}
+    monkeypatch.setenv(VARIABLE, str(handed_parts(tmp_path, source=source, workloads=None)))
+    monkeypatch.delenv("MATRIX_HOME", raising=False)
+    matrix = load_matrix(ROOT / "matrix.toml")
+    with pytest.raises(MatrixError, match=r"handed nothing to measure with: `nix run \.#matrix -- run`"):
+        set_up_parts(find_project(), matrix, select_cells(matrix, "quick", {}), window_s=1, say=print)
 
 
 def test_parts_that_are_not_there_are_named(tmp_path: Path) -> None:

@@ -246,6 +246,30 @@ def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pyte
     assert "gone/bin/java is not there" in outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail
 
 
+@pytest.mark.parametrize(
+    ("wanted", "why"),
+    [
+        (entry(), "nix: not handed over"),
+        (entry("21-ea+3"), "nix: early access is handed over by `nix run .#matrix-with-early-access` alone"),
+        (
+            JdkEntry(id="r", vendor="Debian", vm="hotspot", feature_version=21, version="rolling", last_seen="21-ea+3"),
+            "nix: no hash can pin a rolling build",
+        ),
+    ],
+    ids=["not on the axis", "early access", "rolling"],
+)
+def test_what_nix_does_not_hand_over_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: JdkEntry, why: str
+) -> None:
+    monkeypatch.setenv(handed.VARIABLE, str(handed_parts(tmp_path)))
+    found = resolve(wanted, allow_fetch=True)
+    assert isinstance(found, Unavailable)
+    assert found.reason.startswith(why)
+    assert outlook(Catalogue(schema_version=1, entries=(wanted,)))[0].detail.startswith(why)
+    with pytest.raises(MatrixError, match=f"cannot be had here: {why}"):
+        fetch(wanted)
+
+
 def test_a_host_jdk_that_lies_is_found_out(tmp_path: Path) -> None:
     """`release` says the right build, java itself another."""
     home = fake_jdk(tmp_path / "home/.jdks/some", VERSION)

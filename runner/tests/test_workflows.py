@@ -16,6 +16,7 @@ from tests.report_fixtures import Shape, synthetic_run
 from tests.workflow_steps import FOLDER, WORKFLOWS, Step, jobs, load, run_step, shell_step, shell_steps, steps
 
 PINNED = re.compile(r"^ *(?:- )?uses: ([\w-]+(?:/[\w-]+)+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$", re.MULTILINE)
+BUILD = (("nix", "build"), ("nix", "store"))
 APPS = {".#matrix", ".#doctor", ".#report"}
 
 
@@ -153,6 +154,9 @@ def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: St
     if step.name == "Install what the README asks for":
         assert {program for program, *_ in ended.calls} == {"apt-get"}
         return
+    if step.name == "Build each part":
+        assert {(program, *arguments)[:2] for program, *arguments in ended.calls} <= {("nix", "eval"), *BUILD}
+        return
     ((program, *arguments),) = ended.calls
     if program == "gh":
         assert arguments == ["release", "download", "results", "--pattern", "*.tar.gz", "--dir", "kept"]
@@ -160,6 +164,27 @@ def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: St
     assert (program, *arguments) in {("make", "test"), ("nix", "flake", "check", "--print-build-logs")} or (
         program == "nix" and arguments[0] == "run" and arguments[1] in APPS
     )
+
+
+@pytest.mark.parametrize(("fails", "code", "said"), [("", 0, ""), (".#parts.jdk-b", 1, "not built: jdk-b\n")])
+def test_each_part_is_built_by_itself_and_thrown_away(tmp_path: Path, fails: str, code: int, said: str) -> None:
+    """Together they would fill the disk of a hosted runner. One that fails keeps no other from being tried."""
+    ended = run_step(shell_step("Build each part"), tmp_path, says="jdk-a jdk-b liberty", fails=fails)
+    (asked, *made) = ended.calls
+    assert asked[:4] == ("nix", "eval", "--raw", ".#parts")
+    assert [call[:2] for call in made] == [*BUILD] * 3
+    assert [call[-1] for call in made] == [
+        *(".#parts.jdk-a", "gc"), *(".#parts.jdk-b", "gc"), *(".#parts.liberty", "gc")
+    ]  # fmt: skip
+    assert ended.code == code
+    assert ended.output.endswith(said)
+
+
+def test_parts_are_built_by_the_schedule_alone() -> None:
+    workflow = load(FOLDER / "ci.yml")
+    assert "schedule" in workflow["on"]
+    assert workflow["jobs"]["parts"]["if"] == "${{ github.event_name == 'schedule' }}"
+    assert {name for name, job in workflow["jobs"].items() if "if" in job} == {"parts"}
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = tuple(sorted(FOLDER.glob("*.y*ml")))
 
 # A program that writes down how it was called, and either does what the flake's app of that name does or says `says`
-# and ends with `code`.
+# and ends with `code`, or with 1 where `fails` is among its arguments.
 _STAND_IN = """#!{python}
 import json, os, subprocess, sys
 with open({calls!r}, "a") as file:
@@ -31,7 +31,7 @@ if {real!r}:
     arguments = rest[1:]
     sys.exit(subprocess.call([*{apps!r}[app], *arguments]))
 print({says!r}, end="")
-sys.exit({code})
+sys.exit(1 if {fails!r} in sys.argv else {code})
 """
 
 
@@ -98,6 +98,7 @@ def run_step(
     inputs: Mapping[str, str] | None = None,
     code: int = 0,
     says: str = "said\n",
+    fails: str = "",
     real: bool = False,
     schedule: str | None = None,
     home: Path | None = None,
@@ -106,7 +107,7 @@ def run_step(
 
     `inputs` that are not given are empty, as they are when the schedule starts the workflow, at `schedule`. With
     `real`, what the step starts by `nix run` is this checkout's `matrix` on the project in `home`; else it only says
-    `says` and ends with `code`.
+    `says` and ends with `code`, or with 1 where `fails` is among its arguments.
     """
     folder.mkdir(parents=True, exist_ok=True)
     calls, summary, script = folder / "calls", folder / "summary.md", folder / "step.sh"
@@ -123,7 +124,9 @@ def run_step(
     for name in ("nix", "make", "apt-get", "gh"):
         program = programs / name
         program.write_text(
-            _STAND_IN.format(python=sys.executable, calls=str(calls), real=real, apps=apps, says=says, code=code)
+            _STAND_IN.format(
+                python=sys.executable, calls=str(calls), real=real, apps=apps, says=says, fails=fails, code=code
+            )
         )
         program.chmod(0o755)
     done = subprocess.run(

@@ -24,6 +24,7 @@ from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.measure.prepare import too_few_cpus
 from jdkmatrix.plan import estimate_s, make_plan, select_cells
 from jdkmatrix.project import Project, find_project
+from jdkmatrix.provision.jdks.catalogue import load_catalogue
 from jdkmatrix.records import ClaimRecord, ScenarioRecord
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
@@ -88,11 +89,13 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     with what was published of it.
 
     Raises:
-        MatrixError: as load_matrix, choose, Options.apply and, for a scenario, load_claims_of.
+        MatrixError: as load_matrix, choose, Options.apply and, for a scenario, load_claims_of; a JDK of the catalogue
+            is asked for that is not on the axis.
     """
     matrix = load_matrix(project.matrix)
     if options.scenario == IN_TURN and matrix.scenarios:
         options = replace(options, scenario=in_turn(tuple(matrix.scenarios), time.time()))
+    _refuse_off_axis(project, matrix, options.only.get("jdk", ()))
     chosen = choose(matrix, options, read_topology(), memory_bytes())
     scenario = chosen.scenario
     if scenario:
@@ -100,6 +103,18 @@ def chosen_here(project: Project, options: Options) -> Chosen:
         claims = {"claims": registry.records(scenario.published), "not_repeated": registry.not_repeated()}
         scenario = scenario.model_copy(update=claims)
     return replace(chosen, matrix=chosen.options.apply(chosen.matrix), scenario=scenario)
+
+
+def _refuse_off_axis(project: Project, matrix: Matrix, jdks: Iterable[object]) -> None:
+    off_axis = [jdk for jdk in jdks if jdk not in matrix.axes.jdk]
+    if off_axis:
+        known = {entry.id for entry in load_catalogue(project.jdks).entries}
+        for jdk in off_axis:
+            if jdk in known:
+                raise MatrixError(
+                    f"--jdk: {jdk} is in {project.jdks.name}, but not on axes.jdk of {project.matrix}, and only what "
+                    f"is there is measured: add it there (there are: {', '.join(matrix.axes.jdk)})"
+                )
 
 
 def as_profile(matrix: Matrix, name: str, scale: ScaleName) -> tuple[Matrix, str]:

@@ -36,7 +36,7 @@ from jdkmatrix.provision.jdks.catalogue import Catalogue, load_catalogue, this_s
 from jdkmatrix.provision.jdks.outlook import outlook
 from jdkmatrix.provision.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.provision.liberty import Liberty, open_liberty, provision_liberty
-from jdkmatrix.provision.workloads import build_workloads, open_workloads
+from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
 from jdkmatrix.records import (
     Calibration,
     CellKey,
@@ -96,9 +96,7 @@ def set_up_parts(
     """
     catalogue = load_catalogue(project.jdks)
     handed = handed_over()
-    workloads = (
-        open_workloads(handed.source.root, handed.workloads) if handed else build_workloads(project.root, say=say)
-    )
+    workloads = _get_workloads(project, handed, say)
     servers = {
         name: _get_server(project, served, handed, say)
         for name, served in matrix.servers.items()
@@ -219,6 +217,14 @@ def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, 
         )
         for record in prepared.jdks
     )
+
+
+def _get_workloads(project: Project, handed: Handed | None, say: Say) -> Workloads:
+    if handed is None:
+        return build_workloads(project.root, say=say)
+    if handed.workloads is None:
+        raise MatrixError("this `matrix` was handed nothing to measure with: `nix run .#matrix -- run` has everything")
+    return open_workloads(handed.source.root, handed.workloads)
 
 
 def _get_server(project: Project, served: ServedBy, handed: Handed | None, say: Say) -> Liberty:

@@ -1,4 +1,9 @@
-"""The flake as a fresh clone has it, and a stand-in for nixpkgs made of what this host has."""
+"""The flake as a fresh clone has it, and a stand-in for nixpkgs made of what this host has.
+
+Where the host lets Nix make a sandbox, builds run in one, as on every host with a real nixpkgs: of the host they see
+what the stand-in is made of, neither /sys nor /usr/bin, and they are not root. Where it does not (a container without
+rights), Nix builds without, and test_stand_in.py warns.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ from typing import Any
 
 from jdkmatrix.provision import artefacts, hosttools, maven
 from jdkmatrix.provision.cache import cache_dir, locked
+from jdkmatrix.provision.debian import elf
 from jdkmatrix.provision.jdks.catalogue import PypiSource, for_this_system, load_catalogue
 from tests.nix.install import Nix
 from tests.nix.linters import linter
@@ -20,9 +26,15 @@ from tests.project import ROOT
 
 STAND_IN = Path(__file__).parent / "nixpkgs"
 SERVERS = ("open-liberty",)
-_SHELL = "/bin/bash"
-_RUN_LIMIT_S = 600.0
-_PATH = "/usr/bin:/bin"
+_RUN_LIMIT_S = 900.0
+# Debian's packages with what nixpkgs' stdenv has on PATH, and what Debian puts in place of gawk.
+_STDENV = (
+    *("bash", "bzip2", "coreutils", "diffutils", "file", "findutils", "gawk", "mawk", "grep", "gzip", "make", "patch"),
+    *("sed", "tar", "xz-utils"),
+)
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+_ONLY_LINKED = ("cargo", "chromium", "git", "mvn")  # for `nix develop`; no build uses them
+_SANDBOX_SHELL = "/bin/sh"
 
 
 @dataclass(frozen=True)
@@ -40,16 +52,34 @@ class FlakeCheckout:
             f"{flake}{argument[1:]}" if argument == "." or argument.startswith(".#") else argument
             for argument in arguments
         ]
-        over = ["--override-input", "nixpkgs", f"path:{self.nixpkgs}", "--no-write-lock-file"]
+        over = ["--override-input", "nixpkgs", f"path:{self.nixpkgs}", "--no-write-lock-file", *self.sandbox()]
         words = placed.index("--") if "--" in placed else len(placed)
         command = [*placed[:words], *over, *placed[words:]]
         return self.nix.run(command, cwd or self.source, check=check, timeout_s=_RUN_LIMIT_S)
 
-    def copy(self, folder: Path) -> FlakeCheckout:
-        """To change something in; below `folder`."""
+    def sandbox(self) -> list[str]:
+        """Nix's options for a sandbox that shows what the stand-in is made of, as far as this host has it ("?")."""
+        settings = json.loads((self.nixpkgs / "host.json").read_text())
+        venv = Path(sys.prefix)
+        shown = (
+            *_LIBRARIES,
+            *Path("/etc").glob("java-*"),  # Debian's JDKs have links to there
+            *(link for name in ("python", "python3") for link in _links(venv / "bin" / name)),
+            *(venv / "lib", venv / "pyvenv.cfg", Path(sys.base_prefix) / "lib"),
+            *(settings["jdk"], settings["seeds"]),
+            *(path for name, path in settings["programs"].items() if name not in _ONLY_LINKED),
+        )
+        shell = f"{_SANDBOX_SHELL}={Path(_SANDBOX_SHELL).resolve()}"
+        paths = [shell, *dict.fromkeys(f"{path}?" for path in shown)]
+        return ["--option", "sandbox", "true", "--option", "sandbox-paths", " ".join(paths)]
+
+    def copy(self, folder: Path, **settings: object) -> FlakeCheckout:
+        """To change something in; below `folder`, with other `settings` in host.json."""
         source, nixpkgs = folder / "source", folder / "nixpkgs"
         shutil.copytree(self.source, source)
         shutil.copytree(self.nixpkgs, nixpkgs)
+        host_file = nixpkgs / "host.json"
+        host_file.write_text(json.dumps({**json.loads(host_file.read_text()), **settings}))
         return FlakeCheckout(source, nixpkgs, self.nix)
 
 
@@ -64,6 +94,7 @@ def make(folder: Path, nix: Nix, seeds: Path) -> FlakeCheckout:
     _git(source, "init", "--quiet")
     commit(source)
     shutil.copytree(STAND_IN, nixpkgs)
+    _copy_stdenv(nixpkgs / "stdenv" / "bin")
     (nixpkgs / "host.json").write_text(json.dumps(host(seeds)))
     return FlakeCheckout(source, nixpkgs, nix)
 
@@ -80,22 +111,46 @@ def host(seeds: Path) -> dict[str, Any]:
     jdk = hosttools.find_jdk()
     assert jdk is not None, "a JDK with javac is needed"
     return {
-        "shell": _SHELL,
-        "path": _PATH,
-        "python": sys.executable,
+        "python": f"{sys.prefix}/bin/python3",
         "jdk": str(jdk.home),
         "seeds": str(seeds),
         "servers": list(SERVERS),
+        "everything": False,
+        "libraries": {name: _library(name) for name in ("libgcc_s.so.1", "libstdc++.so.6", "libz.so.1")},
         "programs": {name: str(path) for name, path in _programs().items()},
     }
 
 
+def _library(name: str) -> str:
+    """Debian keeps libraries below the name of the architecture."""
+    return str(next(Path("/usr/lib").glob(f"*-linux-gnu/{name}")))
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """`path`, and whatever it leads to."""
+    yield path
+    if path.is_symlink():
+        yield from _links(path.parent / path.readlink())
+
+
+def _copy_stdenv(programs: Path) -> None:
+    programs.mkdir(parents=True)
+    for package in _STDENV:
+        listed = subprocess.run(["dpkg", "-L", package], capture_output=True, text=True, check=False).stdout
+        for path in map(Path, listed.splitlines()):
+            if path.parent.name == "bin" and path.is_file():
+                shutil.copy(path, programs / path.name)
+    shutil.copy(elf.patchelf(), programs / "patchelf")
+    for name, program in (("sh", "bash"), ("awk", "gawk" if (programs / "gawk").exists() else "mawk")):
+        shutil.copy(programs / program, programs / name)
+    for program in programs.iterdir():
+        program.chmod(0o555)
+
+
 def _programs() -> Mapping[str, Path]:
-    venv = Path(sys.executable).parent
+    venv = Path(sys.prefix, "bin")
     ours = {name: venv / name for name in ("actionlint", "ruff", "shellcheck", "zizmor")}
-    of_system = {
-        name: Path(shutil.which(name) or f"/{name}-is-missing") for name in ("chromium", "git", "mvn", "unzip")
-    }
+    of_system = {name: Path(shutil.which(name) or f"/{name}-is-missing") for name in (*_ONLY_LINKED, "unzip")}
     linters = {name: linter(name) for name in ("deadnix", "nixfmt")}
     return {**ours, **of_system, **linters}
 

@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from jdkmatrix.provision.jdks.catalogue import PypiSource, load_catalogue
+from bootstrap import TEST_PROGRAMS
+from jdkmatrix.provision.jdks.catalogue import PypiSource, load_catalogue, this_system
 from jdkmatrix.store.runs import RunStore
 from tests.nix.flake_checkout import FlakeCheckout, commit, gather_seeds, hdrhistogram, make
 from tests.nix.install import newest_nix, nix_of_host_release
-from tests.project import ROOT
+from tests.project import ROOT, SHORTENED
 
 ATTRIBUTES = ROOT / "nix" / "nixpkgs-attributes.txt"
 NIX_FILES = [ROOT / "flake.nix", *sorted((ROOT / "nix").glob("*.nix"))]
+SHORTER_QUICK = {
+    "blocks = 2\nprecision = 0.05            # meant": "blocks = 1\nprecision = 0.05            # meant",
+    "windows = 2\nwindow_s = 3\n[profiles.quick.select]": "windows = 1\nwindow_s = 1\n[profiles.quick.select]",
+    'executor = ["liberty", "virtual", "liberty-aa"] # with': 'executor = ["virtual"] # with',
+    'executor = ["liberty", "virtual"]\nblocks = 1\n\n[profiles.article]': (
+        'executor = ["virtual"]\nblocks = 1\n\n[profiles.article]'
+    ),
+}
 RUN = ("--profile", "quick", "--jdk", "temurin-25", "--executor", "virtual", "--blocks", "1", "--windows", "1")
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
@@ -42,6 +52,13 @@ def test_every_output_evaluates_for_both_systems(flake: FlakeCheckout) -> None:
         assert set(shown[kind]) == {"x86_64-linux", "aarch64-linux"}
     assert {"default", "matrix", "report", "doctor", "quick", "update-jdks"} == set(shown["apps"]["x86_64-linux"])
     assert {"liberty", "matrix", "runner", "workloads"} <= set(shown["packages"]["aarch64-linux"])
+    # Of a foreign system, `flake show` evaluates no more than names.
+    for kind in ("checks", "devShells", "packages"):
+        every = "builtins.mapAttrs (_: builtins.mapAttrs (_: one: one.drvPath))"
+        derivations = json.loads(flake.run("eval", "--json", f".#{kind}", "--apply", every).stdout)
+        assert {system: set(names) for system, names in derivations.items()} == {
+            system: set(names) for system, names in shown[kind].items()
+        }
 
 
 def test_the_catalogue_is_pinned_for_both_systems() -> None:
@@ -95,7 +112,7 @@ def test_what_the_tool_needs_from_a_registry_is_the_build_of_the_lock_file() -> 
 
 def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds: Path, tmp_path: Path) -> None:
     """A catalogue with a wrong sha256 for a wheel, and the wheel where a file of that sha256 should be."""
-    other = flake.copy(tmp_path)
+    other = flake.copy(tmp_path, seeds=str(tmp_path / "seeds"))
     catalogue = other.source / "jdks.json"
     registry = load_catalogue(catalogue).entry("temurin-25.0.2").registry
     assert isinstance(registry, PypiSource)
@@ -103,9 +120,7 @@ def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds
     catalogue.write_text(catalogue.read_text().replace(right, wrong))
     commit(other.source)
     (tmp_path / "seeds").mkdir()
-    (tmp_path / "seeds" / wrong).symlink_to(seeds / right)
-    settings = json.loads((other.nixpkgs / "host.json").read_text())
-    (other.nixpkgs / "host.json").write_text(json.dumps({**settings, "seeds": str(tmp_path / "seeds")}))
+    (tmp_path / "seeds" / wrong).hardlink_to(seeds / right)
     found = other.run("build", "--no-link", ".#jdk-temurin-25_0_2", check=False)
     assert found.returncode != 0
     assert "hash mismatch in fixed-output derivation" in found.stderr
@@ -117,6 +132,27 @@ def test_plan_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     scenario = flake.run("run", ".", "--", "scenarios", "delay-ramp", cwd=tmp_path)
     assert "delay-ramp-platform: " in scenario.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_shell_has_what_make_test_looks_for(flake: FlakeCheckout, tmp_path: Path) -> None:
+    """Programs on PATH, a JDK, and the libraries that wheels leave to the system (manylinux, PEP 513)."""
+    flake.run("build", "--out-link", str(tmp_path / "shell"), f".#devShells.{this_system()}.default")
+    script = (
+        '. ./shell; for each in "$@"; do type -P "$each" || echo "no $each"; done; "$JAVA_HOME/bin/javac" --version'
+    )
+    wanted = [*TEST_PROGRAMS, "make", "mvn", "python3"]
+    done = subprocess.run(
+        ["bash", "-euc", f"{script}; echo $LD_LIBRARY_PATH", "-", *wanted],
+        cwd=tmp_path, env={}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    *found, javac, libraries = done.stdout.splitlines()
+    store = f"{flake.nix.store}/"
+    assert [Path(line).name for line in found if line.startswith(store)] == wanted, done.stdout
+    assert javac.startswith("javac ")
+    shared = {
+        path.name for folder in libraries.split(":") if folder.startswith(store) for path in Path(folder).iterdir()
+    }
+    assert {"libstdc++.so.6", "libgcc_s.so.1", "libz.so.1"} <= shared
 
 
 def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
@@ -141,6 +177,32 @@ def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     )
     page = (tmp_path / "site" / "index.html").read_text()
     assert "nixpkgs is not the one of flake.lock" in page
+
+
+def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeCheckout, tmp_path: Path) -> None:
+    """As `make matrix` does; `quick` is cut down to what a test has time for."""
+    other = flake.copy(tmp_path)
+    config = other.source / "matrix.toml"
+    text = config.read_text()
+    for old, new in {**SHORTENED, **SHORTER_QUICK}.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    config.write_text(text)
+    commit(other.source)
+    work = tmp_path / "work"
+    work.mkdir()
+    done = other.run("run", ".#matrix", cwd=work, check=False)
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    (folder,) = (work / "results").iterdir()
+    loaded = RunStore(folder).load()
+    assert loaded.run.profile == "quick"
+    assert {cell.key.jdk for cell in loaded.cells if cell.forks} == {"temurin-25", "temurin-21.0.8"}
+    assert (work / "site" / "index.html").is_file()
+    # What measures nothing goes on with what was measured, and has no JDK.
+    (work / "site" / "index.html").unlink()
+    again = other.run("run", ".#report", cwd=work, check=False)
+    assert again.returncode == done.returncode, again.stderr
+    assert (work / "site" / "index.html").is_file()
 
 
 def test_flake_check(flake: FlakeCheckout) -> None:

@@ -11,6 +11,7 @@ from jdkmatrix.handed import handed_over
 from jdkmatrix.provision.jdks import cache, host
 from jdkmatrix.provision.jdks.cache import Cached
 from jdkmatrix.provision.jdks.catalogue import JdkEntry
+from jdkmatrix.provision.jdks.identify import is_early_access
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,22 @@ def _handed_over(entry: JdkEntry, home: Path) -> Here:
     except MatrixError as error:
         return Here("nix", home, jdk.build.version, jdk.release, problem=str(error))
     return Here("nix", home, jdk.build.version, jdk.release)
+
+
+def not_handed_over(entry: JdkEntry) -> str | None:
+    """Why the flake does not hand this JDK over; None: it does, or this runs from a checkout.
+
+    Raises:
+        MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
+    """
+    handed = handed_over()
+    if handed is None or entry.id in handed.jdks:
+        return None
+    if entry.rolling:
+        return "nix: no hash can pin a rolling build, so that the flake does not hand it over"
+    if is_early_access(entry.version):
+        return "nix: early access is handed over by `nix run .#matrix-with-early-access` alone, since it may be gone"
+    return "nix: not handed over"
 
 
 def notice(entry: JdkEntry, version: str, libc: str | None) -> str | None:

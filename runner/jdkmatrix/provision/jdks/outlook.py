@@ -10,7 +10,7 @@ from typing import Literal
 
 from jdkmatrix.provision.jdks import archive, debian, net, pypi
 from jdkmatrix.provision.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
-from jdkmatrix.provision.jdks.locate import Here, host_only, locate, notice
+from jdkmatrix.provision.jdks.locate import Here, host_only, locate, not_handed_over, notice
 from jdkmatrix.provision.jdks.parallel import answers_in_time
 
 PROBES_LIMIT_S = 5.0
@@ -82,7 +82,8 @@ def _judge(entry: JdkEntry, places: list[Here], answers: Mapping[str, Answer]) -
         libc = here.cached.facts.libc if here.cached else None
         said = notice(entry, here.version, libc) if here.version else None
         return Outlook(entry, "ready", here.source, str(here.home), here.home, here.version, said)
-    reasons = [f"{place.source}: {place.problem}" for place in places]
+    reasons = [reason] if (reason := not_handed_over(entry)) else []
+    reasons += [f"{place.source}: {place.problem}" for place in places]
     if not entry.archives and entry.registry is None:
         return Outlook(entry, "unavailable", None, "; ".join([*reasons, host_only(entry)]))
     pinned = archive.pinned(entry)

@@ -15,7 +15,7 @@ from jdkmatrix.provision.jdks import archive, cache, debian, pypi
 from jdkmatrix.provision.jdks.cache import Cached, Progress
 from jdkmatrix.provision.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.provision.jdks.launch_java import java_version
-from jdkmatrix.provision.jdks.locate import Here, host_only, locate, notice
+from jdkmatrix.provision.jdks.locate import Here, host_only, locate, not_handed_over, notice
 from jdkmatrix.provision.jdks.outlook import Outlook, outlook
 
 __all__ = ["Available", "Outlook", "Unavailable", "fetch", "outlook", "resolve"]
@@ -51,7 +51,7 @@ def resolve(entry: JdkEntry, *, allow_fetch: bool) -> Available | Unavailable:
     Raises:
         MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
     """
-    reasons: list[str] = []
+    reasons = [reason] if (reason := not_handed_over(entry)) else []
     for place in locate(entry):
         try:
             return _open(entry, place)
@@ -79,7 +79,7 @@ def fetch(
         MatrixError: no source delivers it, with one reason for each; nothing is left behind.
     """
     say = progress or _silent
-    reasons: list[str] = []
+    reasons = [reason] if (reason := not_handed_over(entry)) else []
     if not entry.rolling:
         for place in locate(entry):
             try:

@@ -29,10 +29,13 @@ let
     from >= 0 && substring from (stringLength suffix) text == suffix;
   escaped = replaceStrings [ "." "+" ] [ "\\." "\\+" ];
 
-  # The vendors' archives are out of reach where this is used; a JDK that a wheel brings is had, by the hash of the catalogue.
+  # What can be built: the vendors' archives are out of reach where this is used; a JDK that a wheel brings is had, by the
+  # hash of the catalogue. To evaluate, nothing need be in reach.
   withinReach =
     path: value:
-    if baseNameOf path == "jdks.json" then
+    if host.everything then
+      value
+    else if baseNameOf path == "jdks.json" then
       value
       // {
         entries = map (entry: removeAttrs entry [ "archives" ]) (
@@ -63,6 +66,9 @@ in
     ;
   inherit (builtins) any concatMap head;
   mapAttrs = builtins.mapAttrs;
+  filterAttrs =
+    wanted: set: removeAttrs set (filter (name: !(wanted name set.${name})) (attrNames set));
+  hasInfix = infix: text: length (split (escaped infix) text) > 1;
   genAttrs = names: f: listToAttrs (map (name: nameValuePair name (f name)) names);
   mapAttrs' = f: set: listToAttrs (map (name: f name set.${name}) (attrNames set));
   mapAttrsToList = f: set: map (name: f name set.${name}) (attrNames set);
@@ -84,11 +90,15 @@ in
   importTOML = path: withinReach path (fromTOML (readFile path));
   getExe = package: "${package}/bin/${package.meta.mainProgram}";
   getLib = package: package;
-  licenses = {
-    asl20 = { };
-    epl20 = { };
-    gpl2Classpath = { };
-  };
+  makeLibraryPath = packages: concatStringsSep ":" (map (package: "${package}/lib") packages);
+  licenses = listToAttrs (
+    map (name: nameValuePair name { free = true; }) [
+      "asl20"
+      "classpathException20"
+      "epl20"
+      "gpl2Only"
+    ]
+  );
   sourceTypes.binaryNativeCode = { };
   meta.availableOn = platform: package: elem platform.system package.meta.platforms;
 }

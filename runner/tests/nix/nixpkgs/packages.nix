@@ -6,38 +6,54 @@
 }:
 let
   inherit (builtins)
+    all
     concatStringsSep
     functionArgs
     head
     intersectAttrs
     isAttrs
     isFunction
+    isList
     map
     removeAttrs
     substring
+    toJSON
     ;
+
+  # The programs of stdenv and nothing else of the host: read-only, and not below /usr.
+  stdenv = builtins.path {
+    path = ./stdenv;
+    name = "stdenv";
+  };
+  shell = "${stdenv}/bin/bash";
 
   build =
     name: script: attributes:
     derivation (
       {
         inherit name system;
-        builder = host.shell;
+        builder = shell;
         args = [
           "-euc"
           # Not the last: bash would become a program that closes its output before it ends, and Nix kills at once
           # whoever has closed his.
           "${script}\n:"
         ];
-        PATH = host.path;
+        PATH = "${stdenv}/bin";
       }
       // attributes
     );
+  # As check-meta.nix of nixpkgs does, which looks at the licence of whatever is evaluated.
+  isFree =
+    licenses: all (license: license.free or false) (if isList licenses then licenses else [ licenses ]);
   withMeta =
     meta: passthru: package:
-    package // passthru // { inherit meta; };
+    if isFree (meta.license or [ ]) then
+      package // passthru // { inherit meta; }
+    else
+      throw "${package.name} has an unfree license, refusing to evaluate";
   programs =
-    packages: concatStringsSep ":" (map (package: "${package}/bin") packages ++ [ host.path ]);
+    packages: concatStringsSep ":" (map (package: "${package}/bin") packages ++ [ "${stdenv}/bin" ]);
 
   # The phases that the flake uses of stdenv's, in their order.
   mkDerivation =
@@ -121,39 +137,75 @@ let
         )}
       '' { }
     );
+  librariesOfHost =
+    name: files:
+    build name ''
+      mkdir -p $out/lib
+      ${concatStringsSep "\n" (map (file: "ln -s ${host.libraries.${file}} $out/lib/${file}") files)}
+    '' { };
   onlyNamed = name: withMeta { } { } (build name "mkdir $out" { });
 
+  # The interpreter of the host, with the named distributions of those that it has, and what they require.
+  pythonWith =
+    name: distributions:
+    build name "${host.python} ${./python/environment.py} $out ${
+      toString (map (one: one.pname) distributions)
+    }" { built = map toString distributions; };
+  python = {
+    withPackages = choose: pythonWith "python-with-packages" (choose packages.python3Packages);
+  };
+  pythonPackage =
+    pname:
+    withMeta { } {
+      inherit pname;
+      version = versions.${pname} or null;
+    } (build pname "mkdir $out" { });
+  versions = builtins.fromJSON (builtins.readFile ./versions.json);
+  required =
+    arguments:
+    "${host.python} ${./python/requirements.py} ${arguments.src} '${
+      toJSON {
+        relax = arguments.pythonRelaxDeps or false;
+        remove = arguments.pythonRemoveDeps or false;
+        offered = builtins.listToAttrs (
+          map (one: {
+            name = one.pname;
+            value = one.version;
+          }) (arguments.build-system ++ arguments.dependencies)
+        );
+      }
+    }'";
+
+  # Only the program itself finds its packages; what it starts with the same interpreter does not.
   buildPythonApplication =
     arguments:
     withMeta arguments.meta { } (
       build "${arguments.pname}-${arguments.version}" ''
+        ${required arguments}
         mkdir -p $out/bin $out/lib
         cp -R ${arguments.src}/jdkmatrix $out/lib/
         cat > $out/bin/${arguments.meta.mainProgram} <<END
-        #!${host.shell}
-        export PYTHONPATH=$out/lib
-        exec ${host.python} -m jdkmatrix.cli.main "\$@"
+        #!${pythonWith "python" [ ]}/bin/python3
+        import sys
+        from pathlib import Path
+
+        packages = Path("${pythonWith "${arguments.pname}-packages" arguments.dependencies}")
+        sys.path += ["$out/lib", *map(str, packages.glob("lib/python*/site-packages"))]
+        from jdkmatrix.cli.main import main
+
+        sys.exit(main())
         END
         chmod +x $out/bin/${arguments.meta.mainProgram}
-      '' { dependencies = map toString arguments.dependencies; }
+      '' { }
     );
   buildPythonPackage =
     arguments:
-    withMeta { } { } (
-      build "${arguments.pname}-${arguments.version}" "mkdir $out" { inherit (arguments) src; }
+    withMeta arguments.meta { inherit (arguments) pname version; } (
+      build "${arguments.pname}-${arguments.version}" ''
+        ${required arguments}
+        mkdir $out
+      '' { }
     );
-
-  python = {
-    withPackages =
-      choose:
-      build "python-with-packages" ''
-        mkdir -p $out/bin
-        for name in python python3 mypy; do
-          printf '#!${host.shell}\nexec %s/%s "$@"\n' ${dirOf host.python} $name > $out/bin/$name
-          chmod +x $out/bin/$name
-        done
-      '' { dependencies = map toString (choose packages.python3Packages); };
-  };
 
   callPackage =
     file: given:
@@ -169,7 +221,10 @@ let
     stdenv = {
       inherit mkDerivation;
       hostPlatform = { inherit system; };
-      cc.cc = onlyNamed "gcc";
+      cc.cc = librariesOfHost "gcc" [
+        "libgcc_s.so.1"
+        "libstdc++.so.6"
+      ];
     };
     fetchPypi =
       {
@@ -225,7 +280,7 @@ let
         build name
           ''
             mkdir -p $out/bin
-            { printf '#!${host.shell}\nset -euo pipefail\n\n'; cat "$textPath"; } > $out/bin/${name}
+            { printf '#!${shell}\nset -euo pipefail\n\n'; cat "$textPath"; } > $out/bin/${name}
             chmod +x $out/bin/${name}
             ${host.programs.shellcheck} $out/bin/${name}
           ''
@@ -234,10 +289,11 @@ let
             passAsFile = [ "text" ];
           }
       );
+    # What is built tells the environment that `nix develop` makes of the rest.
     mkShell =
       attributes:
-      build "shell" "echo > $out" (
-        removeAttrs attributes [ "packages" ] // { packages = map toString attributes.packages; }
+      build "shell" "export -p > $out" (
+        removeAttrs attributes [ "packages" ] // { PATH = programs attributes.packages; }
       );
 
     actionlint = ofHost "actionlint" [ "actionlint" ];
@@ -248,13 +304,14 @@ let
     shellcheck = ofHost "shellcheck" [ "shellcheck" ];
     zizmor = ofHost "zizmor" [ "zizmor" ];
     unzip = ofHost "unzip" [ "unzip" ];
+    cargo = ofHost "cargo" [ "cargo" ];
     chromium = ofHost "chromium" [ "chromium" ];
     git = ofHost "git" [ "git" ];
     maven = ofHost "maven" [ "mvn" ];
     temurin-bin-25 = build "temurin-bin-25" "ln -s ${host.jdk} $out" { };
     autoPatchelfHook = onlyNamed "auto-patchelf-hook";
     freetype = onlyNamed "freetype";
-    zlib = onlyNamed "zlib";
+    zlib = librariesOfHost "zlib" [ "libz.so.1" ];
     wrk2 = withMeta {
       mainProgram = "wrk2";
       platforms = [
@@ -289,7 +346,7 @@ let
       "typer"
       "types-psutil"
       "vl-convert-python"
-    ] onlyNamed;
+    ] pythonPackage;
   };
 in
 packages

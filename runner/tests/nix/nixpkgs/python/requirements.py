@@ -1,0 +1,51 @@
+"""Refuse a package whose wheel would require what its build does not offer, as nixpkgs does at the end of every build
+of a Python package (python-runtime-deps-check-hook.py, after python-relax-deps-hook.sh).
+
+    python requirements.py SOURCE SETTINGS
+
+`SOURCE` is a source distribution, or a folder with a pyproject.toml. `SETTINGS` is JSON: `relax` and `remove` as
+pythonRelaxDeps and pythonRemoveDeps are given, `offered` the version of each package that the build brings. A version
+of null stands for one that nobody has looked up: the package is there, and that is all.
+"""
+
+import json
+import re
+import sys
+import tarfile
+import tomllib
+from email import message_from_bytes
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+
+def required(source):
+    if source.is_dir():
+        return tomllib.loads((source / "pyproject.toml").read_text())["project"]["dependencies"]
+    with tarfile.open(source) as archive:
+        name = next(name for name in archive.getnames() if re.fullmatch(r"[^/]+/PKG-INFO", name))
+        return message_from_bytes(archive.extractfile(name).read()).get_all("Requires-Dist", [])
+
+
+def named(setting, name):
+    return setting is True or (isinstance(setting, list) and name in map(canonicalize_name, setting))
+
+
+def problems(texts, relax, remove, offered):
+    for requirement in map(Requirement, texts):
+        name = canonicalize_name(requirement.name)
+        if named(remove, name) or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        wanted = SpecifierSet() if named(relax, name) else requirement.specifier
+        if name not in offered:
+            yield f"{name} not installed"
+        elif offered[name] is not None and not wanted.contains(offered[name], prereleases=True):
+            yield f"{name}{wanted} not satisfied by version {offered[name]}"
+
+
+found = list(problems(required(Path(sys.argv[1])), **json.loads(sys.argv[2])))
+for problem in found:
+    print(f"  - {problem}", file=sys.stderr)
+sys.exit(bool(found))

