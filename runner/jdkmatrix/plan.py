@@ -223,7 +223,8 @@ def alone_words(experiment: Experiment, profile: Profile) -> str:
 def length_words(load: AskedLoad, profile: Profile) -> str:
     """How long a fork under this load is measured."""
     if isinstance(load, StepsLoad):
-        return f"up to {len(load.rates_rps)} steps of {load.step_s:g} s"
+        further = f", and up to {load.further_max} more until the server is saturated" if load.further_max else ""
+        return f"up to {len(load.rates_rps)} steps of {load.step_s:g} s{further}"
     if isinstance(load, RampedLoad):
         return f"a ramp of {load.duration_s:g} s"
     windows = f"{profile.windows} windows of {profile.window_s:g} s"

@@ -112,6 +112,14 @@ def test_burn_is_only_where_there_is_work() -> None:
             {"experiments": {"x": {"experiment": "pinning", "inside": "lok", "block_ms": 1, "warmup_s": 0}}},
             ["experiments.x.inside", 'did you mean "lock"'],
         ),
+        (
+            {"experiments": {"x": {"experiment": "spawn", "task": "burn", "sink": "stdout", "timeout_s": 1}}},
+            ["experiments.x.sink", 'task = "print"'],
+        ),
+        (
+            {"experiments": {"x": {**TOML["experiments"]["spawn-sleep"], "cold": True}}},
+            ["experiments.x.cold", "after a rehearsal"],
+        ),
         ({"experiments": {"mp-ping": TOML["experiments"]["burn"]}}, ["experiments.mp-ping", "[workloads]"]),
         ({"task_loads": {"x": {"count": 3}}}, ["task_loads.x", "has no `kind`", "in-flight, task-rate, count"]),
         ({"task_loads": {"x": {"kind": "count", "count": 0}}}, ["task_loads.x.count", "found 0"]),
@@ -181,6 +189,13 @@ def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
         (("spawn-work", "virtual", 1000, "count-100"),
          "spawn --kind virtual --count 100 --task burn:700 --timeout-s 300"),
         (("spawn-print", "virtual", 0, "count-100"), "spawn --kind virtual --count 100 --task print --timeout-s 120"),
+        (("spawn-print-cold", "virtual", 0, "count-100"),
+         "spawn --kind virtual --count 100 --task print --sink stdout --cold --timeout-s 120"),
+        (("pinning-contended-monitor", "virtual", 0, "count-100"),
+         "pinning --construct contended-monitor --threads 100 --block-ms 50 --duration-s 6 --warmup-s 2"),
+        (("fanout-spread", "fixed-100", 0, "count-1000"),
+         "fanout --url http://127.0.0.1:1/answer?delay_us=2150000&size_bytes=1024&spread=lognormal&seed=1&sigma=0.177 "
+         "--requests 1000 --delay-ms 2150 --how fixed:100 --delay-is-mean --warmup-requests 0 --timeout-s 60"),
         (("pinning-native", "virtual+carriers-2", 0, "count-100"),
          "pinning --construct native --threads 100 --block-ms 50 --duration-s 6 --warmup-s 2"),
         (("pinning-lock", "platform", 0, "count-100"),
@@ -199,7 +214,7 @@ def test_what_the_program_is_asked(key: tuple[str, str, int, str], expected: str
         executor=executor,
         cpus=2,
         burn_us=burn_us,
-        wait_us=1_000_000 if workload == "fanout" else 0,
+        wait_us={"fanout": 1_000_000, "fanout-spread": 2_150_000}.get(workload, 0),
         load=load,
     )
     assert asked(cell, url="http://127.0.0.1:1/answer") == expected

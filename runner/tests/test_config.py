@@ -95,6 +95,8 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
             change("workloads/pinning-http-lock/features", "restfulWS-3.1"),
             ["workloads.pinning-http-lock.features", "no servlets, which pinning needs"],
         ),
+        (change("workloads/mp-ping/client", "socket"), ["workloads.mp-ping.client", "calls no remote system"]),
+        (change("workloads/banking/client", "netty"), ["workloads.banking.client", "http-client, socket"]),
         (change("workloads/mp-ping/front", "servlet"), ["workloads.mp-ping.front", "has no servlet"]),
         (change("axes/cpus", [1, 1]), ["axes.cpus", "twice"]),
     ],

@@ -66,6 +66,12 @@ def test_every_rate_of_steps_is_asked_about(changes: dict[str, object], reason: 
     assert by_auto(steps) is LOADGEN
 
 
+def test_rates_behind_the_written_ones_are_asked_about_too() -> None:
+    further = StepsLoad.model_validate({**STEPS.model_dump(), "further_factor": 1.5, "further_max": 2})
+    asked = [phase.load.rate_rps for phase in phases(further) if isinstance(phase.load, RateLoad)]
+    assert asked == [500, 1000, 2000, 3000, 4500, 1500]
+
+
 def test_the_length_of_the_windows_is_asked_about() -> None:
     load = RateLoad(rate_rps=2000, connections=50)
     assert by_auto(load, window_s=3) is by_auto(load, window_s=30) is WRK2
@@ -83,7 +89,7 @@ def test_a_closed_loop_and_what_begins_with_one_are_for_loadgen() -> None:
 def test_the_loads_of_the_matrix_that_wrk2_makes() -> None:
     loads = {name: load for name, load in MATRIX.loads.items() if not isinstance(load, RelativeLoad)}
     found = {name for name, load in loads.items() if by_auto(load, window_s=60) is WRK2}
-    assert found == {"rate-2000", "memory-1000", "memory-1100", "memory-2000", "memory-2200", "steps-6s", "steps-150s"}
+    assert found == {"rate-2000", "steps-6s", "steps-150s", "ping-steps-6s", "ping-steps-60s"}
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,9 @@ RUNS: dict[CellKey, set[str]] = {
     key("virtual", workload="banking", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar",
     },
+    key("virtual", workload="banking-socket", load="saturate-50"): {
+        *SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar",
+    },
     key("virtual", workload="pinning-http-lock", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "pinning.war", "loadgen.jar",
     },
@@ -125,6 +128,16 @@ def digests(
 def test_a_cell_lists_just_what_it_runs(shared: Parts) -> None:
     found = {one: set(made.inputs["artefacts"]) for one, made in ready(shared).items()}
     assert found == RUNS
+
+
+def test_what_calls_the_remote_system_is_told_and_is_part_of_the_identity(shared: Parts) -> None:
+    found = ready(shared)
+    usual, by_socket = (
+        found[key("virtual", workload=name, load="saturate-50")] for name in ("banking", "banking-socket")
+    )
+    assert isinstance(usual, CellParts) and isinstance(by_socket, CellParts)
+    assert by_socket.instance.properties == {**usual.instance.properties, "jdkmatrix.remote.client": "socket"}
+    assert by_socket.inputs["workload"]["client"] == "socket"
 
 
 @pytest.mark.parametrize("changed", [*NAMES, *CONFIGURED])

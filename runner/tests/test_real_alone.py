@@ -50,12 +50,13 @@ FAN = {"experiment": "fanout", "remote": {"size_bytes": 64}, "warmup_requests": 
 SMALL: dict[str, dict[str, Any]] = {
     "experiments": {
         **{f"pin-{inside}": {"experiment": "pinning", "inside": inside, "block_ms": BLOCK_MS, "warmup_s": 0.5}
-           for inside in ("synchronized", "lock", "object-wait", "class-init", "native")},
+           for inside in ("synchronized", "lock", "object-wait", "class-init", "native", "contended-monitor")},
         "burn-small": {"experiment": "burn", "warmup_s": 0.5, "drain_s": 5, "parks": True},
         "sleep-small": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "stack_kib": 512, "timeout_s": 60},
         "sleep-boxed": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "timeout_s": 60,
                         "limits": {"threads_max": 300}},
         "print-small": {"experiment": "spawn", "task": "print", "timeout_s": 60},
+        "print-cold": {"experiment": "spawn", "task": "print", "sink": "stdout", "cold": True, "timeout_s": 60},
         "fan": {**FAN, "timeout_s": 30},
         "fan-few-files": {**FAN, "timeout_s": 10, "limits": {"open_files_max": 80}},
     },
@@ -164,6 +165,28 @@ def test_a_native_frame_pins_where_it_can_be_tried(matrix: Matrix, parts: Parts,
     found = pinning(matrix, parts, "native", FREE, tmp_path)
     assert found.seen is not None
     assert found.seen.throughput_per_s == pytest.approx(PINNED_PER_S, rel=0.15)
+
+
+def test_threads_that_enter_a_contended_monitor_leave_no_carrier_on_21(
+    matrix: Matrix, parts: Parts, tmp_path: Path
+) -> None:
+    before = pinning(matrix, parts, "contended-monitor", PINS, tmp_path)
+    after = pinning(matrix, parts, "contended-monitor", FREE, tmp_path)
+    assert before.seen is not None and after.seen is not None
+    assert (before.seen.operations, before.seen.threads_served) == (0, 0)
+    assert before.expected is not None and before.expected.value == 0
+    assert after.seen.throughput_per_s >= 5 * PINNED_PER_S
+
+
+@pytest.mark.parametrize("executor", ["virtual", "platform"])
+def test_lines_on_standard_output_do_not_hide_the_result(
+    matrix: Matrix, parts: Parts, tmp_path: Path, executor: str
+) -> None:
+    found = told(run(matrix, parts, cell("print-cold", FREE, executor, "count-20"), tmp_path))
+    assert isinstance(found, SpawnResult) and found.seen is not None
+    assert found.seen.started == 20
+    lines = next(tmp_path.rglob("standalone.out")).read_text().splitlines()
+    assert sum(line.startswith("thread ") for line in lines) == 20
 
 
 BURNS = ("virtual", "platform", "cached", "fixed-5", "fjp-fifo", "fjp-lifo", "work-stealing")

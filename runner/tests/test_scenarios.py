@@ -14,9 +14,10 @@ from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, in_turn
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.executors import is_virtual
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.relative_loads import FloodLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.plan import select_cells
-from jdkmatrix.records import ScenarioRecord
+from jdkmatrix.records import CellKey, CountLoad, RateLoad, SaturateLoad, ScenarioRecord, StepsLoad
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.facts import reproduce
 from jdkmatrix.report.run_view import view_run
@@ -59,6 +60,61 @@ def test_a_large_machine_gets_the_published_size(name: str) -> None:
     assert (chosen.scenario.scale, chosen.options.scenario) == ("article", None)
     assert chosen.why is not None
     assert "this host can do it" in chosen.why
+
+
+def cells_of(name: str, scale: Literal["article", "small"]) -> list[CellKey]:
+    return select_cells(*as_profile(MATRIX, name, scale))
+
+
+def in_flight(cell: CellKey) -> float:
+    """How many requests wait for the remote system at once under a constant rate: Little's law."""
+    load = MATRIX.loads[cell.load]
+    assert isinstance(load, RateLoad)
+    return load.rate_rps * cell.wait_us / 1e6
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_memory_of_threads_is_looked_at_where_there_are_hundreds(scale: Literal["article", "small"]) -> None:
+    for cell in cells_of("infoq-memory", scale):
+        load = MATRIX.loads[cell.load]
+        assert isinstance(load, RateLoad)
+        assert 200 <= in_flight(cell) <= load.connections / 2
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_what_the_original_saturates_is_not_held_at_a_rate(scale: Literal["article", "small"]) -> None:
+    loads = {cell.load: MATRIX.loads[cell.load] for cell in cells_of("infoq-thousands", scale)}
+    assert all(isinstance(load, FloodLoad) for load in loads.values())
+    for load in (MATRIX.loads[cell.load] for cell in cells_of("infoq-cpu", scale)):
+        assert isinstance(load, StepsLoad) and load.further_max > 0
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_connections_are_fewer_than_threads_and_more(scale: Literal["article", "small"]) -> None:
+    cells = cells_of("pinning-http", scale)
+    threads = {int(cell.executor.removeprefix("fixed-")) for cell in cells if cell.executor.startswith("fixed-")}
+    loads = {cell.load: MATRIX.loads[cell.load] for cell in cells}
+    connections = {load.connections for load in loads.values() if isinstance(load, SaturateLoad)}
+    assert min(connections) < min(threads) <= max(threads) < max(connections)
+
+
+def test_published_sizes_have_the_published_jdks() -> None:
+    for name in ("infoq-ping", "infoq-cpu", "infoq-thousands", "infoq-rampup", "infoq-memory"):
+        jdks = [cell.jdk for cell in cells_of(name, "article")]
+        assert jdks[0] == "temurin-21.0.1", name
+        assert "semeru-21.0.1" in jdks, name
+    for name in ("infoq-ping", "infoq-tuning", "infoq-standalone"):
+        assert "openjdk-22-ea" in {cell.jdk for cell in cells_of(name, "article")}
+
+
+def test_more_requests_than_files_may_be_open() -> None:
+    for scale in SCALES:
+        boxed = [cell for cell in cells_of("fanout", scale) if cell.workload.endswith("-files")]
+        assert boxed
+        for cell in boxed:
+            load, box = MATRIX.task_loads[cell.load], MATRIX.experiments[cell.workload].limits
+            assert isinstance(load, CountLoad) and box is not None and box.open_files_max is not None
+            assert load.count > box.open_files_max
 
 
 def test_a_size_that_is_asked_for_is_taken_whatever_the_host_is() -> None:

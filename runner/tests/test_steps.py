@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from rich.console import Console
 
+from jdkmatrix.cli import progress
+from jdkmatrix.cli.summary import print_summary, summary_table
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.measure.gates import USUAL, Means, is_missed, window_reasons, window_shortfalls
 from jdkmatrix.measure.phases import measure_phases
 from jdkmatrix.measure.windows import Windows
-from jdkmatrix.records import CellRecord, Errors, Load, RateLoad, StepsLoad, Window
+from jdkmatrix.records import CellRecord, Errors, Load, RateLoad, Reason, StepsLoad, Window
+from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import LOWEST_CPU, SATURATED, Cells, metrics_of
+from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from jdkmatrix.stats.figures import leading_by_block
+from jdkmatrix.stats.figures import Bound, ForkFigure, leading_by_block, throughput_rps
 from jdkmatrix.store.loaded import LoadedRun
 from tests.builders import load_result, pressure, sut_usage
 from tests.report_fixtures import Shape, latency, synthetic_run
@@ -89,6 +95,77 @@ def test_the_series_ends_after_so_many_missed_steps_in_a_row(run: LoadedRun) -> 
     assert stepped(like, 1)[0].asked == [1000, 2000]
     once = LOAD.model_copy(update={"missed_max": 1})
     assert stepped(like, 3500, once)[0].asked == [1000, 2000, 3000, 4000]
+
+
+FURTHER = LOAD.model_copy(update={"further_factor": 1.25, "further_max": 3})
+
+
+def test_behind_the_written_rates_it_goes_on_until_the_server_is_saturated(run: LoadedRun) -> None:
+    like = run.cells[0].forks[0].windows[0]
+    assert FURTHER.every_rate_rps == (*LOAD.rates_rps, 7500, 9375, 11_719)
+    assert stepped(like, 7000, FURTHER)[0].asked == [*LOAD.rates_rps, 7500, 9375]
+    assert stepped(like, 3500, FURTHER)[0].asked == [1000, 2000, 3000, 4000, 5000], "saturated before"
+    assert stepped(like, 1e6, FURTHER)[0].asked == list(FURTHER.every_rate_rps), "and no further than that"
+    slow = StepsLoad(rates_rps=(1, 1.5), connections=1, step_s=1, warmup_rps=1, further_factor=1.01, further_max=2)
+    assert slow.every_rate_rps == (1, 1.5, 2, 3), "whole rates that rise"
+
+
+def test_only_a_server_that_was_saturated_has_said_what_it_can_do(run: LoadedRun) -> None:
+    fork = run.cells[0].forks[0]
+
+    def most(capacity_rps: float) -> ForkFigure | None:
+        windows = tuple(stepped(fork.windows[0], capacity_rps, FURTHER)[1])
+        return throughput_rps(fork.model_copy(update={"windows": windows}), FURTHER)
+
+    assert most(7000) == ForkFigure(7000.0)
+    assert most(1e6) == ForkFigure(11_719.0, Bound.AT_LEAST)
+
+
+def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: LoadedRun) -> None:
+    cell = next(one for one in run.cells if one.key.executor == "virtual")
+    assert progress.figures(cell.forks[0], cell) == (
+        "2,801 req/s at most, 101.0 µs CPU/request at 1,000 req/s (errors, rate-missed)"
+    )
+    kept_up = cell.model_copy(update={"load": LOAD.model_copy(update={"rates_rps": LOAD.rates_rps[:2]})})
+    fork = kept_up.forks[0].model_copy(update={"windows": kept_up.forks[0].windows[:2]})
+    assert progress.figures(fork, kept_up) == "at least 2,000 req/s, 101.0 µs CPU/request at 1,000 req/s"
+    spoilt = fork.windows[0].model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
+    later = fork.model_copy(update={"windows": (spoilt, *fork.windows[1:])})
+    assert progress.figures(later, kept_up) == "at least 2,000 req/s, no CPU/request: no step at 1,000 req/s counts"
+
+
+def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
+    cells = Cells(run.run, run.cells)
+    view = view_run(run, cells)
+    assert {(row.cpu.text, row.cpu.under) for row in view.rows} == {("101", "at 1,000/s")}
+    assert view.sections[0].cpu_of == "At the lowest rate, 1,000 requests/s."
+    cell = next(iter(cells))
+    page = view_cell(cell, cells, judge_run(cells), run.run, ("liberty", "virtual"), {})
+    assert ("CPU per request at 1,000/s", "101") in {(name, figure.text) for name, _, figure in page.tiles}
+    assert {one.cpu.under for one in page.siblings} == {"at 1,000/s"}
+    sink = StringIO()
+    Console(file=sink, width=80).print(summary_table(run))
+    lines = sink.getvalue().splitlines()
+    assert sum("101 at 1,000/s" in line for line in lines) == 2
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
+    def raised(cell: CellRecord) -> CellRecord:
+        capacity_rps = 1e6 if cell.key.executor == "virtual" else 3500.0
+        forks = tuple(
+            fork.model_copy(update={"windows": tuple(stepped(fork.windows[0], capacity_rps)[1])}) for fork in cell.forks
+        )
+        return cell.model_copy(update={"forks": forks})
+
+    sink = StringIO()
+    changed = replace(run, cells=tuple(raised(cell) for cell in run.cells))
+    print_summary(changed, Console(file=sink, width=200))
+    told = "not seen saturated in 2 of 2 forks, offered up to 6,000 requests/s: the most that it can do was not reached"
+    assert f"virtual {told}" in sink.getvalue()
+    section = view_run(changed, Cells(changed.run, changed.cells)).sections[0]
+    assert ("virtual", f"{told}.") in section.answers[0].sentences
+    assert "liberty" not in dict(section.answers[0].sentences)
 
 
 def test_what_the_server_cannot_do_is_no_fault_and_what_the_driver_cannot_is() -> None:

@@ -43,6 +43,8 @@ def arguments(
                 *("spawn", "--kind", base_of(key.executor), "--count", str(load.count)),
                 *("--task", _spawn_task(experiment, rounds)),
                 *(("--release-early",) if experiment.task == "sleep" else ()),
+                *(("--sink", experiment.sink) if experiment.sink != "null" else ()),
+                *(("--cold",) if experiment.cold else ()),
                 *("--timeout-s", f"{experiment.timeout_s:g}"),
             )
         case Pinning(), CountLoad():
@@ -56,6 +58,7 @@ def arguments(
             return (
                 *("fanout", "--url", f"{url}?{experiment.remote.query(key.wait_us)}", "--requests", str(load.count)),
                 *("--delay-ms", f"{key.wait_us / 1000:g}", "--how", _with_size(key.executor)),
+                *(("--delay-is-mean",) if experiment.remote.spread != "fixed" else ()),
                 *("--warmup-requests", str(experiment.warmup_requests), "--timeout-s", f"{experiment.timeout_s:g}"),
             )
     raise TypeError(f"{key.cell_id}: {experiment.experiment} cannot run with {load.kind}")

@@ -14,8 +14,9 @@ from jdkmatrix.cli import alone
 from jdkmatrix.measure.campaign import CampaignListener
 from jdkmatrix.measure.windows import rate_words
 from jdkmatrix.plan import PlannedFork
-from jdkmatrix.records import AnyCell, ExperimentFork, Fork, Status
+from jdkmatrix.records import AnyCell, ExperimentFork, Fork, Status, StepsLoad
 from jdkmatrix.stats import fork_cpu_us_per_request, fork_throughput
+from jdkmatrix.stats.figures import Bound, cpu_us_per_request, throughput_rps
 
 
 class Display(CampaignListener, Protocol):
@@ -26,18 +27,31 @@ class Display(CampaignListener, Protocol):
     ) -> None: ...
 
 
-def figures(fork: Fork | ExperimentFork) -> str:
-    """The result of one fork in a line."""
+def figures(fork: Fork | ExperimentFork, cell: AnyCell) -> str:
+    """The result of one fork in a line; of rising steps the figures that the table has."""
     if isinstance(fork, ExperimentFork):
         return alone.fork_words(fork)
     if not fork.usable:
         why = [*fork.reasons, *(reason for window in fork.windows for reason in window.shortfalls)]
         return f"{fork.status.value}: {why[0].message.splitlines()[0] if why else ''}"
-    cost = fork_cpu_us_per_request(fork)
-    text = f"{rate_words(fork_throughput(fork))} req/s, {cost:.1f} µs CPU/request"
+    text = _of_steps(fork, cell.load) if isinstance(cell.load, StepsLoad) else _of_all(fork)
     short = {reason.code for window in fork.valid_windows for reason in window.shortfalls}
     marks = [*([] if fork.status is Status.OK else [fork.status.value]), *sorted(short)]
     return f"{text} ({', '.join(marks)})" if marks else text
+
+
+def _of_all(fork: Fork) -> str:
+    return f"{rate_words(fork_throughput(fork))} req/s, {fork_cpu_us_per_request(fork):.1f} µs CPU/request"
+
+
+def _of_steps(fork: Fork, load: StepsLoad) -> str:
+    most, cost = throughput_rps(fork, load), cpu_us_per_request(fork, load)
+    lowest = f"at {rate_words(load.rates_rps[0])} req/s"
+    spent = f"{cost.value:.1f} µs CPU/request {lowest}" if cost else f"no CPU/request: no step {lowest} counts"
+    if most is None:
+        return spent
+    rate = f"{rate_words(most.value)} req/s"
+    return f"{f'{rate} at most' if most.bound is Bound.NONE else f'at least {rate}'}, {spent}"
 
 
 def clock(seconds: float) -> str:
@@ -87,7 +101,7 @@ class Lines:
 
     def fork_finished(self, fork: Fork | ExperimentFork, cell: AnyCell) -> None:
         self._pace.done += 1
-        self._say(f"    {figures(fork)}")
+        self._say(f"    {figures(fork, cell)}")
 
     def decided(self, text: str) -> None:
         self._say(text)
@@ -141,7 +155,7 @@ class Live:
         self._progress.update(self._task, advance=1, step="", left=clock(self._pace.left_s()))
         style = "" if fork.status is Status.OK else "[yellow]"
         label = cell.key.fork_label(fork.fork, fork.attempt)
-        self._progress.console.print(f"{style}{escape(f'{label}: {figures(fork)}')}")
+        self._progress.console.print(f"{style}{escape(f'{label}: {figures(fork, cell)}')}")
 
     def decided(self, text: str) -> None:
         self._progress.console.print(escape(text))

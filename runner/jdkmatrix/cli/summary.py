@@ -35,7 +35,8 @@ from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import DID, counted, is_news, sentence
-from jdkmatrix.report.wording import condition, losses_words, marked_interval, wait_words, work_words
+from jdkmatrix.report.steps import not_saturated
+from jdkmatrix.report.wording import condition, cost_step, losses_words, marked_interval, wait_words, work_words
 from jdkmatrix.stats import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -252,6 +253,8 @@ def _told(cell: CellStats, run: _Judged) -> Iterator[str]:
         yield sentence(judged, key.executor, base)
     elif judged is None and cell.attained.no and not cell.question.is_sought:
         yield f"{key.executor} {DID[cell.question]} in {counted(cell.attained)} forks"
+    if (words := not_saturated(cell)) is not None:
+        yield f"{key.executor} {words}"
     if failed_words(cell):
         yield f"{cell.failed_requests:,} requests failed with {key.executor}, and are in no throughput"
     ratio = run.judgements.of(run.cells.leading(key), key)
@@ -307,8 +310,13 @@ def _row(cell: CellStats, run: _Judged, *, searched: bool) -> Row:
     last = ratio_text(ratio) if ratio else "no pair" if run.judgements.outcomes(key) else ""
     if not cell.usable:
         return Row(amber, (key.executor, forks, _why_no_figure(cell), "", "–", last))
-    figures = (of_metric(one, cell, why="").text for one in (THROUGHPUT, CPU, CAPACITY if searched else P99))
-    return Row(amber, (key.executor, forks, *figures, last))
+    rate, held = (of_metric(one, cell, why="").text for one in (THROUGHPUT, CAPACITY if searched else P99))
+    return Row(amber, (key.executor, forks, rate, _cost(cell), held, last))
+
+
+def _cost(cell: CellStats) -> str:
+    text, step = of_metric(CPU, cell, why="").text, cost_step(cell.load)
+    return f"{text} {step}" if step else text
 
 
 def _why_no_figure(cell: CellStats) -> str:

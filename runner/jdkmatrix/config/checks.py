@@ -94,6 +94,10 @@ def _experiments(matrix: Matrix) -> Iterator[str]:
             yield from (f"experiments.{name}.{text}" for text in _spread(experiment.remote))
         if isinstance(experiment, Spawn) and (experiment.task == "sleep") != (experiment.sleep_s is not None):
             yield f'experiments.{name}.sleep_s: belongs to task = "sleep", and only there'
+        if isinstance(experiment, Spawn) and experiment.sink != "null" and experiment.task != "print":
+            yield f'experiments.{name}.sink: belongs to task = "print", and only there'
+        if isinstance(experiment, Spawn) and experiment.cold and experiment.task == "sleep":
+            yield f"experiments.{name}.cold: what a sleeping thread costs is told after a rehearsal"
 
 
 def _spread(remote: RemoteAnswers) -> Iterator[str]:
@@ -121,6 +125,8 @@ def _served(workload: Workload) -> Iterator[str]:
         yield f"front: {name} has no servlet"
     if workload.front == "rest" and name == "pinning":
         yield f'front: {name} has nothing but a servlet; add front = "servlet"'
+    if workload.client is not None and name != "banking":
+        yield f"client: {name} calls no remote system"
     for key, applications in (("mix", ("banking", "pinning")), ("accounts", ("banking",))):
         needed = name in applications
         if needed != (getattr(workload, key) is not None):

@@ -11,7 +11,9 @@ from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.parts import Jvm, Limits, RemoteAnswers, Seconds, Table
 from jdkmatrix.records import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 
-Construct = Literal["synchronized", "lock", "object-wait", "class-init", "native"]
+Construct = Literal[
+    "synchronized", "lock", "object-wait", "class-init", "native", "contended-monitor", "contended-lock"
+]
 
 
 class Alone(Table):
@@ -34,17 +36,21 @@ class Burn(Alone):
 
 class Spawn(Alone):
     """Threads started all at once. They sleep (`sleep_s`, cut short as soon as their memory has been read), print a
-    line to nowhere, or work (axis `burn_us`). `stack_kib`: of a platform thread; None: the JVM's default."""
+    line to `sink`, or work (axis `burn_us`). `cold`: without a few threads before, which have all loaded that is
+    needed. `stack_kib`: of a platform thread; None: the JVM's default."""
 
     experiment: Literal["spawn"]
     task: Literal["sleep", "print", "burn"]
     sleep_s: Seconds | None = None
+    sink: Literal["null", "stdout"] = "null"
+    cold: bool = False
     stack_kib: Annotated[int, Field(ge=136, le=1_048_576)] | None = None
     timeout_s: Annotated[float, Field(gt=0, le=3600)]
 
 
 class Pinning(Alone):
-    """Threads that block for `block_ms` inside a construct, each with a monitor or lock of its own, again and again."""
+    """Threads that block for `block_ms` inside a construct, each with a monitor or lock of its own, again and again;
+    with a contended one outside of it, while as many more as there are carriers wait to enter."""
 
     experiment: Literal["pinning"]
     inside: Construct

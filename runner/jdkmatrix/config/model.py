@@ -48,9 +48,10 @@ class ServedBy(Table):
 
 class Workload(Table):
     """An application with its parameters. `mix`: what the driver sends, a name of [mixes]; without it GET /ping.
-    `front`: what of the server takes the requests. `accounts`: how many the bank has. `timeout_s` replaces that of
-    [driver], `jvm` the options of [jvm]. With `memory_every_s` it is looked up that often where the server's memory is;
-    `limits` is the box that the server runs in."""
+    `front`: what of the server takes the requests. `accounts`: how many the bank has. `client`: what calls the remote
+    system, the JDK's HTTP client or a plain socket on which the request's thread blocks; None: the first.
+    `timeout_s` replaces that of [driver], `jvm` the options of [jvm]. With `memory_every_s` it is looked up that often
+    where the server's memory is; `limits` is the box that the server runs in."""
 
     application: Literal["mp-ping", "banking", "pinning"]
     features: FeatureSet
@@ -58,6 +59,7 @@ class Workload(Table):
     front: Literal["rest", "servlet"] = "rest"
     remote: RemoteAnswers | None = None
     accounts: Annotated[int, Field(ge=2, le=1_000_000)] | None = None
+    client: Literal["http-client", "socket"] | None = None
     timeout_s: Annotated[float, Field(gt=0, le=3600)] | None = None
     jvm: Jvm | None = None
     memory_every_s: Seconds | None = None

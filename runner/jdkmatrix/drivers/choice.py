@@ -24,7 +24,7 @@ def phases_of(load: CellLoad, *, window_s: float, timeout_s: float, cpus: int) -
 
     match load:
         case StepsLoad():
-            steps = (RateLoad(rate_rps=rate_rps, connections=load.connections) for rate_rps in load.rates_rps)
+            steps = (RateLoad(rate_rps=rate_rps, connections=load.connections) for rate_rps in load.every_rate_rps)
             return phases(load.step_s, *steps, load.in_windows)
         case RampedLoad():
             return phases(load.duration_s, load.ramp, load.in_windows)

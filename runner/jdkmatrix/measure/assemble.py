@@ -19,7 +19,7 @@ from jdkmatrix.provision.jdks.resolve import Available, Unavailable
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records import Calibration, CellKey, CellLoad
-from jdkmatrix.sut.applications import BANKING_ACCOUNTS, application_of
+from jdkmatrix.sut.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
 from jdkmatrix.sut.instance import Instance
 from jdkmatrix.sut.jvm import options_of, read_flags
 from jdkmatrix.sut.liberty_layout import sources
@@ -103,7 +103,7 @@ def assemble(
                     executor=base_of(cell.executor),
                     jvm_options=options,
                     rounds_per_us=rounds_per_us,
-                    properties={BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {},
+                    properties=_properties(workload),
                 ),
                 kernel=tuning.kernel,
                 workload=workload,
@@ -118,6 +118,12 @@ def tuning_for(matrix: Matrix, cell: CellKey) -> Tuning:
     """What this cell's executor asks for; empty where it asks for nothing."""
     name = tuning_of(cell.executor)
     return matrix.tunings[name] if name else Tuning(description="none")
+
+
+def _properties(workload: Workload) -> dict[str, str]:
+    """What the application is told, beside the address of the remote system."""
+    accounts = {BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {}
+    return accounts | ({REMOTE_CLIENT: workload.client} if workload.client else {})
 
 
 def java_of(jdks: Mapping[str, Available | Unavailable], jdk: str) -> Path:

@@ -40,13 +40,13 @@ def measure_phases(
 
 
 def _measure_steps(load: StepsLoad, windows: Windows, done: list[Window]) -> None:
-    for index, rate_rps in enumerate(load.rates_rps, start=1):
+    for index, rate_rps in enumerate(load.every_rate_rps, start=1):
         window = windows.measure(
             RateLoad(rate_rps=rate_rps, connections=load.connections),
             load.step_s,
             index=index,
             label=f"step-{index}",
-            title=f"step {index}/{len(load.rates_rps)}, {rate_rps:,.0f} req/s",
+            title=f"step {index}, {rate_rps:,.0f} req/s",
         )
         done.append(window)
         if _missed_in_a_row(done, windows) >= load.missed_max:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from fractions import Fraction
 from itertools import pairwise
@@ -133,7 +134,8 @@ class StepsLoad(Record):
     """Constant rates one after another, each for one window of `step_s`; the warm-up ends at `warmup_rps`.
 
     The series ends after `missed_max` steps in a row in which fewer requests were answered than were due: the server
-    is saturated, and its throughput then is what it can do.
+    is saturated, and its throughput then is what it can do. Behind the written rates follow up to `further_max` more,
+    each `further_factor` times the one before, as whole requests per second.
     """
 
     kind: Literal["steps"] = "steps"
@@ -142,6 +144,16 @@ class StepsLoad(Record):
     step_s: Annotated[float, Field(gt=0, le=86_400)]
     warmup_rps: Annotated[float, Field(gt=0)]
     missed_max: Annotated[int, Field(ge=1)] = 2
+    further_factor: Annotated[float, Field(gt=1, le=10)] = 1.2
+    further_max: Annotated[int, Field(ge=0, le=100)] = 0
+
+    @property
+    def every_rate_rps(self) -> tuple[float, ...]:
+        """Those that are written, and those that follow."""
+        rates_rps = list(self.rates_rps)
+        for _ in range(self.further_max):
+            rates_rps.append(float(max(math.floor(rates_rps[-1]) + 1, round(rates_rps[-1] * self.further_factor))))
+        return tuple(rates_rps)
 
     @property
     def in_windows(self) -> RateLoad:

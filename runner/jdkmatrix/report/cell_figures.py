@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from jdkmatrix.records import RampLoad
-from jdkmatrix.report.cellstats import P99, CellStats, Metric
+from jdkmatrix.report.cellstats import CPU, P99, CellStats, Metric
 from jdkmatrix.report.latency import percentile_figure
 from jdkmatrix.report.numbers import Figure, digits, over_forks
+from jdkmatrix.report.wording import cost_step
 
 
 def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
@@ -14,6 +17,13 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
     if metric is P99:
         return percentile(cell, "99", why=why)
     return over_forks(metric.figures(cell).values() if cell else (), metric.significant, why=why, scale=metric.scale)
+
+
+def cost(cell: CellStats | None, *, why: str) -> Figure:
+    """CPU per request; beneath it the step that it is of, where that is one of several."""
+    figure = of_metric(CPU, cell, why=why)
+    step = cost_step(cell.load) if cell and figure.sort is not None else None
+    return replace(figure, under=step) if step else figure
 
 
 def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jdkmatrix.config.executors import reference
-from jdkmatrix.records import CellKey, Fork, Reason, RunRecord
+from jdkmatrix.records import CellKey, CellRecord, Fork, Reason, RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import Logs, attempt_views, order_words
-from jdkmatrix.report.cell_figures import failed_words, of_metric, percentile
+from jdkmatrix.report.cell_figures import cost, failed_words, of_metric, percentile
 from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, State, metrics_of
 from jdkmatrix.report.clock import speed_words
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
@@ -31,6 +31,7 @@ from jdkmatrix.report.wording import (
     STATUS_CLASS,
     STATUS_WORDS,
     condition,
+    cost_step,
     load_words,
     losses_words,
     pinned_words,
@@ -96,7 +97,7 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
         *(outcome if arm.no and not cell.question.is_sought else ()),
         *held,
         ("Throughput", "requests/s", replace(throughput, under=_over_forks(cell, throughput))),
-        ("CPU per request", "µs", tile(of_metric(CPU, cell, why=why))),
+        (" ".join(filter(None, ("CPU per request", cost_step(cell.load)))), "µs", tile(of_metric(CPU, cell, why=why))),
         ("p50", "ms", percentile_tile("50")),
         ("p99", "ms", percentile_tile("99")),
         ("p99.9", "ms", percentile_tile("99.9")),
@@ -150,7 +151,7 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
                 slot=order.index(other.executor),
                 href=f"{file_stem(other.cell_id)}.html" if cell and other != key else None,
                 throughput=of_metric(THROUGHPUT, cell, why=_NO_FORK),
-                cpu=of_metric(CPU, cell, why=_NO_FORK),
+                cpu=cost(cell, why=_NO_FORK),
                 p99=of_metric(P99, cell, why=_NO_FORK),
                 current=other == key,
             )
@@ -167,7 +168,7 @@ def _fork(fork: Fork, cell: CellStats, run: RunRecord, logs: Sequence[LogView]) 
         status=State.FELL_SHORT.value if short else STATUS_WORDS[fork.status],
         status_class=STATE_CLASS[State.FELL_SHORT] if short else STATUS_CLASS[fork.status],
         reasons=tuple(_reason(reason) for reason in fork.reasons),
-        facts=_facts(fork, cell.key, run),
+        facts=_facts(fork, cell.record, run),
         warmup_note=warmup_note(fork),
         warmup=warmup_charts(fork),
         series=fork_series(fork),
@@ -191,7 +192,7 @@ def _reason(reason: Reason) -> str:
     return f"{reason.message} ({figures})" if figures else reason.message
 
 
-def _facts(fork: Fork, key: CellKey, run: RunRecord) -> tuple[Fact, ...]:
+def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
     pinning = fork.pinning
     together = "they share CPUs" if pinning.overlapped else "no CPU in common"
     return (
@@ -208,17 +209,19 @@ def _facts(fork: Fork, key: CellKey, run: RunRecord) -> tuple[Fact, ...]:
         ),
         Fact("Proof of executor", _proof(fork)),
         Fact("Proof under load", under_load_words(fork)),
-        Fact("Work check", _work(fork, key)),
+        Fact("Work check", _work(fork, record.key)),
         Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows"),
-        *_of_workload(fork),
+        *_of_workload(fork, record),
     )
 
 
-def _of_workload(fork: Fork) -> Iterable[Fact]:
+def _of_workload(fork: Fork, record: CellRecord) -> Iterable[Fact]:
     """What only some workloads have."""
     if fork.pinning.remote_cpus:
         shared = " (the driver's)" if fork.pinning.remote_cpus == fork.pinning.driver_cpus else ""
-        yield Fact("Remote system", f"on CPUs {facts.ranges(fork.pinning.remote_cpus)}{shared}")
+        by_socket = (record.identity.inputs.get("workload") or {}).get("client") == "socket"
+        caller = "a plain socket on which the request’s thread blocks" if by_socket else "the JDK’s HTTP client"
+        yield Fact("Remote system", f"on CPUs {facts.ranges(fork.pinning.remote_cpus)}{shared}, called by {caller}")
     if fork.audit:
         books = "money was conserved" if fork.audit.conserved else "money was made or lost"
         moved = f"{plural(fork.audit.transfers_done, 'transfer')} between {plural(fork.audit.accounts, 'account')}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.report import ramps, steps
 from jdkmatrix.report.answers import answers
 from jdkmatrix.report.cellstats import CAPACITY, CPU, THROUGHPUT, Cells, Metric, metrics_of
 from jdkmatrix.report.heat import heat_map, outcome_map, outcomes_asked, scorecard
@@ -11,11 +12,9 @@ from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
 from jdkmatrix.report.memory import memory_groups, readings_words
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.ramps import observed, ramp_groups
 from jdkmatrix.report.search import search_charts
 from jdkmatrix.report.section_charts import bar_charts, latency_charts
 from jdkmatrix.report.slices import Slice, slices
-from jdkmatrix.report.steps import steps_groups
 from jdkmatrix.report.views import JdkHeat, Legend, Section
 from jdkmatrix.report.wording import condition, cpu_of, loads_words, throughput_of
 
@@ -45,7 +44,7 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         load_words=loads_words([cell.record.load for cell in part.cells])
         if part.cells
         else "no cell of this load has been measured",
-        answers=answers(judgements, part, metrics, observed(part, order)),
+        answers=answers(judgements, part, metrics, ramps.observed(part, order) or steps.observed(part, order)),
         scorecard=score if compared else None,
         scorecard_condition=single_condition,
         heat=heat if compared else (),
@@ -56,8 +55,8 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         capacity=bar_charts(f"{ident}-capacity", part, CAPACITY, "requests per second", order),
         search=search_charts(f"{ident}-search", part, order),
         experiment=(
-            *steps_groups(f"{ident}-steps", part, order),
-            *ramp_groups(f"{ident}-ramp", part, order),
+            *steps.steps_groups(f"{ident}-steps", part, order),
+            *ramps.ramp_groups(f"{ident}-ramp", part, order),
             *memory_groups(f"{ident}-memory", part, order),
         ),
         throughput=bar_charts(f"{ident}-throughput", part, THROUGHPUT, "requests per second", order),

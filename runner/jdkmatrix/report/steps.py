@@ -12,8 +12,10 @@ from jdkmatrix.report.cellstats import SATURATED, CellStats
 from jdkmatrix.report.charts import Row, log_domain
 from jdkmatrix.report.curves import Axis
 from jdkmatrix.report.line_charts import line_charts
+from jdkmatrix.report.numbers import digits, plural
 from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import ChartGroup
+from jdkmatrix.stats.figures import Bound
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,30 @@ def steps_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGr
         )
         groups.append(ChartGroup(figure.title, figure.words, charts))
     return tuple(groups)
+
+
+def observed(part: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """By JDK, a sentence on every executor that was not saturated."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for cell in sorted(part.cells, key=lambda cell: order.index(cell.key.executor)):
+        if (words := not_saturated(cell)) is not None:
+            found.setdefault(cell.key.jdk, []).append((cell.key.executor, f"{words}."))
+    return found
+
+
+def not_saturated(cell: CellStats) -> str | None:
+    """In how many forks rising steps ended before the server did; None where it was saturated in all, and for other
+    loads."""
+    if not isinstance(cell.load, StepsLoad):
+        return None
+    bounds = [block for block, figure in SATURATED.figures(cell).items() if figure.bound is not Bound.NONE]
+    if not bounds:
+        return None
+    offered_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
+    return (
+        f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
+        f"{digits(offered_rps, 4)} requests/s: the most that it can do was not reached"
+    )
 
 
 def _windows(cell: CellStats) -> Iterable[tuple[int, Window]]:

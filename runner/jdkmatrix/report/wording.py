@@ -120,8 +120,9 @@ def load_words(load: CellLoad) -> str:
         return f"closed loop: {connections}, each sends its next request as soon as it has the answer"
     if isinstance(load, StepsLoad):
         rates = f"{digits(load.rates_rps[0], 4)} to {digits(load.rates_rps[-1], 4)}"
+        further = f", then each {load.further_factor:g} times the one before," if load.further_max else ""
         return (
-            f"open loop: constant rates one after another, {rates} requests/s over {connections}, for "
+            f"open loop: constant rates one after another, {rates} requests/s over {connections}{further} for "
             f"{load.step_s:g} s each, until the server is saturated"
         )
     if isinstance(load, RampLoad):
@@ -169,7 +170,14 @@ def _part_of(load: CellLoad) -> str | None:
 
 def cpu_of(load: CellLoad) -> str | None:
     """As throughput_of, of CPU per request."""
-    return "At the lowest rate." if isinstance(load, StepsLoad) else _part_of(load)
+    if isinstance(load, StepsLoad):
+        return f"At the lowest rate, {digits(load.rates_rps[0], 4)} requests/s."
+    return _part_of(load)
+
+
+def cost_step(load: CellLoad) -> str | None:
+    """The step that CPU per request is of, in a few letters; None where it is of all requests."""
+    return f"at {digits(load.rates_rps[0], 4)}/s" if isinstance(load, StepsLoad) else None
 
 
 def work_words(burn_us: int) -> str:

@@ -106,7 +106,7 @@ def held(fork: Fork) -> bool:
 def was_saturated(fork: Fork, load: StepsLoad) -> bool:
     """Was the last step that counts missed? Before shortfalls were recorded, a series that ended early says so."""
     last = fork.valid_windows[-1]
-    ended_early = len(fork.windows) < len(load.rates_rps) and last is fork.windows[-1]
+    ended_early = len(fork.windows) < len(load.every_rate_rps) and last is fork.windows[-1]
     return ended_early or any(reason.code in _MISSED for reason in last.shortfalls)
 
 

@@ -11,6 +11,7 @@ from jdkmatrix.provision.workloads import Workloads
 
 REMOTE_URL = "jdkmatrix.remote.url"
 REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms"
+REMOTE_CLIENT = "jdkmatrix.remote.client"
 BANKING_ACCOUNTS = "jdkmatrix.banking.accounts"
 
 

@@ -19,6 +19,8 @@ _INSIDE_WORDS = {
     "object-wait": "Object.wait",
     "class-init": "class initialiser",
     "native": "native frame",
+    "contended-monitor": "beside a contended monitor",
+    "contended-lock": "beside a contended lock",
 }
 
 

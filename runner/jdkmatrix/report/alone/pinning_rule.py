@@ -2,8 +2,9 @@
 
 D is how long a thread blocks each time. Threads that leave their carrier block all at once: threads / D. Threads that
 keep it can block only as many at a time as there are carriers: min(threads, carriers) / D. Where the JDK adds carriers
-in place of blocked ones, threads keep theirs and are all the same not held up. Both bounds are what the experiment's
-own expectations say (`expected` in its records; JEP 444 and JEP 491).
+in place of blocked ones, threads keep theirs and are all the same not held up. Beside threads that wait for a contended
+monitor and keep all carriers, they do not block at all: 0. These bounds are what the experiment's own expectations say
+(`expected` in its records; JEP 444 and JEP 491).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class Holding(StrEnum):
     KEEPS = "keeps its carrier"
     BETWEEN = "between"
     SLOWER = "slower than its carriers"
+    NO_CARRIER = "finds no carrier"
     TOO_FAST = "faster than it can be"
     CANNOT_TELL = "cannot be told"
     ALL_AT_ONCE = "all at once"  # of platform threads, which have no carrier
@@ -66,6 +68,8 @@ def held(throughput_per_s: float, *, threads: int, block_s: float, carriers: Car
     free = share >= 1 - TOLERANCE
     if share > 1 + TOLERANCE:
         return Held(Holding.TOO_FAST, share, 0)
+    if throughput_per_s == 0 and carriers is not None:
+        return Held(Holding.NO_CARRIER, 0.0, 0)
     if carriers is None:
         return Held(Holding.ALL_AT_ONCE if free else Holding.NOT_ALL_AT_ONCE, share, 0)
     kept = throughput_per_s / (min(threads, carriers.usual) / block_s)
@@ -83,6 +87,7 @@ RULE = (
     f"D is how long a thread blocks each time. “free”: at least {1 - TOLERANCE:.0%} of threads / D, so that all of "
     "them blocked at once; “by N more carriers”: so many that every blocked thread can have kept one. “keeps its "
     f"carrier”: within {TOLERANCE:.0%} of carriers / D, so that only as many threads as carriers blocked at once. "
+    "“finds no carrier”: no thread blocked even once, since others kept all carriers. "
     "“between” is neither; with about as many carriers as threads it cannot be told. Each cell: how often a "
     "thread blocked per second (median of forks), what that says, and its share of threads / D, which is also the "
     "colour."

@@ -26,9 +26,10 @@ INTRODUCTIONS: dict[ExperimentName, str] = {
     "how long does it take until all were started and until all were done?",
     "pinning": "A virtual thread runs on a carrier, a thread of the kernel, and leaves it while it blocks, so that "
     "others can run there. Some constructs keep it there (the thread is pinned): then only as many threads make "
-    "progress at a time as there are carriers. Here every thread blocks inside such a construct, again and again.",
-    "fanout": "Blocking HTTP requests are sent all at once to an endpoint that answers each after a fixed delay. How "
-    "long does it take until all are answered, and which limit ends it?",
+    "progress at a time as there are carriers. Here every thread blocks inside such a construct, again and again, or "
+    "only sleeps while as many others as there are carriers wait to enter a monitor or lock that is held.",
+    "fanout": "Blocking HTTP requests are sent all at once to an endpoint that answers each after a delay, the same "
+    "for all or spread. How long does it take until all are answered, and which limit ends it?",
 }
 # The names that formulas use, by experiment.
 GLOSSARY: dict[ExperimentName, str] = {
@@ -41,7 +42,7 @@ GLOSSARY: dict[ExperimentName, str] = {
     "unless tuned; max_pool_size: how many of them there may be when the JDK adds some in place of blocked ones; "
     "block_ms: how long a thread blocks each time, in ms.",
     "fanout": "requests: how many are sent; at_once: how many may be under way at a time; delay_ms: how long the "
-    "endpoint takes to answer, in ms; ceil: rounded up.",
+    "endpoint takes to answer, in ms, on average where delays are spread; ceil: rounded up.",
 }
 STATUS_MEANING: dict[Status | None, str] = {
     Status.OK: "the program ran to its end",

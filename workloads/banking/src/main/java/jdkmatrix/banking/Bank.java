@@ -13,7 +13,7 @@ record Bank(Ledger ledger, RemoteSystem remote) {
         try {
             Settings settings = Settings.of(System::getProperty);
             bank = new Bank(
-                    new Ledger(settings.accounts()), new RemoteSystem(settings.remote(), settings.timeout()));
+                    new Ledger(settings.accounts()), settings.client().of(settings.remote(), settings.timeout()));
         } catch (Problem wrong) {
             // Kept for every request: a class that failed to initialise would say it only once.
             problem = wrong.getMessage();

@@ -1,92 +1,71 @@
 package jdkmatrix.banking;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpTimeoutException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.Executors;
+import java.util.Arrays;
+import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 import jdkmatrix.serverprobes.Problem;
 
-/**
- * The remote system, called over HTTP/1.1 connections that are kept.
- *
- * <p>By the blocking {@code send} of the JDK's own client. It parks the calling thread, platform or virtual, on every
- * JDK and under every executor alike, pins no carrier, and needs no feature of the server, so that an experiment
- * compares how threads wait and nothing else. What it costs beside the request's thread: one thread that selects, and
- * workers, all of them platform threads; each call passes through both. Left to itself the client takes as many workers
- * as answers come in at once: with 600 calls in flight for 50 ms each, 35 to 187 were counted (JDK 21 and 25), threads
- * that would hide what the executors differ by. With two of its own the same load had these three threads, was as fast
- * and took no more CPU time.
- *
- * <p>By POST, though nothing is sent: the client repeats a GET on its own, up to four times, when a kept connection ends
- * without an answer. Then a request that the remote system fails would have called it more than once.
- */
-final class RemoteSystem {
-    private static final int WORKERS = 2;
-
-    private final HttpClient client = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .proxy(HttpClient.Builder.NO_PROXY)
-            .executor(Executors.newFixedThreadPool(
-                    WORKERS,
-                    Thread.ofPlatform()
-                            .daemon()
-                            .name("banking-remote-", 1)
-                            .inheritInheritableThreadLocals(false)
-                            .factory()))
-            .build();
-    private final URI url;
-    private final Duration timeout;
-    private final HttpRequest asConfigured;
-
-    /** @param timeout from the call until the head of the answer; before JDK 26 the client does not time the body */
-    RemoteSystem(URI url, Duration timeout) {
-        this.url = url;
-        this.timeout = timeout;
-        asConfigured = request(url);
-    }
-
+/** The remote system, called over HTTP/1.1 connections that are kept. */
+interface RemoteSystem {
     /**
      * Calls it once; the calling thread waits.
      *
      * @param order see {@link RemoteUrl#with}; null: as configured
-     * @throws Problem 400 wrong order, 502 it answered with another status than 200 or not at all, 504 it gave no answer
-     *     in time
+     * @throws Problem 400 wrong order, 502 it answered with another status than 200 or not at all, 503 interrupted, 504 it
+     *     gave no answer in time
      */
-    Reply call(String order) {
-        HttpRequest request = order == null ? asConfigured : request(RemoteUrl.with(url, order));
-        HttpResponse<byte[]> response;
-        try {
-            response = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
-        } catch (HttpTimeoutException late) {
-            throw new Problem(504, "the remote system gave no answer within " + timeout.toMillis() + " ms");
-        } catch (ConnectException refused) {
-            throw new Problem(502, "the remote system cannot be reached at " + url.getAuthority());
-        } catch (IOException broken) {
-            throw new Problem(502, "the connection to the remote system broke: " + Text.quoted(broken.getMessage()));
-        } catch (InterruptedException stopping) {
-            Thread.currentThread().interrupt();
-            throw new Problem(503, "interrupted while the remote system was awaited");
+    Reply call(String order);
+
+    /** What calls it. */
+    enum Client {
+        /** {@link HttpClientRemote}: the thread parks until others have the answer. */
+        HTTP_CLIENT("http-client", HttpClientRemote::new),
+        /** {@link SocketRemote}: the thread itself blocks on the socket. */
+        SOCKET("socket", SocketRemote::new);
+
+        private final String text;
+        private final BiFunction<URI, Duration, RemoteSystem> made;
+
+        Client(String text, BiFunction<URI, Duration, RemoteSystem> made) {
+            this.text = text;
+            this.made = made;
         }
-        if (response.statusCode() != 200) {
-            throw new Problem(
-                    502,
-                    "the remote system answered with status " + response.statusCode() + ": "
-                            + Text.quoted(new String(response.body(), StandardCharsets.UTF_8).strip()));
+
+        /** @param timeout of one call */
+        RemoteSystem of(URI url, Duration timeout) {
+            return made.apply(url, timeout);
         }
-        return new Reply(
-                response.headers().firstValue("Content-Type").orElse("application/octet-stream"), response.body());
+
+        /**
+         * @param property a system property, whose value is {@code text}
+         * @throws Problem 500 {@code text} is none of them
+         */
+        static Client named(String property, String text) {
+            return Arrays.stream(values())
+                    .filter(client -> client.text.equals(text))
+                    .findFirst()
+                    .orElseThrow(() -> Problem.misconfigured("system property " + property + ": expected "
+                            + Arrays.stream(values()).map(client -> client.text).collect(Collectors.joining(" or "))
+                            + ", found " + text));
+        }
     }
 
-    private HttpRequest request(URI to) {
-        return HttpRequest.newBuilder(to)
-                .POST(HttpRequest.BodyPublishers.noBody())
-                .timeout(timeout)
-                .build();
+    static Problem late(Duration timeout) {
+        return new Problem(504, "the remote system gave no answer within " + timeout.toMillis() + " ms");
+    }
+
+    static Problem unreachable(URI url) {
+        return new Problem(502, "the remote system cannot be reached at " + url.getAuthority());
+    }
+
+    static Problem broken(IOException broken) {
+        return new Problem(502, "the connection to the remote system broke: " + Text.quoted(broken.getMessage()));
+    }
+
+    static Problem interrupted() {
+        return new Problem(503, "interrupted while the remote system was awaited");
     }
 }

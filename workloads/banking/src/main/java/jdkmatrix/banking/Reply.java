@@ -1,4 +1,21 @@
 package jdkmatrix.banking;
 
+import java.nio.charset.StandardCharsets;
+import jdkmatrix.serverprobes.Problem;
+
 /** What the remote system said, with status 200. */
-record Reply(String contentType, byte[] body) {}
+record Reply(String contentType, byte[] body) {
+    /**
+     * @param contentType null: the answer names none
+     * @throws Problem 502 another status than 200
+     */
+    static Reply of(int status, String contentType, byte[] body) {
+        if (status != 200) {
+            throw new Problem(
+                    502,
+                    "the remote system answered with status " + status + ": "
+                            + Text.quoted(new String(body, StandardCharsets.UTF_8).strip()));
+        }
+        return new Reply(contentType == null ? "application/octet-stream" : contentType, body);
+    }
+}

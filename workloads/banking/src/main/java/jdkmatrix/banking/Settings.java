@@ -13,14 +13,17 @@ import jdkmatrix.serverprobes.Problem;
  * @param remote the URL that every business request calls, with its query
  * @param accounts number of accounts
  * @param timeout of one call of the remote system
+ * @param client what calls it
  */
-record Settings(URI remote, int accounts, Duration timeout) {
+record Settings(URI remote, int accounts, Duration timeout, RemoteSystem.Client client) {
     static final String REMOTE_URL = "jdkmatrix.remote.url";
     static final String REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms";
+    static final String REMOTE_CLIENT = "jdkmatrix.remote.client";
     static final String ACCOUNTS = "jdkmatrix.banking.accounts";
 
     private static final long MAX_TIMEOUT_MS = 3_600_000;
     private static final String DEFAULT_TIMEOUT_MS = "30000";
+    private static final String DEFAULT_CLIENT = "http-client";
 
     /**
      * @param property gives a system property by its name, or null
@@ -28,11 +31,13 @@ record Settings(URI remote, int accounts, Duration timeout) {
      */
     static Settings of(UnaryOperator<String> property) {
         String timeoutMs = property.apply(REMOTE_TIMEOUT_MS);
+        String client = property.apply(REMOTE_CLIENT);
         return new Settings(
                 remote(property.apply(REMOTE_URL)),
                 (int) Parameters.wholeProperty(ACCOUNTS, property.apply(ACCOUNTS), Ledger.MIN_ACCOUNTS, Ledger.MAX_ACCOUNTS),
                 Duration.ofMillis(Parameters.wholeProperty(
-                        REMOTE_TIMEOUT_MS, timeoutMs == null ? DEFAULT_TIMEOUT_MS : timeoutMs, 1, MAX_TIMEOUT_MS)));
+                        REMOTE_TIMEOUT_MS, timeoutMs == null ? DEFAULT_TIMEOUT_MS : timeoutMs, 1, MAX_TIMEOUT_MS)),
+                RemoteSystem.Client.named(REMOTE_CLIENT, client == null ? DEFAULT_CLIENT : client));
     }
 
     private static URI remote(String text) {

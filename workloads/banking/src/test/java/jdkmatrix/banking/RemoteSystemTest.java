@@ -24,10 +24,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import jdkmatrix.banking.RemoteSystem.Client;
 import jdkmatrix.serverprobes.Problem;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class RemoteSystemTest {
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -87,8 +90,8 @@ class RemoteSystemTest {
         exchange.close();
     }
 
-    private RemoteSystem remote(Duration timeout) {
-        return new RemoteSystem(
+    private RemoteSystem remote(Client client, Duration timeout) {
+        return client.of(
                 URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/answer?delay_us=1"), timeout);
     }
 
@@ -98,20 +101,22 @@ class RemoteSystemTest {
         return problem;
     }
 
-    @Test
-    void anAnswerIsReadWhole() {
-        Reply reply = remote(LONG).call(null);
+    @ParameterizedTest
+    @EnumSource
+    void anAnswerIsReadWhole(Client client) {
+        Reply reply = remote(client, LONG).call(null);
         assertEquals("text/plain", reply.contentType());
         assertArrayEquals("POST delay_us=1".getBytes(StandardCharsets.US_ASCII), reply.body());
         assertEquals(
                 "POST delay_us=2&size_bytes=5",
-                new String(remote(LONG).call("size_bytes=5&delay_us=2").body(), StandardCharsets.US_ASCII));
+                new String(remote(client, LONG).call("size_bytes=5&delay_us=2").body(), StandardCharsets.US_ASCII));
     }
 
     /** Each fault on a connection that was kept, where the client would repeat a GET, and each is one call. */
-    @Test
-    void eachFaultIsOneCallAndOneLine() {
-        RemoteSystem remote = remote(LONG);
+    @ParameterizedTest
+    @EnumSource
+    void eachFaultIsOneCallAndOneLine(Client client) {
+        RemoteSystem remote = remote(client, LONG);
         for (String fault : List.of("status-500", "close")) {
             remote.call(null);
             calls.set(0);
@@ -129,27 +134,30 @@ class RemoteSystemTest {
         remote.call(null);
     }
 
-    @Test
-    void noAnswerInTimeIsAGatewayTimeout() {
-        Problem problem = problem(remote(Duration.ofMillis(50)), "fault=never");
+    @ParameterizedTest
+    @EnumSource
+    void noAnswerInTimeIsAGatewayTimeout(Client client) {
+        Problem problem = problem(remote(client, Duration.ofMillis(50)), "fault=never");
         assertEquals(504, problem.status());
         assertEquals("the remote system gave no answer within 50 ms", problem.getMessage());
     }
 
-    @Test
-    void nobodyListensIsABadGateway() throws IOException {
+    @ParameterizedTest
+    @EnumSource
+    void nobodyListensIsABadGateway(Client client) throws IOException {
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
         }
-        Problem problem = problem(new RemoteSystem(URI.create("http://127.0.0.1:" + port + "/answer"), LONG), null);
+        Problem problem = problem(client.of(URI.create("http://127.0.0.1:" + port + "/answer"), LONG), null);
         assertEquals(502, problem.status());
         assertEquals("the remote system cannot be reached at 127.0.0.1:" + port, problem.getMessage());
     }
 
-    @Test
-    void aCallThatIsInterruptedEndsAndKeepsTheInterrupt() throws Exception {
-        RemoteSystem remote = remote(LONG);
+    @ParameterizedTest
+    @EnumSource
+    void aCallThatIsInterruptedEndsAndKeepsTheInterrupt(Client client) throws Exception {
+        RemoteSystem remote = remote(client, LONG);
         boolean[] interrupted = new boolean[1];
         Thread caller = Thread.ofVirtual().start(() -> {
             Thread.currentThread().interrupt();
@@ -160,11 +168,12 @@ class RemoteSystemTest {
         assertTrue(interrupted[0]);
     }
 
-    /** As many connections as calls at once, and those are used again; the client's own threads stay three. */
-    @Test
-    void connectionsAreKeptAndThreadsAreFew() throws Exception {
+    /** As many connections as calls at once, and those are used again; the client's own threads stay three, or none. */
+    @ParameterizedTest
+    @EnumSource
+    void connectionsAreKeptAndThreadsAreFew(Client client) throws Exception {
         long before = clientThreads();
-        RemoteSystem remote = remote(LONG);
+        RemoteSystem remote = remote(client, LONG);
         for (String order : Arrays.asList("wait=gate", null, null)) {
             List<Future<Reply>> replies = new ArrayList<>();
             for (int call = 0; call < CALLERS; call++) {
@@ -177,11 +186,25 @@ class RemoteSystemTest {
             for (Future<Reply> reply : replies) {
                 reply.get();
             }
-            assertTrue(clientThreads() - before <= 3, "threads: " + (clientThreads() - before));
+            assertTrue(clientThreads() - before <= (client == Client.SOCKET ? 0 : 3), "threads: " + (clientThreads() - before));
         }
         assertEquals(3 * CALLERS, calls.get());
         // Exactly as many, but for one that is kept a moment after its caller has the answer. New ones: 3 * CALLERS.
         assertTrue(connections.size() < 2 * CALLERS, "connections: " + connections.size());
+    }
+
+    /** One that blocks on the socket itself must be woken by the interrupt, not by the answer. */
+    @Test
+    void aVirtualThreadThatReadsIsInterrupted() throws Exception {
+        RemoteSystem remote = remote(Client.SOCKET, LONG);
+        Problem[] found = new Problem[1];
+        Thread caller = Thread.ofVirtual().start(() -> found[0] = problem(remote, "wait=gate"));
+        while (atTheGate.getCount() == CALLERS) {
+            Thread.onSpinWait();
+        }
+        caller.interrupt();
+        caller.join();
+        assertEquals(503, found[0].status());
     }
 
     private static long clientThreads() {

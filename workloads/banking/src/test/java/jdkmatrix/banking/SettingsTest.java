@@ -21,11 +21,15 @@ class SettingsTest {
     }
 
     @Test
-    void theTimeoutMayBeLeftOut() {
+    void timeoutAndClientMayBeLeftOut() {
         Map<String, String> properties = properties();
-        assertEquals(new Settings(URI.create(URL), 1_000, Duration.ofSeconds(30)), Settings.of(properties::get));
+        assertEquals(
+                new Settings(URI.create(URL), 1_000, Duration.ofSeconds(30), RemoteSystem.Client.HTTP_CLIENT),
+                Settings.of(properties::get));
         properties.put(Settings.REMOTE_TIMEOUT_MS, "250");
         assertEquals(Duration.ofMillis(250), Settings.of(properties::get).timeout());
+        properties.put(Settings.REMOTE_CLIENT, "socket");
+        assertEquals(RemoteSystem.Client.SOCKET, Settings.of(properties::get).client());
     }
 
     @ParameterizedTest
@@ -39,6 +43,7 @@ class SettingsTest {
         "jdkmatrix.banking.accounts,1,a whole number from 2 to 100000",
         "jdkmatrix.banking.accounts,100001,a whole number from 2 to 100000",
         "jdkmatrix.remote.timeout_ms,0,a whole number from 1 to 3600000",
+        "jdkmatrix.remote.client,netty,http-client or socket",
         "jdkmatrix.remote.timeout_ms,soon,a whole number from 1 to 3600000",
     })
     void aWrongPropertyIsNamed(String property, String value, String expected) {

@@ -41,6 +41,16 @@ class FanoutTest {
     }
 
     @Test
+    void ofDelaysThatDifferTheMeanIsABound() throws IOException {
+        try (SlowServer server = SlowServer.start(1, 200)) {
+            String line = "fanout --url %s --requests 4 --delay-ms 1 --delay-is-mean --how fixed:2".formatted(server.url());
+            JsonNode expected = Run.here(line.split(" ")).json().get("expected");
+            assertEquals(0.002, expected.get("value").asDouble(), 1e-9);
+            assertTrue(expected.get("source").asText().startsWith("of the mean of the delays"), expected.toString());
+        }
+    }
+
+    @Test
     void anAnswerThatIsNoneCountsByItsStatus() throws IOException {
         try (SlowServer server = SlowServer.start(1, 503)) {
             JsonNode json = fanout(server.url(), 3, "virtual").json();

@@ -64,6 +64,32 @@ class PinningTest {
         assertEquals(1, pinned.get("stacks").size(), pinned.toString());
     }
 
+    /** As many threads as there are carriers wait to enter: before JDK 24 none is left for the others, and none of these runs. */
+    @Test
+    void whoWaitsForAMonitorKeepsItsCarrierBeforeJdk24Only() throws IOException {
+        JsonNode json = run("contended-monitor", "--threads " + THREADS);
+        assertEquals("complete", json.get("outcome").asText(), json.toString());
+        JsonNode seen = json.get("seen");
+        if (Runtime.version().feature() >= 24) {
+            isNotPinned(seen);
+            return;
+        }
+        assertEquals(0, seen.get("operations").asLong(), seen.toString());
+        assertEquals(0, seen.get("threads_served").asInt(), seen.toString());
+        assertEquals(THREADS, seen.get("lower_bounds").asLong(), seen.toString());
+    }
+
+    @Test
+    void whoWaitsForALockLeavesItsCarrierToOthers() throws IOException {
+        isNotPinned(run("contended-lock", "--threads " + THREADS).get("seen"));
+    }
+
+    @Test
+    void platformThreadsWaitForAMonitorAndHoldNobodyUp() throws IOException {
+        JsonNode seen = run("contended-monitor", "--kernel-threads 20").get("seen");
+        assertEquals(20, seen.get("threads_served").asInt());
+    }
+
     @Test
     void aLockDoesNotPin() throws IOException {
         isNotPinned(run("lock", "--threads " + THREADS).get("seen"));

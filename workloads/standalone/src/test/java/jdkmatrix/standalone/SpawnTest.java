@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SpawnTest {
     private static JsonNode seen(String line) throws IOException {
@@ -76,6 +78,27 @@ class SpawnTest {
         assertTrue(seen.get("started_s").asDouble() > 0);
         assertTrue(seen.get("while_live").isNull());
         assertTrue(seen.get("peak").get("rss_bytes").asLong() > 0);
+    }
+
+    /** As in a program that does nothing else: what it prints stands before the result. */
+    @ParameterizedTest
+    @ValueSource(strings = {"virtual", "platform"})
+    void aColdStartPrintsToStandardOutput(String kind) throws IOException, InterruptedException {
+        String line = "spawn --kind %s --count 30 --task print --sink stdout --cold".formatted(kind);
+        Run run = Run.inProcess("", List.of(), line.split(" +"));
+        JsonNode seen = seen(run);
+        assertTrue(run.json().get("asked").get("cold").asBoolean(), run.out());
+        List<String> lines = run.out().lines().toList();
+        assertEquals(31, lines.size());
+        assertEquals(30, lines.stream().limit(30).filter(text -> text.matches("thread \\d+")).distinct().count());
+        assertTrue(seen.get("started_s").asDouble() > 0);
+    }
+
+    @Test
+    void whatAThreadCostsIsNotToldOfAColdStart() {
+        Run run = Run.here("spawn --kind virtual --count 3 --task sleep:1 --cold".split(" "));
+        assertEquals(2, run.status());
+        assertTrue(run.err().contains("--cold is for --task print and burn"), run.err());
     }
 
     @Test

@@ -33,8 +33,8 @@ class UsageTest {
             spawn --kind virtual --count 1 --task print:1         | --task = "print:1": one of
             spawn --kind virtual --count 1 --task burn:1 --sink x | --sink is for --task print
             spawn --kind virtual --count 1 --task print --release-early | --release-early is for
-            spawn --kind virtual --count 1 --task print --sink /proc/none/x | --sink = "/proc/none/x": null or a file
-            spawn --kind virtual --count 1 --task print --sink / | --sink = "/": null or a file
+            spawn --kind virtual --count 1 --task print --sink /proc/none/x | --sink = "/proc/none/x": null, stdout or a file
+            spawn --kind virtual --count 1 --task print --sink / | --sink = "/": null, stdout or a file
             pinning --construct green --threads 1 --block-ms 1    | --construct = "green": one of synchronized, lock
             pinning --construct lock --block-ms 1                 | one of --threads and --kernel-threads
             pinning --construct lock --threads 1 --kernel-threads 1 --block-ms 1 | one of --threads and --kernel-threads

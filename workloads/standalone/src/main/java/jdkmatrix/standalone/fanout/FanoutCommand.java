@@ -35,6 +35,9 @@ public final class FanoutCommand extends ExperimentCommand<FanoutPlan> {
             description = "after which the server answers; only what is expected depends on it")
     private double delayMs;
 
+    @Option(names = "--delay-is-mean", description = "delays differ, and --delay-ms is their mean")
+    private boolean delayIsMean;
+
     @Option(
             names = "--how",
             required = true,
@@ -65,6 +68,7 @@ public final class FanoutCommand extends ExperimentCommand<FanoutPlan> {
                 http(url).toString(),
                 requests,
                 Numbers.zeroOrMore("--delay-ms", delayMs, MAX_DELAY_MS),
+                delayIsMean,
                 How.parse(how).toString(),
                 (int) Numbers.whole("--warmup-requests", warmupRequests, 0, MAX_REQUESTS),
                 Numbers.positive("--timeout-s", timeoutS, MAX_TIMEOUT_S));

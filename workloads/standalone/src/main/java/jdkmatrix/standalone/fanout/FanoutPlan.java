@@ -3,6 +3,8 @@ package jdkmatrix.standalone.fanout;
 /**
  * What was asked for.
  *
+ * @param delayIsMean delays differ, and {@code delayMs} is their mean
  * @param how as {@link How#parse} reads it
  */
-public record FanoutPlan(String url, int requests, double delayMs, String how, int warmupRequests, double timeoutS) {}
+public record FanoutPlan(
+        String url, int requests, double delayMs, boolean delayIsMean, String how, int warmupRequests, double timeoutS) {}

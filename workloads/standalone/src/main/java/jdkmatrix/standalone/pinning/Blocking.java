@@ -21,6 +21,7 @@ interface Blocking {
             case OBJECT_WAIT -> waitingFor(new Object(), blockMs);
             case CLASS_INIT -> new ClassInit(blockMs);
             case NATIVE -> ForeignUpcall.to(() -> sleep(blockMs));
+            case CONTENDED_MONITOR, CONTENDED_LOCK -> () -> sleep(blockMs);
         };
     }
 

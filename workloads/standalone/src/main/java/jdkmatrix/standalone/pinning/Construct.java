@@ -14,7 +14,11 @@ enum Construct {
     /** Sleeps in the static initialiser of a class. */
     CLASS_INIT("class-init"),
     /** Sleeps in Java code that native code called. */
-    NATIVE("native");
+    NATIVE("native"),
+    /** Sleeps, while as many threads as there are carriers wait to enter a monitor that another one holds. */
+    CONTENDED_MONITOR("contended-monitor"),
+    /** Sleeps, while as many threads as there are carriers wait for a ReentrantLock that another one holds. */
+    CONTENDED_LOCK("contended-lock");
 
     private final String word;
 

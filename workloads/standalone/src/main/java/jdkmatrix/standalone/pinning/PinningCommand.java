@@ -11,8 +11,9 @@ import picocli.CommandLine.Option;
 /** {@code pinning}. */
 @Command(
         name = "pinning",
-        description = "Lets threads block inside a construct, each with a monitor or lock of its own, again and again, and tells "
-                + "whether a blocked virtual thread keeps its carrier. Carriers: -Djdk.virtualThreadScheduler.parallelism=C.",
+        description = "Lets threads block inside a construct, each with a monitor or lock of its own, or beside threads that "
+                + "wait for one, again and again, and tells whether a blocked virtual thread keeps its carrier. Carriers: "
+                + "-Djdk.virtualThreadScheduler.parallelism=C.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class)
 public final class PinningCommand extends ExperimentCommand<PinningPlan> {
@@ -26,7 +27,8 @@ public final class PinningCommand extends ExperimentCommand<PinningPlan> {
             required = true,
             paramLabel = "NAME",
             description = "synchronized, lock (a ReentrantLock), object-wait, class-init (a static initialiser), native (a call "
-                    + "from native code, JDK 22 and later)")
+                    + "from native code, JDK 22 and later); contended-monitor, contended-lock: outside, while as many more threads "
+                    + "as there are carriers wait to enter one that is held")
     private String construct;
 
     @Option(names = "--threads", paramLabel = "N", description = "virtual threads")

@@ -35,6 +35,15 @@ final class PinningExpectation {
                             "min(threads, max_pool_size)",
                             Math.min(threads, maxCarriers) * perS,
                             "JEP 444: Object.wait pins, and the scheduler makes up for it with more carriers, up to maxPoolSize");
+            case CONTENDED_LOCK -> expected(
+                    "threads", threads * perS, "who waits for a ReentrantLock is parked, and the other threads have the carriers");
+            case CONTENDED_MONITOR -> feature >= UNPINNED_MONITORS
+                    ? expected("threads", threads * perS, "JEP 491: from JDK 24 on who waits for a monitor gives its carrier back")
+                    : new Expected(
+                            "throughput_per_s",
+                            "0",
+                            0.0,
+                            "before JDK 24 who waits for a monitor keeps its carrier, and none is left (claim pinning-sync)");
             case CLASS_INIT -> expected(
                     "min(threads, carriers)",
                     Math.min(threads, carriers) * perS,

@@ -62,13 +62,14 @@ final class PinningExperiment {
             }
             say.accept("%d %s threads block for %d ms in %s, again and again"
                     .formatted(plan.loops(), plan.virtual() ? "virtual" : "platform", plan.blockMs(), construct.word()));
+            Contention contention = contention();
             Loops loops = new Loops(ns(plan.warmupS()), ns(plan.durationS()));
             Outcome outcome = Outcome.complete();
             MeasuredSpan span = null;
             long cpuNs = 0;
             Instant from = Instant.now();
             Instant to = from;
-            try {
+            try (contention) {
                 start(loops, blockings);
                 sleepUntil(loops.fromNs());
                 from = Instant.now();
@@ -106,10 +107,21 @@ final class PinningExperiment {
     }
 
     private void start(Loops loops, Blocking[] blockings) {
-        Thread.Builder builder = plan.virtual() ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
         for (Blocking blocking : blockings) {
-            loops.start(builder, blocking);
+            loops.start(builder(), blocking);
         }
+    }
+
+    private Contention contention() throws InterruptedException {
+        return switch (construct) {
+            case CONTENDED_MONITOR -> Contention.forMonitor(Carriers.parallelism(), builder());
+            case CONTENDED_LOCK -> Contention.forLock(Carriers.parallelism(), builder());
+            default -> Contention.none();
+        };
+    }
+
+    private Thread.Builder builder() {
+        return plan.virtual() ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
     }
 
     private Blocking[] blockings() throws ReflectiveOperationException {

@@ -41,14 +41,20 @@ public final class SpawnCommand extends ExperimentCommand<SpawnPlan> {
 
     @Option(
             names = "--sink",
-            paramLabel = "null|FILE",
-            description = "where lines go: nowhere, or a file that is overwritten (default: null)")
+            paramLabel = "null|stdout|FILE",
+            description = "where lines go: nowhere, to standard output before the result, or a file that is overwritten "
+                    + "(default: null)")
     private String sink;
 
     @Option(
             names = "--release-early",
             description = "end the sleep when the memory has been read; done_s is then not known")
     private boolean releaseEarly;
+
+    @Option(
+            names = "--cold",
+            description = "start at once, without having started a few threads before, as a program that does nothing else does")
+    private boolean cold;
 
     @Option(
             names = "--timeout-s",
@@ -72,9 +78,13 @@ public final class SpawnCommand extends ExperimentCommand<SpawnPlan> {
         if (sink != null && !work.word().equals("print")) {
             throw new IllegalArgumentException("--sink is for --task print");
         }
-        Path file = sink == null || sink.equals("null") ? null : Path.of(sink).toAbsolutePath();
+        String where = sink == null || sink.equals("null") ? null : sink;
+        Path file = where == null || where.equals(SpawnPlan.STDOUT) ? null : Path.of(where).toAbsolutePath();
         if (file != null && (Files.isDirectory(file) || !Files.isDirectory(file.getParent()))) {
-            throw new IllegalArgumentException("--sink = \"%s\": null or a file in a folder that is there is needed".formatted(sink));
+            throw new IllegalArgumentException("--sink = \"%s\": null, stdout or a file in a folder that is there is needed".formatted(sink));
+        }
+        if (cold && sleepS != null) {
+            throw new IllegalArgumentException("--cold is for --task print and burn: what a thread costs in memory is told after a rehearsal");
         }
         if (releaseEarly && sleepS == null) {
             throw new IllegalArgumentException("--release-early is for --task sleep:SECONDS");
@@ -85,8 +95,9 @@ public final class SpawnCommand extends ExperimentCommand<SpawnPlan> {
                 work.word(),
                 sleepS,
                 rounds,
-                file == null ? null : sink,
+                where,
                 releaseEarly,
+                cold,
                 Numbers.positive("--timeout-s", timeoutS, MAX_TIMEOUT_S));
     }
 

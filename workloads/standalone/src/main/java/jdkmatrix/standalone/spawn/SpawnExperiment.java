@@ -39,12 +39,12 @@ final class SpawnExperiment {
     private Findings spawn(Expected expected, Long stackBytes, Double roundsPerUs)
             throws IOException, InterruptedException {
         try (Tasks tasks = Tasks.of(plan)) {
-            Outcome rehearsed = rehearse();
+            Outcome rehearsed = plan.cold() ? Outcome.complete() : rehearse();
             if (!rehearsed.isComplete()) {
                 return Findings.none(rehearsed, expected);
             }
             reserve = new byte[RESERVE_BYTES];
-            MemoryUse before = settled();
+            MemoryUse before = plan.cold() ? MemoryUse.now() : settled();
             Crowd crowd = new Crowd(plan.count(), tasks.task(), plan.sleeps());
             say.accept("starting %,d %s threads".formatted(plan.count(), plan.kind()));
             Throwable refused = crowd.start(plan.threads());

@@ -7,7 +7,8 @@ package jdkmatrix.standalone.spawn;
  * @param task "sleep", "print" or "burn"
  * @param sleepS null unless the task sleeps
  * @param burnRounds null unless the task burns
- * @param sinkFile null: lines go nowhere
+ * @param sink where lines go: {@link #STDOUT} or a file; null: nowhere
+ * @param cold without a rehearsal: the first of these threads is the first of its kind in this process
  */
 public record SpawnPlan(
         String kind,
@@ -15,9 +16,12 @@ public record SpawnPlan(
         String task,
         Double sleepS,
         Long burnRounds,
-        String sinkFile,
+        String sink,
         boolean releaseEarly,
+        boolean cold,
         double timeoutS) {
+    static final String STDOUT = "stdout";
+
     boolean virtual() {
         return kind.equals("virtual");
     }

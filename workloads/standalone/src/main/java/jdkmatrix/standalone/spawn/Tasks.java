@@ -24,7 +24,7 @@ final class Tasks implements AutoCloseable {
         return switch (plan.task()) {
             case "sleep" -> new Tasks(null, sleep(Duration.ofNanos(Math.round(plan.sleepS() * 1e9))));
             case "burn" -> new Tasks(null, () -> burn(plan.burnRounds()));
-            default -> printing(plan.sinkFile());
+            default -> printing(plan.sink());
         };
     }
 
@@ -40,10 +40,18 @@ final class Tasks implements AutoCloseable {
     }
 
     /** As System.out: flushed with every line. */
-    private static Tasks printing(String file) throws IOException {
-        OutputStream bytes = file == null ? OutputStream.nullOutputStream() : Files.newOutputStream(Path.of(file));
+    private static Tasks printing(String where) throws IOException {
+        if (SpawnPlan.STDOUT.equals(where)) {
+            // It is not ours to close.
+            return new Tasks(null, () -> printTo(System.out));
+        }
+        OutputStream bytes = where == null ? OutputStream.nullOutputStream() : Files.newOutputStream(Path.of(where));
         PrintStream sink = new PrintStream(new BufferedOutputStream(bytes), true, StandardCharsets.UTF_8);
-        return new Tasks(sink, () -> sink.println("thread " + Thread.currentThread().threadId()));
+        return new Tasks(sink, () -> printTo(sink));
+    }
+
+    private static void printTo(PrintStream sink) {
+        sink.println("thread " + Thread.currentThread().threadId());
     }
 
     private static Runnable sleep(Duration duration) {

@@ -12,7 +12,8 @@ class PinningExpectationTest {
     @ParameterizedTest
     @CsvSource({
         "synchronized,21,16", "synchronized,23,16", "synchronized,24,1000", "synchronized,28,1000", "lock,21,1000",
-        "lock,28,1000", "object-wait,21,256", "object-wait,24,1000", "class-init,21,16", "class-init,28,16", "native,25,16"
+        "lock,28,1000", "object-wait,21,256", "object-wait,24,1000", "class-init,21,16", "class-init,28,16", "native,25,16",
+        "contended-monitor,21,0", "contended-monitor,23,0", "contended-monitor,24,1000", "contended-lock,21,1000"
     })
     void virtualThreads(String construct, int feature, double perS) {
         PinningPlan plan = new PinningPlan(construct, 1_000, null, 1_000, 10, 2);
