@@ -179,6 +179,7 @@ def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     assert "nixpkgs is not the one of flake.lock" in page
 
 
+@pytest.mark.parametrize("flake", ["newest"], indirect=True)
 def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeCheckout, tmp_path: Path) -> None:
     """As `make matrix` does; `quick` is cut down to what a test has time for."""
     other = flake.copy(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 import sys
 import tomllib
@@ -103,10 +104,10 @@ def test_a_licence_is_looked_at_wherever_a_package_is_used(
 @pytest.mark.real
 @pytest.mark.timeout(900)
 def test_a_build_sees_stdenv_and_nothing_else(flake: FlakeCheckout) -> None:
-    look = json.dumps(LOOK).replace("$", "\\$")
+    look, token = json.dumps(LOOK).replace("$", "\\$"), secrets.token_hex(8)  # one that no store has an answer to
     done = flake.nix.run(
         ["build", "--impure", "--no-link", "--print-out-paths", *flake.sandbox(), "--expr",
-         f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}.runCommand "look" {{ }} {look}'],
+         f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}.runCommand "look-{token}" {{ }} {look}'],
         flake.source,
     )  # fmt: skip
     (programs, *seen, uid) = Path(done.stdout.strip()).read_text().splitlines()

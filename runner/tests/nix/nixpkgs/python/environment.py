@@ -10,6 +10,8 @@ environment, which is how Python lets an interpreter have other packages than th
 import importlib.metadata
 import sys
 import sysconfig
+from collections.abc import Collection, Iterable
+from importlib.metadata import Distribution
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -18,8 +20,9 @@ from packaging.utils import canonicalize_name
 PROGRAM = "#!{python}\nimport sys\n\nfrom {module} import {name}\n\nsys.exit({attribute}())\n"
 
 
-def closure(names):
-    found, waiting = {}, list(names)
+def closure(names: Iterable[str]) -> Collection[Distribution]:
+    found: dict[str, Distribution] = {}
+    waiting = list(names)
     while waiting:
         distribution = importlib.metadata.distribution(waiting.pop())
         name = canonicalize_name(distribution.name)
@@ -30,7 +33,7 @@ def closure(names):
     return found.values()
 
 
-def make(root, names):
+def make(root: Path, names: Iterable[str]) -> None:
     programs = root / "bin"
     packages = root / "lib" / f"python{sysconfig.get_python_version()}" / "site-packages"
     programs.mkdir(parents=True)
@@ -40,7 +43,7 @@ def make(root, names):
         (programs / name).symlink_to(base)
     (root / "pyvenv.cfg").write_text(f"home = {base.parent}\ninclude-system-site-packages = false\n")
     for distribution in closure(names):
-        for name in {file.parts[0] for file in distribution.files} - {"..", "__pycache__"}:
+        for name in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
             if not (packages / name).exists():
                 (packages / name).symlink_to(distribution.locate_file(name))
         for script in distribution.entry_points.select(group="console_scripts"):

@@ -13,6 +13,7 @@ import re
 import sys
 import tarfile
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from email import message_from_bytes
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 
-def required(source):
+def required(source: Path) -> list[str]:
     if source.is_dir():
         return tomllib.loads((source / "pyproject.toml").read_text())["project"]["dependencies"]
     with tarfile.open(source) as archive:
@@ -29,11 +30,13 @@ def required(source):
         return message_from_bytes(archive.extractfile(name).read()).get_all("Requires-Dist", [])
 
 
-def named(setting, name):
+def named(setting: bool | list[str], name: str) -> bool:
     return setting is True or (isinstance(setting, list) and name in map(canonicalize_name, setting))
 
 
-def problems(texts, relax, remove, offered):
+def problems(
+    texts: Iterable[str], relax: bool | list[str], remove: bool | list[str], offered: Mapping[str, str | None]
+) -> Iterator[str]:
     for requirement in map(Requirement, texts):
         name = canonicalize_name(requirement.name)
         if named(remove, name) or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
