@@ -79,7 +79,8 @@ def test_without_parts_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.delenv("MATRIX_HOME", raising=False)
     matrix = load_matrix(ROOT / "matrix.toml")
     with pytest.raises(MatrixError, match=r"handed nothing to measure with: `nix run \.#matrix -- run`"):
-        set_up_parts(find_project(), matrix, select_cells(matrix, "quick", {}), window_s=1, say=print)
+        cells = select_cells(matrix, "quick", {})
+        set_up_parts(find_project(), matrix, cells, window_s=1, capacities_rps={}, say=print)
 
 
 def test_parts_that_are_not_there_are_named(tmp_path: Path) -> None:

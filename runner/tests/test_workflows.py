@@ -81,7 +81,7 @@ def test_a_job_has_a_name_a_timeout_and_the_least_rights(label: str, job: dict[s
 
 def test_no_checkout_leaves_its_token_behind() -> None:
     checkouts = [step for step in steps() if step.raw.get("uses", "").startswith("actions/checkout@")]
-    assert len(checkouts) == 4
+    assert len(checkouts) == 5
     assert all(step.raw["with"]["persist-credentials"] == "false" for step in checkouts)
 
 

@@ -105,11 +105,11 @@ def test_a_licence_is_looked_at_wherever_a_package_is_used(
 @pytest.mark.timeout(900)
 def test_a_build_sees_stdenv_and_nothing_else(flake: FlakeCheckout) -> None:
     look, token = json.dumps(LOOK).replace("$", "\\$"), secrets.token_hex(8)  # one that no store has an answer to
+    packages = f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}'
+    expression = f'{packages}.runCommand "look-{token}" {{ }} {look}'
     done = flake.nix.run(
-        ["build", "--impure", "--no-link", "--print-out-paths", *flake.sandbox(), "--expr",
-         f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}.runCommand "look-{token}" {{ }} {look}'],
-        flake.source,
-    )  # fmt: skip
+        ["build", "--impure", "--no-link", "--print-out-paths", *flake.sandbox(), "--expr", expression], flake.source
+    )
     (programs, *seen, uid) = Path(done.stdout.strip()).read_text().splitlines()
     on_path = set(programs.split()[1:])
     assert {"awk", "bash", "find", "grep", "ls", "make", "patchelf", "sed", "sh", "tar", "xz"} <= on_path
