@@ -88,6 +88,7 @@ def test_a_profile_can_be_measured_without_its_stopping_rule(home: Path) -> None
 def test_plan_says_what_is_measured_before_loads_are_known(home: Path) -> None:
     asked = ("plan", "--profile", "matrix", "--jdk", "temurin-25", "--cpus", "1")
     assert "First 4 forks, one of each condition" in " ".join(matrix(home, *asked).stdout.split())
+    assert "temurin-25" in matrix(home, *asked).stdout, "no name of a JDK is broken on a narrow terminal"
     first = json.loads(matrix(home, *asked, "--json").stdout)["measured_first"]
     assert "banking.temurin-25.liberty.cpus-1.burn-0us.saturate-50" in first
     assert json.loads(matrix(home, "plan", "--json").stdout)["measured_first"] == []

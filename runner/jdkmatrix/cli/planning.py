@@ -110,8 +110,9 @@ def show(options: Options, *, as_json: bool) -> None:
 def _table(plan: Plan, profile: str) -> Table:
     impossible = {entry.key for entry in plan.not_testable}
     table = Table(title=f"profile {profile}")
-    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", "wait µs", "load", "forks"):
-        table.add_column(heading, overflow="fold")
+    waits = any(cell.wait_us for cell in plan.cells)
+    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", *(["wait µs"] if waits else []), "load", "forks"):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "JDK")
     for cell in plan.cells:
         forks = sum(fork.key == cell for fork in plan.sure)
         table.add_row(
@@ -120,7 +121,7 @@ def _table(plan: Plan, profile: str) -> Table:
             cell.executor,
             str(cell.cpus),
             str(cell.burn_us),
-            str(cell.wait_us),
+            *([str(cell.wait_us)] if waits else []),
             cell.load,
             "not testable" if cell in impossible else str(forks),
             style="dim" if cell in impossible else None,
