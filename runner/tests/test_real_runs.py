@@ -31,6 +31,7 @@ def home(tmp_path: Path) -> Path:
 def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         matrix_command("run", "--profile", "short", *arguments),
+        cwd=home,
         env={**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -72,7 +73,7 @@ def loaded(run: Path) -> LoadedRun:
 
 def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
     run = home / "results" / "killed"
-    process = start(home, "--run", str(run))
+    process = start(home, "--run", "results/killed", "--site", "site")
     wait_until(lambda: len(cells_on_disk(run)) == 1, process)
     wait_until(lambda: any(java_below(home)), process)
     process.kill()

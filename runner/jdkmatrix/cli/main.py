@@ -81,9 +81,12 @@ def run(
         ),
     ] = False,
     directory: Annotated[
-        Path | None, typer.Option("--run", help="The run's folder; by default a new one below results/.")
+        Path | None,
+        typer.Option("--run", resolve_path=True, help="The run's folder; by default a new one below results/."),
     ] = None,
-    site: Annotated[Path | None, typer.Option("--site", help="Where the site goes; by default site/.")] = None,
+    site: Annotated[
+        Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
+    ] = None,
 ) -> None:
     """Measure a profile or a scenario, write the site, and print a summary."""
     from jdkmatrix.cli import running
@@ -106,7 +109,9 @@ def scenarios(
 @told
 def report(
     runs: Annotated[list[Path] | None, typer.Argument(help="Folders of runs; by default the newest.")] = None,
-    site: Annotated[Path | None, typer.Option("--site", help="Where the site goes; by default site/.")] = None,
+    site: Annotated[
+        Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
+    ] = None,
 ) -> None:
     """Write the static site of one or more runs."""
     from jdkmatrix.cli import reporting
