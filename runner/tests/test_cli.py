@@ -63,7 +63,7 @@ def test_plan_shows_cells_and_estimate(home: Path) -> None:
 
 def test_every_plan_draws_its_order_unless_a_seed_is_asked_for(home: Path) -> None:
     arguments = ("plan", "--profile", "quick", "--blocks", "5")
-    assert "Every run draws the order of its forks anew" in matrix(home, *arguments).stdout
+    assert "Every run draws a new order of forks" in matrix(home, *arguments).stdout
     assert "In the order of seed 12." in matrix(home, *arguments, "--seed", "12").stdout
     one, other = (json.loads(matrix(home, *arguments, "--json").stdout) for _ in range(2))
     assert one["seed"] != other["seed"] and not one["seed_asked_for"]
@@ -87,7 +87,7 @@ def test_a_profile_can_be_measured_without_its_stopping_rule(home: Path) -> None
 
 def test_plan_says_what_is_measured_before_loads_are_known(home: Path) -> None:
     asked = ("plan", "--profile", "matrix", "--jdk", "temurin-25", "--cpus", "1")
-    assert "First 4 forks, one of each condition" in " ".join(matrix(home, *asked).stdout.split())
+    assert "First 4 forks, one for each condition" in " ".join(matrix(home, *asked).stdout.split())
     assert "temurin-25" in matrix(home, *asked).stdout, "no name of a JDK is broken on a narrow terminal"
     first = json.loads(matrix(home, *asked, "--json").stdout)["measured_first"]
     assert "banking.temurin-25.liberty.cpus-1.burn-0us.saturate-50" in first

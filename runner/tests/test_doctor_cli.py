@@ -92,7 +92,8 @@ def test_without_root_one_line_says_so(monkeypatch: pytest.MonkeyPatch, option: 
     monkeypatch.setattr(tuning.os, "geteuid", lambda: 1000)
     done = CliRunner().invoke(app, ["doctor", option])
     assert done.exit_code == 1
-    assert done.stderr == f"matrix: {option} writes to /proc and /sys, and only root may: sudo matrix doctor {option}\n"
+    told = f"{option} writes to /proc and /sys, which only root may do: sudo matrix doctor {option}"
+    assert done.stderr == f"matrix: {told}\n"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_without_root_one_line_says_so(monkeypatch: pytest.MonkeyPatch, option: 
         (["--tune", "--restore"], "one of --json, --markdown, --tune and --restore"),
         (["--markdown", "--json"], "one of --json, --markdown, --tune and --restore"),
         (["--tune", "--json"], "one of --json, --markdown, --tune and --restore"),
-        (["--yes"], "--yes answers what --tune asks"),
+        (["--yes"], "--yes answers the question of --tune"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(arguments: list[str], message: str) -> None:

@@ -99,8 +99,8 @@ def test_one_window_per_fork_says_why_there_is_no_cost(tmp_path: Path) -> None:
 def test_the_page_has_it(tmp_path: Path) -> None:
     loaded = with_stopping(synthetic_run(tmp_path / "run", FIVE), 0.02)
     page = build_site([loaded], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates").read_text()
-    assert "How precise, and at what price" in page
-    assert "known to ± 2.0 %" in page
+    assert "Precision and its cost" in page
+    assert "one such ratio to ± 2.0 %" in page
     facts = {fact.name: fact.value for fact in run_facts(loaded.run)}
     assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %"
 

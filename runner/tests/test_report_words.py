@@ -123,11 +123,11 @@ def test_an_interval_without_1_that_is_no_evidence_says_so_with_its_reason() -> 
     judged = Judged(Ratio(0.93, 0.88, 0.99, 5, p_value=0.03), 0.36, 12, Verdict.NO_EVIDENCE_YET)
     assert finding(judged, CPU) is Finding.NO_EVIDENCE_YET
     assert ratio_sentence(CPU, judged, "virtual", "liberty") == (
-        "no evidence yet of a difference between virtual and liberty, although its own interval leaves 1 out: the page "
+        "no evidence yet of a difference between virtual and liberty, although its own interval excludes 1: the page "
         "makes 12 comparisons (ratio 0.93, 95 % interval 0.88–0.99, 5 blocks, adjusted p 0.36)."
     )
     assert because(judged, "A/A check") == (
-        "no evidence yet, although its own interval leaves 1 out: the page makes 12 A/A checks, adjusted p 0.36"
+        "no evidence yet, although its own interval excludes 1: the page makes 12 A/A checks, adjusted p 0.36"
     )
     assert marked_interval(judged) == "0.88–0.99 *"
 
@@ -136,8 +136,8 @@ def test_how_a_page_judges_is_said_with_the_number_of_comparisons() -> None:
     assert family_words(0, 0) is None
     words = family_words(6, 1)
     assert words is not None
-    assert words.startswith("6 comparisons on this page: ") and "(Holm) is below 0.05" in words
-    assert words.endswith("1 A/A check, adjusted apart from these in the same way.")
+    assert words.startswith("6 comparisons on this page: ") and "(Holm), is below 0.05" in words
+    assert words.endswith("1 A/A check, adjusted separately in the same way.")
 
 
 @given(st.floats(0, 1))

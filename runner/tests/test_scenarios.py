@@ -59,7 +59,7 @@ def test_a_large_machine_gets_the_published_size(name: str) -> None:
     assert chosen.scenario is not None
     assert (chosen.scenario.scale, chosen.options.scenario) == ("article", None)
     assert chosen.why is not None
-    assert "this host can do it" in chosen.why
+    assert "it fits this host" in chosen.why
 
 
 def cells_of(name: str, scale: Literal["article", "small"]) -> list[CellKey]:

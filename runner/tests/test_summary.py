@@ -94,7 +94,7 @@ def test_forks_that_fell_short_stand_below_the_table(tmp_path: Path) -> None:
     silence = said({"virtual": all_of(silent)})
     assert "no answers" in next(line for line in silence.splitlines() if line.startswith("│   virtual"))
     assert "virtual.cpus-1.burn-0us.rate-2000#1 without a figure: no request was answered" in silence
-    assert "250 requests failed with virtual, and are in no throughput" in said({"virtual": all_of(failing)})
+    assert "250 requests failed with virtual and count in no throughput" in said({"virtual": all_of(failing)})
     assert "virtual" not in said({}).partition("ratio: ")[2], "nothing to tell"
 
 
@@ -123,8 +123,8 @@ def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (Status.FAILED, "1 without a fork that can be used, 1 failed forks"),
-        (Status.INVALID, "1 without a fork that can be used, 0 failed forks"),
+        (Status.FAILED, "1 without a usable fork, 1 failed forks"),
+        (Status.INVALID, "1 without a usable fork, 0 failed forks"),
     ],
 )
 def test_what_cannot_be_used_is_told_above_the_table_and_below_it(

@@ -22,9 +22,9 @@ from jdkmatrix.project import find_project
 EXIT: dict[HostVerdict, int] = {"ready": 0, "noisy": 1, "unfit": 2}
 _STYLES = {"ready": "green", "noisy": "yellow", "unfit": "red", "not shown": "dim"}
 _MEANINGS: dict[HostVerdict, str] = {
-    "ready": "Nothing that was found disturbs a measurement.",
-    "noisy": "Ratios inside one run hold, with wider intervals; absolute figures do not carry over to other hosts.",
-    "unfit": "Do first what the unfit rows ask for: figures from here would mean nothing.",
+    "ready": "Nothing was found that disturbs a measurement.",
+    "noisy": "Ratios within one run hold, with wider intervals; absolute figures do not carry over to other hosts.",
+    "unfit": "Fix the unfit rows first: figures from this host would mean nothing.",
 }
 
 
@@ -73,7 +73,7 @@ def _table(checks: tuple[Check, ...], title: str) -> Table:
     table = Table(title=escape(title), title_justify="left")
     table.add_column("property", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    table.add_column("found: what follows → what to do", overflow="fold")
+    table.add_column("found: effect → what to do", overflow="fold")
     for check in checks:
         style = _STYLES[check.verdict]
         table.add_row(check.name, f"[{style}]{check.verdict}[/]", _words(check))
@@ -113,6 +113,6 @@ def _markdown(checks: tuple[Check, ...], verdict: HostVerdict, host: str) -> str
         (
             f"### This host is {verdict} ({_counts(checks)})",
             markdown.escaped(f"{host}. {_MEANINGS[verdict]}"),
-            markdown.table(("property", "verdict", "found: what follows", "what to do"), rows),
+            markdown.table(("property", "verdict", "found: effect", "what to do"), rows),
         )
     )

@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-EXIT_CODES = """Exit codes: 0 done; 1 a problem with input, parts or host, told in one message; 2 wrong use of the
-command line (of `doctor`: this host is unfit); 3 the run is complete but has failed forks or cells without a
-usable one, or (`report` and `summary`, too) a result file of it is damaged or missing; 130 and 143 ended by Ctrl-C
-and SIGTERM, what was finished is kept."""
+EXIT_CODES = """Exit codes: 0 done; 1 a problem with the input, the parts or the host, reported in one message; 2 wrong
+usage (`doctor`: this host is unfit); 3 the run is complete but has failed forks or cells without a usable fork, or
+(also from `report` and `summary`) a result file is damaged or missing; 130 and 143 stopped by Ctrl-C or SIGTERM,
+finished work is kept."""
 
 app = typer.Typer(
     name="matrix",
-    help="Which executor serves requests better on my JDK, my CPUs and my task length: measure it, and show it.",
+    help="Measure and show which executor serves requests better on my JDK, my CPUs and my task length.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-jdks_app = typer.Typer(help="The JDK catalogue: what is available here, from where, or why not.")
+jdks_app = typer.Typer(help="The JDK catalogue: where each JDK comes from here, or why it is not available.")
 app.add_typer(jdks_app, name="jdks")
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a machine to read.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 MarkdownOption = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown, for the job summary of a CI service.")
 ]
@@ -61,7 +61,7 @@ def told(command: Callable[P, R]) -> Callable[P, R]:
 @told
 @with_selection
 def plan(options: Options, as_json: JsonOption = False) -> None:
-    """Show the cells, the order of their forks, and how long they will take; measures nothing."""
+    """Show the cells, the order of their forks, and how long they will take; measure nothing."""
     from jdkmatrix.cli import planning
 
     planning.show(options, as_json=as_json)
@@ -76,13 +76,13 @@ def run(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with a run, as it was started: the newest, or --run. Of a finished one, measure the blocks "
+            help="Continue a run as it was started: the newest, or --run. If it has finished, measure those blocks "
             "again that faults of the host have spoilt.",
         ),
     ] = False,
     directory: Annotated[
         Path | None,
-        typer.Option("--run", resolve_path=True, help="The run's folder; by default a new one below results/."),
+        typer.Option("--run", resolve_path=True, help="The run's folder; by default a new one in results/."),
     ] = None,
     site: Annotated[
         Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
@@ -97,9 +97,9 @@ def run(
 @app.command()
 @told
 def scenarios(
-    name: Annotated[str | None, typer.Argument(help="Only this one, and what was published of it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Only this one, and what was published about it.")] = None,
 ) -> None:
-    """List the published experiments that can be repeated: how large, how long, what of them this host can do."""
+    """List the published experiments that can be repeated: size, duration, and what of them this host cannot run."""
     from jdkmatrix.cli import scenarios as listing
 
     listing.show(name)
@@ -127,7 +127,7 @@ def summary(
     ] = None,
     as_markdown: MarkdownOption = False,
 ) -> None:
-    """Print again what a run printed at its end."""
+    """Print the summary that a run printed at its end."""
     from jdkmatrix.cli import reporting
 
     raise typer.Exit(reporting.summarise(directory, as_markdown=as_markdown))
@@ -137,7 +137,7 @@ def summary(
 @told
 @with_selection
 def setup(options: Options) -> None:
-    """Get and build everything that a profile or a scenario needs, and measure nothing."""
+    """Fetch and build everything that a profile or a scenario needs; measure nothing."""
     from jdkmatrix.cli import running
 
     running.set_up(options)
@@ -167,15 +167,15 @@ def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entr
 def jdks_update(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Entries of the catalogue; by default all that follow their vendor."),
+        typer.Argument(metavar="[ID]...", help="Entries of the catalogue; by default all that follow a vendor."),
     ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="Write jdks.json; without it the change is only shown.")
     ] = False,
 ) -> None:
-    """Look newer builds up at their vendors, and show what would change in jdks.json as a diff.
+    """Ask the vendors for newer builds, and show what would change in jdks.json as a diff.
 
-    The build that is replaced is kept as ID-prev. Checksums are those that the vendors publish, over HTTPS, and are
+    The build that is replaced is kept as ID-prev. Checksums are those that the vendors publish over HTTPS. They are
     trusted on first use; `matrix jdks fetch` verifies against them.
     """
     from jdkmatrix.cli import catalogue
@@ -188,15 +188,15 @@ def jdks_update(
 def doctor(
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
-    tune: Annotated[bool, typer.Option("--tune", help="Change what disturbs, as root; asks first.")] = False,
-    restore: Annotated[bool, typer.Option("--restore", help="Put back what --tune found, as root.")] = False,
+    tune: Annotated[bool, typer.Option("--tune", help="Change settings that disturb, as root; asks first.")] = False,
+    restore: Annotated[bool, typer.Option("--restore", help="Put back what --tune has changed, as root.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --tune: do not ask.")] = False,
 ) -> None:
-    """Say whether this host can measure: 0 ready, 1 noisy, 2 unfit. Or change what disturbs, and put it back."""
+    """Say whether this host can measure (exit code 0 ready, 1 noisy, 2 unfit), or tune it and put it back."""
     if tune + restore + as_json + as_markdown > 1:
         raise MatrixError("doctor takes one of --json, --markdown, --tune and --restore")
     if yes and not tune:
-        raise MatrixError("--yes answers what --tune asks: give both, or neither")
+        raise MatrixError("--yes answers the question of --tune: give both, or neither")
     if tune or restore:
         from jdkmatrix.cli import tuning
 

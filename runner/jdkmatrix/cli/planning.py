@@ -80,14 +80,14 @@ def show(options: Options, *, as_json: bool) -> None:
     bases = basis_cells(matrix, plan.cells)
     if bases:
         console.print(
-            f"First {plural(len(bases), 'fork')}, one of each condition, to measure what the loads are shares of."
+            f"First {plural(len(bases), 'fork')}, one for each condition, to measure the capacity that sizes the loads."
         )
     console.print(
         f"{len(plan.cells)} cells, {len(plan.sure)} forks in {profile.blocks} blocks, "
         f"{' or '.join(sorted(lengths))} each: about {clock(least_s)}."
     )
     if options.seed is None:
-        console.print("Every run draws the order of its forks anew, and records its seed; --seed N repeats an order.")
+        console.print("Every run draws a new order of forks and records its seed; --seed N repeats an order.")
     else:
         console.print(f"In the order of seed {options.seed}.")
     if profile.stopping:
@@ -97,14 +97,14 @@ def show(options: Options, *, as_json: bool) -> None:
         )
     if repeats_max:
         console.print(
-            f"A fork that a fault of the host spoils is measured again, at most {repeats_max} times: with all of them "
-            f"about {clock(repeated_s)} at most."
+            f"A fork that a fault of the host spoils is measured again, at most {repeats_max} times: "
+            f"about {clock(repeated_s)} at the very most."
         )
     for reason in dict.fromkeys(entry.reason for entry in plan.not_testable):
         count = sum(entry.reason == reason for entry in plan.not_testable)
         console.print(f"[yellow]{count} cells are not testable here: {escape(reason)}")
     if to_fetch:
-        console.print(f"Not here yet, a run will try to get them: {', '.join(to_fetch)}.")
+        console.print(f"Not here yet; a run will try to fetch: {', '.join(to_fetch)}.")
 
 
 def _table(plan: Plan, profile: str) -> Table:

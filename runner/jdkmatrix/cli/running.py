@@ -106,7 +106,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         cells = campaign.open(_say)
         needed = campaign.needed(cells)
         if earlier and not needed:
-            _say("nothing to do: every block is whole, and no fork was spoilt by a fault of the host")
+            _say("nothing to do: every block is complete, and no fault of the host spoilt a fork")
             store.save_run(idle(earlier, order=in_order(cells.values())))
             return conclude(project, store, site, console)
         for words in again_words(needed, cells):
@@ -122,7 +122,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
                 record = record.model_copy(update={"order": campaign.measure(cells, shown)})
             status = "complete"
         except StoppedError as stopped:
-            console.print(f"stopped; what is finished is kept in {store.directory} (matrix run --resume goes on)")
+            console.print(f"stopped; finished work is kept in {store.directory} (matrix run --resume continues)")
             return stopped.exit_code
         finally:
             if status == "complete":
@@ -164,7 +164,7 @@ def _capacities(
         session=session,
     )
     cells = campaign.open(_say)
-    _say(f"first, what servers can do, of which the loads are shares: {plural(len(bases), 'fork')}")
+    _say(f"first, the capacities that loads are derived from: {plural(len(bases), 'fork')}")
     with display(console, estimate_s(matrix, once, prepared.plan.sure) / len(prepared.plan.sure)) as shown:
         campaign.measure(cells, shown)
     impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
@@ -190,7 +190,7 @@ def _fresh(project: Project, options: Options, directory: Path | None) -> tuple[
     select_cells(chosen.matrix, profile, chosen.options.only)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
     if (folder / "run.json").exists():
-        raise MatrixError(f"{folder}: there is a run already; --resume goes on with it, another --run starts a new one")
+        raise MatrixError(f"{folder}: there is a run already; --resume continues it, another --run starts a new one")
     return RunStore.create(folder), chosen, None
 
 

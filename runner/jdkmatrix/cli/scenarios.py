@@ -57,12 +57,12 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
     scenario = matrix.scenarios[options.scenario]
     scale: ScaleName = "small"
     if options.scale != "auto":
-        scale, why = options.scale, "asked for"
+        scale, why = options.scale, "as requested"
     else:
         missing = next(iter(cannot(matrix, options.scenario, "article", topology, memory)), None)
         if missing is None:
             scale = "article"
-        why = f"the published size is too large for this host: {missing}" if missing else "this host can do it"
+        why = f"the published size is too large for this host: {missing}" if missing else "it fits this host"
     named, profile = as_profile(matrix, options.scenario, scale)
     size = scenario.size(scale)
     return Chosen(
@@ -112,8 +112,8 @@ def _refuse_off_axis(project: Project, matrix: Matrix, jdks: Iterable[object]) -
         for jdk in off_axis:
             if jdk in known:
                 raise MatrixError(
-                    f"--jdk: {jdk} is in {project.jdks.name}, but not on axes.jdk of {project.matrix}, and only what "
-                    f"is there is measured: add it there (there are: {', '.join(matrix.axes.jdk)})"
+                    f"--jdk: {jdk} is in {project.jdks.name}, but not on axes.jdk of {project.matrix}; only JDKs on "
+                    f"that axis are measured: add it there (there are: {', '.join(matrix.axes.jdk)})"
                 )
 
 
@@ -157,7 +157,7 @@ def _published_lines(registry: Registry, scenario: Scenario | None) -> Iterator[
         for claim in registry.records(scenario.published):
             yield from claim_lines(claim)
         return
-    yield "\nPublished, and repeated by no scenario:"
+    yield "\nPublished, but repeated by no scenario:"
     for claim in registry.not_repeated():
         yield f"  {claim.id}: {claim.not_repeated}"
 
@@ -172,7 +172,7 @@ def _table(matrix: Matrix, shown: Mapping[str, Scenario]) -> Table:
         for scale in SCALES:
             size = scenario.size(scale)
             missing = "; ".join(cannot(matrix, name, scale, topology, memory))
-            words = f"{size.words}. [yellow]Not all of it here: {escape(missing)}" if missing else escape(size.words)
+            words = f"{size.words}. [yellow]Not all of it fits: {escape(missing)}" if missing else escape(size.words)
             table.add_row("", scale, _time(matrix, name, scale), words)
     return table
 

@@ -69,12 +69,12 @@ class Options:
             profile = profile.model_copy(update={"include": everywhere})
         if not self.stop_early:
             if self.max_blocks is not None or self.precision is not None:
-                raise MatrixError("--no-stopping adds no blocks, so that --max-blocks and --precision have no meaning")
+                raise MatrixError("--no-stopping adds no blocks, so --max-blocks and --precision have no meaning")
             fixed = {"max_blocks": None}
         profile = profile.model_copy(update=fixed | changed)
         self._check_most(profile)
         if profile.max_blocks is None and self.precision is not None:
-            raise MatrixError("--precision says when blocks are enough; --max-blocks must say how many may be added")
+            raise MatrixError("--precision says when to stop adding blocks; --max-blocks must say how many at most")
         _ = profile.stopping
         return profile
 
@@ -83,14 +83,14 @@ class Options:
         least = max(profile.blocks, FEWEST_BLOCKS)
         if self.max_blocks is not None and self.max_blocks < least:
             raise MatrixError(
-                f"--max-blocks {self.max_blocks}: blocks are added behind the first {least}, so that at least {least} "
+                f"--max-blocks {self.max_blocks}: blocks are added after the first {least}, so at least {least} "
                 f"are needed; --blocks {self.max_blocks} alone measures exactly {self.max_blocks}"
             )
 
     def _arms(self, matrix: Matrix) -> tuple[str, str]:
         allowed = [executor for executor in matrix.axes.executor if not is_again(executor)]
         if "executor" in self.only:
-            raise MatrixError("--aa measures one executor twice, so that --executor has nothing to choose from")
+            raise MatrixError("--aa measures one executor twice, so --executor has nothing to choose from")
         if self.aa not in allowed:
             raise MatrixError(f"--aa: {unknown(str(self.aa), allowed)}")
         return self.aa, again(self.aa)

@@ -31,39 +31,39 @@ ProfileOption = Annotated[
 ScenarioOption = Annotated[
     str | None,
     typer.Option(
-        "--scenario", "-s", help="A published experiment instead (matrix scenarios lists them); in-turn: of this week."
+        "--scenario", "-s", help="A published experiment instead (see matrix scenarios); in-turn: the one of this week."
     ),
 ]
 ScaleOption = Annotated[
-    Scale, typer.Option("--scale", help="Of the scenario: as published, small, or what this host can do.")
+    Scale, typer.Option("--scale", help="Of the scenario: as published, small, or the larger one that fits this host.")
 ]
 WorkloadOption = Annotated[list[str] | None, typer.Option("--workload", help="Only this workload (repeatable).")]
 ServerOption = Annotated[list[str] | None, typer.Option("--server", help="Only this server (repeatable).")]
 JdkOption = Annotated[list[str] | None, typer.Option("--jdk", help="Only this JDK (repeatable).")]
 ExecutorOption = Annotated[list[str] | None, typer.Option("--executor", help="Only this executor (repeatable).")]
-CpusOption = Annotated[list[int] | None, typer.Option("--cpus", help="Only so many CPUs (repeatable).")]
+CpusOption = Annotated[list[int] | None, typer.Option("--cpus", help="Only this number of CPUs (repeatable).")]
 BurnOption = Annotated[list[int] | None, typer.Option("--burn-us", help="Only this task duration (repeatable).")]
 WaitOption = Annotated[
     list[int] | None, typer.Option("--wait-us", help="Only this delay of the remote system (repeatable).")
 ]
 LoadOption = Annotated[list[str] | None, typer.Option("--load", help="Only this load (repeatable).")]
 BlocksOption = Annotated[
-    int | None, typer.Option("--blocks", min=1, help="So many, or with --max-blocks at least so many.")
+    int | None, typer.Option("--blocks", min=1, help="Number of blocks; with --max-blocks the minimum.")
 ]
 MaxBlocksOption = Annotated[
-    int | None, typer.Option("--max-blocks", min=1, help="Add blocks until the ratios are precise, up to so many.")
+    int | None, typer.Option("--max-blocks", min=1, help="Add blocks until the ratios are precise, up to this number.")
 ]
 PrecisionOption = Annotated[
     float | None, typer.Option("--precision", min=0.0001, max=1, help="0.02: until each ratio is known to ± 2 %.")
 ]
 StoppingOption = Annotated[
-    bool, typer.Option("--no-stopping", help="The profile's blocks, and none more however imprecise the ratios are.")
+    bool, typer.Option("--no-stopping", help="Only the profile's blocks, however imprecise the ratios are.")
 ]
-WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Instead of the profile's.")]
-WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Instead of the profile's.")]
-AaOption = Annotated[str | None, typer.Option("--aa", help="Measure this executor against itself, and no other.")]
+WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Windows per fork.")]
+WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Seconds per window.")]
+AaOption = Annotated[str | None, typer.Option("--aa", help="Measure only this executor, against itself.")]
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Repeat the order of forks of the run that shows this seed.")
+    int | None, typer.Option("--seed", min=0, help="Repeat the order of forks of the run with this seed.")
 ]
 
 
@@ -114,9 +114,9 @@ def _selected(
     from jdkmatrix.cli.selecting import Options
 
     if profile is not None and scenario is not None:
-        raise MatrixError("--profile and --scenario: one of them says what is measured")
+        raise MatrixError("--profile and --scenario exclude each other: give one of them")
     if scenario is None and scale is not Scale.AUTO:
-        raise MatrixError("--scale is that of a --scenario")
+        raise MatrixError("--scale needs a --scenario")
     named: dict[str, Sequence[str | int] | None] = {
         "workload": workload,
         "server": server,

@@ -181,7 +181,7 @@ def _alone_markdown(cells: Sequence[ExperimentRecord]) -> str:
 def _warnings(loaded: LoadedRun) -> tuple[str, ...]:
     """What changes how the ratios must be read."""
     finding = check_blocks(Cells(loaded.run, loaded.cells)).finding
-    return (f"blocks are not independent, as intervals take them to be, {finding}",) if finding else ()
+    return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
 
 
 def _seed_words(run: RunRecord) -> str:
@@ -196,8 +196,8 @@ def has_failures(loaded: LoadedRun) -> bool:
 def _cells_words(loaded: LoadedRun) -> str:
     cells = f"{len(loaded.every_cell)} of {len(loaded.run.cells)} cells"
     if not has_failures(loaded):
-        return f"{cells}, all with forks that can be used"
-    return f"{cells}, {_unusable(loaded)} without a fork that can be used, {_failed_forks(loaded)} failed forks"
+        return f"{cells}, all with usable forks"
+    return f"{cells}, {_unusable(loaded)} without a usable fork, {_failed_forks(loaded)} failed forks"
 
 
 def _unusable(loaded: LoadedRun) -> int:
@@ -256,7 +256,7 @@ def _told(cell: CellStats, run: _Judged) -> Iterator[str]:
     if (words := not_saturated(cell)) is not None:
         yield f"{key.executor} {words}"
     if failed_words(cell):
-        yield f"{cell.failed_requests:,} requests failed with {key.executor}, and are in no throughput"
+        yield f"{cell.failed_requests:,} requests failed with {key.executor} and count in no throughput"
     ratio = run.judgements.of(run.cells.leading(key), key)
     if ratio is not None and ratio.verdict is Verdict.NOT_JUDGED:
         compared = "A/A check" if is_again(key.executor) else "ratio"
@@ -329,9 +329,9 @@ def _ratio_of(load: CellLoad) -> str:
         case RateLoad():
             return "of CPU per request where the rate is constant"
         case CapacityLoad():
-            return "of the rate that is held where it was searched for"
+            return "of the rate held where it was searched for"
         case StepsLoad():
-            return "of the most req/s in rising steps"
+            return "of the highest req/s in rising steps"
         case RampedLoad(ends_level=True):
             return "of the time to peak of a ramp"
         case RampedLoad():

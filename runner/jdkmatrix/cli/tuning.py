@@ -39,7 +39,7 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
         console.print("Nothing that --tune may change would make this host quieter.")
         return 0
     console.print(_table(planned))
-    console.print(f"What is there now is kept in {state}; `matrix doctor --restore` puts it back.")
+    console.print(f"The current settings are kept in {state}; `matrix doctor --restore` puts them back.")
     if not yes and not _agreed():
         raise MatrixError("nothing was changed")
     failed: list[Outcome] = []
@@ -61,7 +61,7 @@ def restore_host(*, host: Host | None = None, states: Sequence[Path] = (ARM_FILE
     console = Console()
     found = [restored for state in states if (restored := restore(host, state)) is not None]
     if not found:
-        console.print(f"Nothing to restore: {' and '.join(map(str, states))} are not there.")
+        console.print(f"Nothing to restore: {' and '.join(map(str, states))} do not exist.")
         return 0
     endings = [ending for restored in found for ending in restored]
     unchanged = {"put back", "already so"}
@@ -69,7 +69,7 @@ def restore_host(*, host: Host | None = None, states: Sequence[Path] = (ARM_FILE
     console.print(", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
     _list(console, ((ending.file, _ending(ending)) for ending in endings if ending.ending not in unchanged))
     if counts["failed"]:
-        console.print("What failed stays recorded: run --restore again.")
+        console.print("What failed is still recorded: run --restore again.")
     return 1 if counts["failed"] else 0
 
 
@@ -112,4 +112,4 @@ def _agreed(ask: Callable[[str], str] = input) -> bool:
 
 def _need_root(option: str) -> None:
     if os.geteuid() != 0:
-        raise MatrixError(f"{option} writes to /proc and /sys, and only root may: sudo matrix doctor {option}")
+        raise MatrixError(f"{option} writes to /proc and /sys, which only root may do: sudo matrix doctor {option}")

@@ -38,94 +38,94 @@ GATES = (
         "Other processes on our CPUs",
         ("foreign_per_precision_max", "foreign_sut_share_max", "idle_overhead_share_max", "foreign_cpu_share_max"),
         "CPU time that was neither idle, nor stolen, nor used by our own processes, on the server’s CPUs and on "
-        "those of the driver and the remote system. Soft interrupts, in which loopback traffic runs, are counted "
-        "where this kernel puts them: that is tried at the start of every run.",
-        "A load below the limit; what shares caches, memory or a physical core from other CPUs. Waking an idle CPU "
-        "up belongs to nobody, so that a share of the idle time is allowed for it: a load as small as that hides "
-        "beside a server with little to do.",
+        "those of the driver and the remote system. Soft interrupts, which carry loopback traffic, are counted where "
+        "this kernel puts them; every run finds out at its start where that is.",
+        "A load below the limit; a load on other CPUs that shares caches, memory or a physical core. No process is "
+        "charged for waking an idle CPU, so a share of the idle time is allowed for it. Beside a server with little "
+        "to do, a load of that size goes unnoticed.",
     ),
     Gate(
         ("starved",),
-        "Beside its peers",
+        "A server left idle",
         ("saturated_share_min", "saturated_share_drop_max"),
-        "A closed loop that saturates the server in one window and left it idle in another: something held it up "
+        "A closed loop that saturated the server in one window and left it idle in another: something held it up "
         "that no other gate names.",
-        "A cause that all windows of a fork share.",
+        "A cause common to all windows of a fork.",
     ),
     Gate(
         ("steal", "steal-driver"),
-        "Time that the hypervisor took",
+        "CPU time stolen by the hypervisor",
         ("steal_per_precision_max", "steal_share_max"),
-        "What the kernel tells as stolen, on the server’s CPUs by the promised precision.",
-        "Stalls that a hypervisor does not tell: the server’s own clock then counts them as work. `matrix doctor` "
+        "What the kernel reports as stolen. On the server’s CPUs the limit scales with the promised precision.",
+        "Stalls that a hypervisor does not report: the server’s own clock then counts them as work. `matrix doctor` "
         "looks for those.",
     ),
     Gate(
         ("compiling",),
-        "Code that was still compiled",
+        "Code still being compiled",
         ("jit_per_precision_max",),
-        "CPU time of the JIT compiler’s threads on the server’s CPUs, by the promised precision.",
-        "Code that is slow because it was compiled badly, or is never compiled again.",
+        "CPU time of the JIT compiler’s threads on the server’s CPUs. The limit scales with the promised precision.",
+        "Code that is slow because it was compiled badly, or that is never recompiled.",
     ),
     Gate(
         ("heap-growing",),
-        "A heap that was still sized",
+        "A heap still being sized",
         ("heap_growth_max",),
         "Growth of the committed heap over a window.",
         "Other ways in which a collector adapts.",
     ),
     Gate(
         ("not-counted",),
-        "Requests that nobody counted",
+        "Requests that were not counted",
         (),
-        "Every request counts itself on the thread that runs it. The counts must be those that the driver sent, "
-        "less what may be in flight at the ends; requests on other threads than the executor’s fail the fork.",
+        "Every request counts itself on the thread that runs it. The counts must match what the driver sent, except "
+        "for requests in flight at either end. A request on a thread that is not the executor’s fails the fork.",
         "Which of several threads of one kind ran a request.",
     ),
     Gate(
         ("burn-off",),
-        "Work that is not what it should be",
+        "Work of the wrong size",
         ("burn_off_max",),
-        "After the windows the warm server runs a request’s work by itself: its fastest run must take as long as was "
-        "asked for, at the speed that the CPU has at that moment. This gate refuses the whole fork.",
-        "A clock that moved during the windows and came back; the page tells its speed before each of them.",
+        "After the windows the warm server runs the work of a request by itself. The fastest run must take as long as "
+        "was asked for, at the speed that the CPU has at that moment. This gate refuses the whole fork.",
+        "A clock that changed during the windows and changed back; the page shows its speed before each of them.",
     ),
     Gate(
         ("affinity-changed",),
-        "Threads elsewhere",
+        "Threads on other CPUs",
         (),
         "Any thread of the server that may run on other CPUs at the end of a window.",
-        "A thread that was elsewhere and came back, unless a cgroup holds them.",
+        "A thread that moved away and came back, unless a cgroup confines the threads.",
     ),
     Gate(
         ("driver-saturated",),
         "A driver at its limit",
         ("driver_cpu_share_max",),
-        "A driver that uses more than this of its CPUs measures itself.",
+        "A driver that uses a larger share of its CPUs than this measures itself.",
         "A driver that is slow for another reason: see the next two.",
     ),
     Gate(
         ("driver-late",),
         "A driver that is late",
         ("driver_late_share_max",),
-        "Under a rate: how late requests left, at p99, against the p99 that was measured, or the objective of a "
+        "At a rate: how late requests were sent, at p99, compared with the measured p99 or with the objective of a "
         "search. Requests that waited for a connection are not the driver’s fault and do not count.",
-        "Lateness in receiving; wrk2, which tells no lateness; closed loops, which have no schedule.",
+        "Late receiving; wrk2, which reports no lateness; closed loops, which have no schedule.",
     ),
     Gate(
         ("cpus-full",),
-        "CPUs that driver and remote system fill together",
+        "CPUs saturated by driver and remote system together",
         ("driver_cpu_share_max",),
-        "On hosts with few CPUs they share one: each may be below its limit and the CPU full.",
-        "Bursts that are shorter than a window.",
+        "On hosts with few CPUs they share one. Each may be below its limit while the CPU is saturated.",
+        "Bursts shorter than a window.",
     ),
     Gate(
         ("runner-busy",),
         "This tool itself",
         ("runner_cpu_share_max",),
-        "It keeps off the server’s CPUs and reads the threads of the server at the ends of windows only; what it "
-        "uses meanwhile is measured.",
-        "On a host whose server shares CPUs with the driver it has nowhere else to be.",
+        "It stays off the server’s CPUs and reads the server’s threads only at the ends of windows. The CPU time "
+        "that it uses in between is measured.",
+        "On a host whose server shares CPUs with the driver, this tool has no other CPU to run on.",
     ),
     Gate(
         ("remote-saturated", "remote-late"),
@@ -137,16 +137,16 @@ GATES = (
             "remote_late_short_share_max",
             "remote_late_least_us",
         ),
-        "A remote system at the limit of its CPUs, or late at p99 against the delay that was asked for.",
-        "Lateness of single answers below p99. In a closed loop that keeps the server’s CPUs full lateness holds "
-        "nobody up and is not judged.",
+        "A remote system that saturates its CPUs, or is too late at p99 for the delay that was asked for.",
+        "Late responses that are rarer than one in a hundred. In a closed loop that saturates the server, lateness "
+        "delays nothing and is not judged.",
     ),
     Gate(
         ("throttled", "swapping", "clock-stepped", "suspended"),
-        "What befalls a host",
+        "Faults of the host",
         ("throttled_share_max", "swapped_bytes_per_s_max", "clock_step_s_max"),
-        "A CPU quota, swapping, a time of day that is set, a suspended host.",
-        "What the kernel does not tell here is recorded as not known, and nothing is judged by it.",
+        "Throttling by a CPU quota, swapping, a clock that was set, a suspended host.",
+        "What the kernel does not report here is recorded as not known and not judged.",
     ),
 )
 
@@ -220,7 +220,7 @@ def read_provoked(templates: Path) -> Provoked:
 
 def view_method(run: RunRecord, provoked: Provoked) -> MethodView:
     thresholds: Mapping[str, Any] = run.matrix.get("thresholds", {})
-    interrupts = {True: "accounted apart", False: "in the clocks of processes", None: "not known"}
+    interrupts = {True: "accounted separately", False: "in the clocks of processes", None: "not known"}
     return MethodView(
         gates=tuple(
             GateView(

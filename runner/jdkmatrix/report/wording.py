@@ -54,7 +54,7 @@ def because(judged: Judged, compared: str = "comparison") -> str:
     if judged.verdict is Verdict.NOT_JUDGED:
         return f"not judged: {losses_words(judged.losses)}"
     if judged.p_adjusted is None:
-        return "one block only: no interval, a hint and no more"
+        return "one block only: no interval, only a hint"
     adjusted = f"adjusted {p_value(judged.p_adjusted)}"
     match judged.verdict:
         case Verdict.NO_EVIDENCE_YET:
@@ -66,7 +66,7 @@ def because(judged: Judged, compared: str = "comparison") -> str:
 
 
 def _although(judged: Judged, compared: str) -> str:
-    return f"although its own interval leaves 1 out: the page makes {plural(judged.family, compared)}"
+    return f"although its own interval excludes 1: the page makes {plural(judged.family, compared)}"
 
 
 def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> str:
@@ -90,13 +90,13 @@ def family_words(comparisons: int, checks: int) -> str | None:
     found = []
     if comparisons:
         found.append(
-            f"{plural(comparisons, 'comparison')} on this page: “better”, “worse”, “ahead”, “more”, “less” and a "
-            "colour stand where the p-value adjusted for all of them (Holm) is below 0.05. A star (*) marks an "
-            "interval that leaves 1 out where that p-value says too little: no evidence yet. Ratios whose arms lost "
-            "different numbers of forks are not judged and not counted."
+            f"{plural(comparisons, 'comparison')} on this page: “better”, “worse”, “ahead”, “more”, “less” and "
+            "colours appear only where the p-value, adjusted for all of them (Holm), is below 0.05. A star (*) marks "
+            "an interval that excludes 1 although that p-value is not below 0.05: no evidence yet. Ratios whose arms "
+            "lost different numbers of forks are not judged and not counted."
         )
     if checks:
-        found.append(f"{plural(checks, 'A/A check')}, adjusted apart from these in the same way.")
+        found.append(f"{plural(checks, 'A/A check')}, adjusted separately in the same way.")
     return " ".join(found) or None
 
 
@@ -153,15 +153,15 @@ def _span(values: Sequence[float], unit: str) -> str:
 
 def throughput_of(load: CellLoad) -> str | None:
     """Which part of the load the bars of throughput show; None: all of it."""
-    return "Of the step in which a fork answered most." if isinstance(load, StepsLoad) else _part_of(load)
+    return "In the step with the highest throughput of each fork." if isinstance(load, StepsLoad) else _part_of(load)
 
 
 def _part_of(load: CellLoad) -> str | None:
     match load:
         case CapacityLoad():
-            return "Of the closed loop before the search."
+            return "In the closed loop before the search."
         case RampLoad(ends_level=True):
-            return "Of the second half of the level stretch at the end, without what worked off a backlog."
+            return "Over the second half of the level stretch at the end, without requests that worked off a backlog."
         case RampLoad():
             return "Over the whole ramp."
         case _:
@@ -242,12 +242,12 @@ STATE_CLASS: dict[State, str] = {
 
 STATE_MEANING: dict[State, str] = {
     State.OK: "measured in the steady state",
-    State.NOT_STEADY: "measured, but the cap on the warm-up came before the steady state: read with care",
-    State.FELL_SHORT: "measured; the server did not do all that it was asked for, which is a result",
-    State.PARTLY: "some forks cannot be used: figures are those of the others, read with care",
-    State.INVALID: "measured, but not to be trusted: in no figure and no ratio",
+    State.NOT_STEADY: "measured, but the warm-up reached its cap before the steady state: read with care",
+    State.FELL_SHORT: "measured; the server did not do everything that the load asked for, which is a result",
+    State.PARTLY: "some forks are unusable: figures are of the others, read with care",
+    State.INVALID: "measured, but not to be trusted: excluded from all figures and ratios",
     State.FAILED: "nothing was measured",
-    State.NOT_MEASURED: "planned, and no fork of it has run",
+    State.NOT_MEASURED: "planned, but no fork of it has run",
 }
 
 
@@ -273,7 +273,7 @@ def ratio_sentence(
         case Finding.NO_DIFFERENCE_SEEN:
             words = f"no difference seen between {numerator} and {denominator}"
         case Finding.ONE_BLOCK:
-            words = f"{change(ratio, numerator, denominator)} in the only block: a hint, no more"
+            words = f"{change(ratio, numerator, denominator)} in the only block: only a hint"
         case _:
             words = change(ratio, numerator, denominator)
     return f"{words} ({basis})."

@@ -48,7 +48,7 @@ STATUS_MEANING: dict[Status | None, str] = {
     Status.OK: "the program ran to its end",
     Status.INVALID: "it ran, but its figures are not to be trusted: they stand nowhere",
     Status.FAILED: "the program gave no result",
-    None: "planned, and no fork of it has run",
+    None: "planned, but no fork of it has run",
 }
 
 
