@@ -11,6 +11,7 @@ import jakarta.ws.rs.core.Response;
 import java.util.List;
 import jdkmatrix.serverprobes.Parameters;
 import jdkmatrix.serverprobes.Problem;
+import jdkmatrix.serverprobes.Text;
 
 /**
  * {@code GET /accounts/{id}}: the balance. {@code GET /accounts/{id}/statement?page=P&size=S}: the entries that are

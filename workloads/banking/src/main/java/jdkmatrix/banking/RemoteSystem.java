@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import jdkmatrix.serverprobes.Problem;
+import jdkmatrix.serverprobes.Text;
 
 /** The remote system, called over HTTP/1.1 connections that are kept. */
 interface RemoteSystem {

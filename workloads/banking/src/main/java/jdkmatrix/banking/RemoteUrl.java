@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import jdkmatrix.serverprobes.Problem;
+import jdkmatrix.serverprobes.Text;
 
 /** The query of the remote URL, changed for one request: how tests inject faults. */
 final class RemoteUrl {

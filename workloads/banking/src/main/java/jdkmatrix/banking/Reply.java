@@ -2,6 +2,7 @@ package jdkmatrix.banking;
 
 import java.nio.charset.StandardCharsets;
 import jdkmatrix.serverprobes.Problem;
+import jdkmatrix.serverprobes.Text;
 
 /** What the remote system said, with status 200. */
 record Reply(String contentType, byte[] body) {

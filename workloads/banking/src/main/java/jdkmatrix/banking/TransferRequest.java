@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import jdkmatrix.serverprobes.Problem;
+import jdkmatrix.serverprobes.Text;
 
 /**
  * The body of {@code POST /transfers} as it came; null is what was not in it. Names of two words stand here although

@@ -5,6 +5,7 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.ext.ExceptionMapper;
 import jakarta.ws.rs.ext.Provider;
+import jdkmatrix.serverprobes.Text;
 
 /** A body that is not the JSON that was expected is the client's fault, and said in one line; the server would say 500. */
 @Provider

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import jdkmatrix.timerslack.TimerSlack;
+import jdkmatrix.common.process.TimerSlack;
 
 /**
  * Runs phases against one target, one after another, over connections that are kept from phase to phase.

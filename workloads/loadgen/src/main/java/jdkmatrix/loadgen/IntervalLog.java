@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import jdkmatrix.common.command.Program;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
 
@@ -28,7 +29,7 @@ final class IntervalLog implements Progress, AutoCloseable {
         log = new HistogramLogWriter(file);
         scheduled = phase.scheduled();
         comment = "loadgen %s, phase %s, %s, %s; values in ns, Interval_Max in ms"
-                .formatted(Main.version(), phase.label(), Summary.describe(phase.load()), url);
+                .formatted(Program.version(), phase.label(), Summary.describe(phase.load()), url);
     }
 
     @Override

@@ -8,20 +8,19 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import jdkmatrix.common.command.Program;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** One measurement for a person. */
 @CommandLine.Command(
         name = "run",
         description = "Loads a server once, after a warm-up of the same kind if asked for, and prints a summary.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.class)
+        mixinStandardHelpOptions = true)
 final class RunCommand implements Callable<Integer> {
     private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(ms|s|m)");
 
@@ -69,14 +68,10 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException, RefusedException {
-        Phase phase;
-        Phase before;
-        try {
-            phase = phase();
-            before = warmup == null ? null : Phase.of("warmup", phase.load(), seconds("--warmup", warmup));
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
+        Phase phase = Program.checked(spec, this::phase);
+        Phase before = warmup == null
+                ? null
+                : Program.checked(spec, () -> Phase.of("warmup", phase.load(), seconds("--warmup", warmup)));
         PrintStream out = System.out;
         try (Engine engine = options.newEngine()) {
             Rehearsal.play();

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
+import jdkmatrix.common.command.Program;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -46,7 +47,7 @@ final class SessionCommand implements Callable<Integer> {
             Thread.ofPlatform().name("stdin").daemon().start(() -> readInto(lines));
             Rehearsal.play();
             say(new Event.Ready(
-                    Main.version(),
+                    Program.version(),
                     Main.netty(),
                     Runtime.version().toString(),
                     "epoll"));

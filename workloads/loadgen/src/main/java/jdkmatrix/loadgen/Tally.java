@@ -1,7 +1,7 @@
 package jdkmatrix.loadgen;
 
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
+import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -11,15 +11,12 @@ import org.HdrHistogram.Histogram;
  * phase ended" holds, so {@code sent = completed + failures + outstanding}.
  */
 final class Tally {
-    static final long HIGHEST_NS = TimeUnit.HOURS.toNanos(2);
-    private static final int SIGNIFICANT_DIGITS = 3;
-
     /** From the intended send time; empty in a closed loop. */
-    final Histogram corrected = newHistogram();
+    final Histogram corrected = Histograms.create();
     /** From the real send time. */
-    final Histogram uncorrected = newHistogram();
+    final Histogram uncorrected = Histograms.create();
     /** Real minus intended send time of requests whose connection was free when they were due. */
-    final Histogram lateness = newHistogram();
+    final Histogram lateness = Histograms.create();
 
     long sent;
     long completed;
@@ -32,14 +29,6 @@ final class Tally {
     long reconnects;
     long bytesRead;
     private final long[] failures = new long[Failure.values().length];
-
-    static Histogram newHistogram() {
-        return new Histogram(1, HIGHEST_NS, SIGNIFICANT_DIGITS);
-    }
-
-    static void record(Histogram histogram, long ns) {
-        histogram.recordValue(Math.clamp(ns, 0, HIGHEST_NS));
-    }
 
     void count(Failure failure) {
         failures[failure.ordinal()]++;

@@ -1,9 +1,10 @@
 package jdkmatrix.loadgen;
 
 import java.nio.file.Path;
+import jdkmatrix.common.command.Numbers;
+import jdkmatrix.common.command.Program;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Options that both commands share. */
@@ -41,17 +42,14 @@ final class TargetOptions {
     private long bundleUs;
 
     Engine newEngine() {
-        Target target;
-        Limits limits;
-        try {
-            target = requests == null ? Target.parse(url) : Target.parse(url).withRequests(RequestFile.read(requests));
-            limits = Limits.of(timeoutMs, bundleUs);
-            if (threads < 1 || threads > MAX_THREADS) {
-                throw new IllegalArgumentException("threads = %d: 1 to %d are allowed".formatted(threads, MAX_THREADS));
-            }
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(command.commandLine(), e.getMessage(), e);
-        }
+        Target target = Program.checked(command, this::target);
+        Limits limits = Program.checked(command, () -> Limits.of(timeoutMs, bundleUs));
+        Program.checked(command, () -> Numbers.whole("--threads", threads, 1, MAX_THREADS));
         return new Engine(target, threads, limits);
+    }
+
+    private Target target() {
+        Target target = Target.parse(url);
+        return requests == null ? target : target.withRequests(RequestFile.read(requests));
     }
 }

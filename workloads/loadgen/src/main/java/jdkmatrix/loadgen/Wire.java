@@ -5,9 +5,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
-import java.util.Base64;
+import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /** Turns commands and results from and into JSON. */
@@ -77,20 +75,10 @@ final class Wire {
                 total.bytesRead,
                 result.throughputRps(),
                 scheduled ? total.correctedLowerBounds : total.uncorrectedLowerBounds,
-                encode(total.corrected),
-                encode(total.uncorrected),
-                encode(total.lateness),
+                Histograms.encode(total.corrected),
+                Histograms.encode(total.uncorrected),
+                Histograms.encode(total.lateness),
                 result.cpuS(),
                 hlog);
-    }
-
-    /** Null where nothing was recorded. */
-    static String encode(Histogram histogram) {
-        if (histogram.getTotalCount() == 0) {
-            return null;
-        }
-        ByteBuffer buffer = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
-        int length = histogram.encodeIntoCompressedByteBuffer(buffer);
-        return Base64.getEncoder().encodeToString(Arrays.copyOf(buffer.array(), length));
     }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import jdkmatrix.common.histogram.Histograms;
 
 /**
  * One event loop with its share of the connections. Methods run on that loop unless they say otherwise; what it has
@@ -190,7 +191,7 @@ final class Worker {
             }
             long unsent = pacer.unsent(connection);
             for (long i = 0; i < unsent; i++) {
-                Tally.record(tally.corrected, now - pacer.intendedNs(connection, connection.round + i));
+                Histograms.record(tally.corrected, now - pacer.intendedNs(connection, connection.round + i));
             }
             tally.correctedLowerBounds += unsent;
         }
@@ -217,7 +218,7 @@ final class Worker {
         outstanding++;
         tally.sent++;
         if (pacer.scheduled() && connection.freeSinceNs <= intendedNs) {
-            Tally.record(tally.lateness, nowNs - intendedNs);
+            Histograms.record(tally.lateness, nowNs - intendedNs);
         }
         connection.link.write();
     }
@@ -239,9 +240,9 @@ final class Worker {
         long now = System.nanoTime();
         countTo(now);
         outstanding--;
-        Tally.record(tally.uncorrected, now - connection.sentNs);
+        Histograms.record(tally.uncorrected, now - connection.sentNs);
         if (pacer.scheduled()) {
-            Tally.record(tally.corrected, now - connection.intendedNs);
+            Histograms.record(tally.corrected, now - connection.intendedNs);
         }
         if (now < endNs) {
             tally.completed++;
@@ -287,10 +288,10 @@ final class Worker {
     }
 
     private void recordLowerBound(Connection connection, long now) {
-        Tally.record(tally.uncorrected, now - connection.sentNs);
+        Histograms.record(tally.uncorrected, now - connection.sentNs);
         tally.uncorrectedLowerBounds++;
         if (pacer.scheduled()) {
-            Tally.record(tally.corrected, now - connection.intendedNs);
+            Histograms.record(tally.corrected, now - connection.intendedNs);
             tally.correctedLowerBounds++;
         }
     }

@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import jdkmatrix.serverprobes.Problem;
+import jdkmatrix.serverprobes.Text;
 
 /**
  * What a thread is inside of while it blocks. Each call has a monitor or a lock of its own: what is looked for is what
@@ -80,19 +81,12 @@ enum Construct {
         return Arrays.stream(values())
                 .filter(construct -> construct.text().equals(text))
                 .findFirst()
-                .orElseThrow(() -> Problem.badRequest("construct: expected one of " + allowed() + ", found " + found(text)));
+                .orElseThrow(() -> Problem.badRequest(
+                        "construct: expected one of " + allowed() + ", found " + Text.quoted(text)));
     }
 
     private static String allowed() {
         return Arrays.stream(values()).map(Construct::text).collect(Collectors.joining(", "));
-    }
-
-    private static String found(String text) {
-        if (text == null) {
-            return "nothing";
-        }
-        String line = text.replaceAll("\\p{Cntrl}", "?");
-        return '"' + line.substring(0, Math.min(line.length(), 60)) + '"';
     }
 
     private static Object newMonitor() {

@@ -14,7 +14,7 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
-import jdkmatrix.timerslack.TimerSlack;
+import jdkmatrix.common.process.TimerSlack;
 
 /**
  * One event loop with its share of the connections; everything runs on it.

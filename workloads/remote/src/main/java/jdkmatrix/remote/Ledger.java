@@ -1,10 +1,10 @@
 package jdkmatrix.remote;
 
-import com.sun.management.OperatingSystemMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import jdkmatrix.common.histogram.Distribution;
+import jdkmatrix.common.histogram.Histograms;
+import jdkmatrix.common.process.Cpu;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -20,15 +20,9 @@ import org.HdrHistogram.Histogram;
  * have waited to be received.
  */
 final class Ledger {
-    /** As the load driver has it, so that histograms of both can be merged. */
-    private static final long HIGHEST_NS = TimeUnit.HOURS.toNanos(2);
-    private static final int SIGNIFICANT_DIGITS = 3;
-
-    private final OperatingSystemMXBean os = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-
     // Under this object's lock.
-    private Histogram noted = newHistogram();
-    private Histogram notedOfLoops = newHistogram();
+    private Histogram noted = Histograms.create();
+    private Histogram notedOfLoops = Histograms.create();
     private final Map<Fault, Long> done = new EnumMap<>(Fault.class);
     private long abandoned;
     private long refused;
@@ -37,12 +31,12 @@ final class Ledger {
 
     // Under the lock `reading`, which is taken before the other.
     private final Object reading = new Object();
-    private Histogram spare = newHistogram();
-    private Histogram spareOfLoops = newHistogram();
-    private final Histogram lateness = newHistogram();
-    private final Histogram latenessOfLoops = newHistogram();
+    private Histogram spare = Histograms.create();
+    private Histogram spareOfLoops = Histograms.create();
+    private final Histogram lateness = Histograms.create();
+    private final Histogram latenessOfLoops = Histograms.create();
     private long sinceNs = System.nanoTime();
-    private long sinceCpuNs = os.getProcessCpuTime();
+    private long sinceCpuNs = Cpu.processNs();
 
     Ledger() {
         clear();
@@ -68,7 +62,7 @@ final class Ledger {
     /** A request was answered, or its connection closed. */
     synchronized void done(Fault fault, long latenessNs) {
         done.merge(fault, 1L, Long::sum);
-        noted.recordValue(Math.clamp(latenessNs, 0, HIGHEST_NS));
+        Histograms.record(noted, latenessNs);
     }
 
     /** A client closed its connection before its answer. */
@@ -84,7 +78,7 @@ final class Ledger {
 
     /** An event loop's own timer ran. */
     synchronized void loopRan(long latenessNs) {
-        notedOfLoops.recordValue(Math.clamp(latenessNs, 0, HIGHEST_NS));
+        Histograms.record(notedOfLoops, latenessNs);
     }
 
     /** The figures of this period; {@code reset}: which ends now. Takes milliseconds: not for an event loop. */
@@ -113,7 +107,7 @@ final class Ledger {
                     clear();
                 }
             }
-            long nowCpuNs = os.getProcessCpuTime();
+            long nowCpuNs = Cpu.processNs();
             spare = moved(taken, lateness);
             spareOfLoops = moved(takenOfLoops, latenessOfLoops);
             Stats stats = new Stats(
@@ -126,8 +120,8 @@ final class Ledger {
                     (nowCpuNs - sinceCpuNs) / 1e9,
                     sinceNs,
                     nowNs,
-                    Lateness.of(lateness),
-                    Lateness.of(latenessOfLoops));
+                    Distribution.of(lateness),
+                    Distribution.of(latenessOfLoops));
             if (reset) {
                 lateness.reset();
                 latenessOfLoops.reset();
@@ -151,9 +145,5 @@ final class Ledger {
         abandoned = 0;
         refused = 0;
         inFlightPeak = inFlight;
-    }
-
-    private static Histogram newHistogram() {
-        return new Histogram(1, HIGHEST_NS, SIGNIFICANT_DIGITS);
     }
 }

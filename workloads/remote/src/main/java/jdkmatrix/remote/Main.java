@@ -4,12 +4,12 @@ import io.netty.util.Version;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.util.concurrent.Callable;
+import jdkmatrix.common.command.Numbers;
+import jdkmatrix.common.command.Program;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -20,9 +20,8 @@ import picocli.CommandLine.Spec;
         name = "remote",
         description = "Plays the remote system that an application calls: an HTTP/1.1 server on 127.0.0.1 that answers "
                 + "after a delay, and tells how late its answers were. Ends with its standard input.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Main.class)
-public final class Main implements Callable<Integer>, IVersionProvider {
+        mixinStandardHelpOptions = true)
+public final class Main implements Callable<Integer> {
     private static final int MAX_PORT = 65_535;
     private static final int MAX_THREADS = 256;
 
@@ -47,27 +46,19 @@ public final class Main implements Callable<Integer>, IVersionProvider {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Main())
-                .setParameterExceptionHandler((exception, args) -> {
-                    exception.getCommandLine().getErr().println(exception.getMessage());
-                    return CommandLine.ExitCode.USAGE;
-                })
-                .setExecutionExceptionHandler((exception, line, parsed) -> {
-                    line.getErr().println("remote: " + exception.getMessage());
-                    return CommandLine.ExitCode.SOFTWARE;
-                });
+        return Program.commandLine(new Main(), Exception::getMessage, "netty " + netty());
     }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        check("--port", port, 0, MAX_PORT);
-        check("--threads", threads, 1, MAX_THREADS);
+        Program.checked(command, () -> Numbers.whole("--port", port, 0, MAX_PORT));
+        Program.checked(command, () -> Numbers.whole("--threads", threads, 1, MAX_THREADS));
         RemoteServer server = RemoteServer.start(port, threads);
         Rehearsal.play(server.port());
         System.out.println(new JsonObject()
                 .put("event", "ready")
                 .put("port", server.port())
-                .put("version", version())
+                .put("version", Program.version())
                 .put("netty", netty())
                 .put("java_version", Runtime.version().toString())
                 .put("transport", "epoll")
@@ -81,25 +72,7 @@ public final class Main implements Callable<Integer>, IVersionProvider {
         return CommandLine.ExitCode.OK;
     }
 
-    /** As the jar's manifest says; "development" where the classes were started without the jar. */
-    static String version() {
-        String version = Main.class.getPackage().getImplementationVersion();
-        return version == null ? "development" : version;
-    }
-
     static String netty() {
         return Version.identify().get("netty-transport").artifactVersion();
-    }
-
-    @Override
-    public String[] getVersion() {
-        return new String[] {"remote " + version(), "netty " + netty(), "java " + Runtime.version()};
-    }
-
-    private void check(String option, int value, int min, int max) {
-        if (value < min || value > max) {
-            throw new ParameterException(
-                    command.commandLine(), "%s = %d: %d to %d are allowed".formatted(option, value, min, max));
-        }
     }
 }

@@ -2,6 +2,7 @@ package jdkmatrix.remote;
 
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
+import jdkmatrix.common.histogram.Distribution;
 
 /**
  * The figures of a period.
@@ -26,8 +27,8 @@ record Stats(
         double cpuS,
         long sinceMonotonicNs,
         long nowMonotonicNs,
-        Lateness lateness,
-        Lateness loopLateness) {
+        Distribution lateness,
+        Distribution loopLateness) {
     JsonObject toJson() {
         JsonObject faultsByWord = new JsonObject();
         faults.forEach((fault, count) -> faultsByWord.put(fault.word(), count));
@@ -45,7 +46,18 @@ record Stats(
                 .put("loop_lateness", toJson(loopLateness));
     }
 
-    private static JsonObject toJson(Lateness lateness) {
-        return lateness == null ? null : lateness.toJson();
+    private static JsonObject toJson(Distribution lateness) {
+        if (lateness == null) {
+            return null;
+        }
+        JsonObject percentiles = new JsonObject();
+        lateness.percentilesUs().forEach(percentiles::put);
+        return new JsonObject()
+                .put("count", lateness.count())
+                .put("min_us", lateness.minUs())
+                .put("mean_us", lateness.meanUs())
+                .put("max_us", lateness.maxUs())
+                .put("percentiles_us", percentiles)
+                .put("histogram", lateness.histogramNs());
     }
 }

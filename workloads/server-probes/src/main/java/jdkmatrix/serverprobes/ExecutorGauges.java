@@ -1,6 +1,8 @@
 package jdkmatrix.serverprobes;
 
 import javax.management.ObjectName;
+import jdkmatrix.common.jvm.Carriers;
+import jdkmatrix.common.jvm.Jmx;
 
 /**
  * The pool behind the requests; null: not known here.

@@ -5,7 +5,7 @@ import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.ext.ExceptionMapper;
 import jakarta.ws.rs.ext.Provider;
 
-/** Makes a {@link Problem} the answer. */
+/** Makes a {@link Problem} the answer of Jakarta REST; of a Servlet, {@link ProblemServlet} does. */
 @Provider
 public class ProblemMapper implements ExceptionMapper<Problem> {
     @Override

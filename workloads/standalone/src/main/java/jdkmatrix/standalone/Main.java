@@ -1,9 +1,9 @@
 package jdkmatrix.standalone;
 
+import jdkmatrix.common.command.Program;
 import jdkmatrix.standalone.burn.BurnCommand;
 import jdkmatrix.standalone.fanout.FanoutCommand;
 import jdkmatrix.standalone.pinning.PinningCommand;
-import jdkmatrix.standalone.result.Version;
 import jdkmatrix.standalone.spawn.SpawnCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -17,7 +17,6 @@ import picocli.CommandLine.Command;
         description = "Experiments on executors and threads without any server. The last line of standard output is one "
                 + "JSON object, whose keys carry their units.",
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         subcommands = {BurnCommand.class, SpawnCommand.class, PinningCommand.class, FanoutCommand.class})
 public final class Main {
     public static void main(String[] args) {
@@ -25,14 +24,6 @@ public final class Main {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Main())
-                .setParameterExceptionHandler((exception, args) -> {
-                    exception.getCommandLine().getErr().println(exception.getMessage());
-                    return CommandLine.ExitCode.USAGE;
-                })
-                .setExecutionExceptionHandler((exception, line, parsed) -> {
-                    line.getErr().println("standalone: " + exception);
-                    return CommandLine.ExitCode.SOFTWARE;
-                });
+        return Program.commandLine(new Main(), Exception::toString);
     }
 }

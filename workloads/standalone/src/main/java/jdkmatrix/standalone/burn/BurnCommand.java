@@ -1,10 +1,9 @@
 package jdkmatrix.standalone.burn;
 
 import java.util.function.Consumer;
+import jdkmatrix.common.command.Numbers;
 import jdkmatrix.standalone.command.ExperimentCommand;
-import jdkmatrix.standalone.command.Numbers;
 import jdkmatrix.standalone.result.Findings;
-import jdkmatrix.standalone.result.Version;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -14,8 +13,7 @@ import picocli.CommandLine.Option;
         name = "burn",
         description = "Submits tasks of a fixed amount of work to an executor, at a constant rate or a fixed number of them in "
                 + "flight, and tells throughput, CPU, latency, and for how long its threads were parked while tasks were queued.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class)
+        mixinStandardHelpOptions = true)
 public final class BurnCommand extends ExperimentCommand<BurnPlan> {
     private static final long MAX_ROUNDS = 100_000_000_000L;
     private static final double MAX_BURN_US = 1e7;

@@ -5,11 +5,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import jdkmatrix.burn.Calibration;
+import jdkmatrix.common.process.TimerSlack;
 import jdkmatrix.standalone.process.FlightRecording;
 import jdkmatrix.standalone.result.Expected;
 import jdkmatrix.standalone.result.Findings;
 import jdkmatrix.standalone.result.MeasuredSpan;
-import jdkmatrix.timerslack.TimerSlack;
 
 /** Calibrates, warms up, measures, and looks at the parks. */
 final class BurnExperiment {

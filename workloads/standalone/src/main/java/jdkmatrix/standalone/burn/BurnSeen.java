@@ -1,6 +1,7 @@
 package jdkmatrix.standalone.burn;
 
-import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.common.histogram.Distribution;
+import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -83,9 +84,9 @@ public record BurnSeen(
 
     /** Sorts the tasks of a period. */
     private static final class Times {
-        private final Histogram toStart = Distribution.histogram();
-        private final Histogram toEnd = Distribution.histogram();
-        private final Histogram lateness = Distribution.histogram();
+        private final Histogram toStart = Histograms.create();
+        private final Histogram toEnd = Histograms.create();
+        private final Histogram lateness = Histograms.create();
         private long completed;
         private long completedLate;
         private long lowerBounds;
@@ -104,15 +105,15 @@ public record BurnSeen(
         }
 
         private void take(Period period, long intendedNs, long submittedNs, long startedNs, long endedNs) {
-            Distribution.add(lateness, submittedNs - intendedNs);
+            Histograms.record(lateness, submittedNs - intendedNs);
             if (startedNs != 0) {
-                Distribution.add(toStart, startedNs - intendedNs);
+                Histograms.record(toStart, startedNs - intendedNs);
             }
             if (endedNs == 0) {
                 bound(period, intendedNs);
                 return;
             }
-            Distribution.add(toEnd, endedNs - intendedNs);
+            Histograms.record(toEnd, endedNs - intendedNs);
             if (endedNs < period.endNs()) {
                 completed++;
             } else {
@@ -122,7 +123,7 @@ public record BurnSeen(
 
         private void bound(Period period, long intendedNs) {
             lowerBounds++;
-            Distribution.add(toEnd, period.drainedNs() - intendedNs);
+            Histograms.record(toEnd, period.drainedNs() - intendedNs);
         }
     }
 }

@@ -3,7 +3,8 @@ package jdkmatrix.standalone.burn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
-import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.common.histogram.Distribution;
+import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /** Lays the parks of workers over the queue of tasks. */
@@ -16,8 +17,8 @@ final class ParkAnalysis {
     private final long fromNs;
     private final long toNs;
 
-    private final Histogram parks = Distribution.histogram();
-    private final Histogram stretches = Distribution.histogram();
+    private final Histogram parks = Histograms.create();
+    private final Histogram stretches = Histograms.create();
     private final long[] atLeastCount = new long[AT_LEAST_NS.length];
     private final long[] atLeastNs = new long[AT_LEAST_NS.length];
     private long parkedNs;
@@ -45,7 +46,7 @@ final class ParkAnalysis {
             long endNs = Math.min(toNs, worker.toNs()[park]);
             if (beginNs < endNs) {
                 parkedNs += endNs - beginNs;
-                Distribution.add(parks, endNs - beginNs);
+                Histograms.record(parks, endNs - beginNs);
                 queued.occupied(beginNs, endNs, (from, to, tasks) -> stretch(from, to, tasks, worker.threadId()));
             }
         }
@@ -54,7 +55,7 @@ final class ParkAnalysis {
     private void stretch(long stretchFromNs, long stretchToNs, int tasks, long threadId) {
         long ns = stretchToNs - stretchFromNs;
         stretchedNs += ns;
-        Distribution.add(stretches, ns);
+        Histograms.record(stretches, ns);
         for (int i = 0; i < AT_LEAST_NS.length; i++) {
             if (ns >= AT_LEAST_NS[i]) {
                 atLeastCount[i]++;

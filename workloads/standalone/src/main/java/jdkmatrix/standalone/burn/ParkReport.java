@@ -2,7 +2,7 @@ package jdkmatrix.standalone.burn;
 
 import java.util.List;
 import java.util.Map;
-import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.common.histogram.Distribution;
 
 /**
  * How long workers were parked, and how long although tasks were queued. A park lasts until its thread runs again, so

@@ -3,7 +3,7 @@ package jdkmatrix.standalone.burn;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
-import jdkmatrix.standalone.process.Cpu;
+import jdkmatrix.common.process.Cpu;
 import jdkmatrix.standalone.result.Outcome;
 
 /**

@@ -8,7 +8,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import jdkmatrix.standalone.process.Carriers;
+import jdkmatrix.common.jvm.Carriers;
 
 /** An executor, and the threads that work for it: those of its pool, or the carriers of virtual threads. */
 final class Workers {

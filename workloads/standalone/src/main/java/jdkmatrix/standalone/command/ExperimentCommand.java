@@ -4,13 +4,13 @@ import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import jdkmatrix.common.command.Program;
 import jdkmatrix.standalone.result.Findings;
 import jdkmatrix.standalone.result.Outcome;
 import jdkmatrix.standalone.result.Result;
 import jdkmatrix.standalone.result.ResultWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -30,12 +30,7 @@ public abstract class ExperimentCommand<A> implements Callable<Integer> {
 
     @Override
     public final Integer call() throws Exception {
-        A asked;
-        try {
-            asked = asked();
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
+        A asked = Program.checked(spec, this::asked);
         CommandLine line = spec.commandLine();
         Instant started = Instant.now();
         Findings findings;

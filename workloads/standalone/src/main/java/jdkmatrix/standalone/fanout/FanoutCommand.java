@@ -3,10 +3,9 @@ package jdkmatrix.standalone.fanout;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.function.Consumer;
+import jdkmatrix.common.command.Numbers;
 import jdkmatrix.standalone.command.ExperimentCommand;
-import jdkmatrix.standalone.command.Numbers;
 import jdkmatrix.standalone.result.Findings;
-import jdkmatrix.standalone.result.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -15,8 +14,7 @@ import picocli.CommandLine.Option;
         name = "fanout",
         description = "Sends many blocking HTTP requests at once from threads of one kind and tells how long all of them take. A "
                 + "host that refuses threads or open files is a result.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class)
+        mixinStandardHelpOptions = true)
 public final class FanoutCommand extends ExperimentCommand<FanoutPlan> {
     private static final int MAX_REQUESTS = 1_000_000;
     private static final double MAX_DELAY_MS = 600_000;

@@ -1,7 +1,7 @@
 package jdkmatrix.standalone.fanout;
 
 import java.util.Map;
-import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.common.histogram.Distribution;
 
 /**
  * What the requests showed.

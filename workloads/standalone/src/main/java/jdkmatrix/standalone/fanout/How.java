@@ -1,8 +1,8 @@
 package jdkmatrix.standalone.fanout;
 
 import java.util.List;
+import jdkmatrix.common.command.Numbers;
 import jdkmatrix.standalone.command.Choice;
-import jdkmatrix.standalone.command.Numbers;
 
 /**
  * Which threads send.

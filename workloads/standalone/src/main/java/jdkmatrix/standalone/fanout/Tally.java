@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
-import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.common.histogram.Histograms;
 import jdkmatrix.standalone.result.MeasuredSpan;
 import org.HdrHistogram.Histogram;
 
@@ -18,8 +18,8 @@ final class Tally {
 
     private final Get get;
     private final long startNs = System.nanoTime();
-    private final Histogram latency = Distribution.sharedHistogram();
-    private final Histogram sinceStart = Distribution.sharedHistogram();
+    private final Histogram latency = Histograms.createShared();
+    private final Histogram sinceStart = Histograms.createShared();
     private final Map<String, LongAdder> errors = new ConcurrentHashMap<>();
     private final AtomicInteger inFlight = new AtomicInteger();
     private final LongAccumulator mostInFlight = new LongAccumulator(Math::max, 0);
@@ -44,8 +44,8 @@ final class Tally {
         int others = inFlight.decrementAndGet();
         lastNs.accumulate(nowNs);
         if (error == null) {
-            Distribution.add(latency, nowNs - fromNs);
-            Distribution.add(sinceStart, nowNs - startNs);
+            Histograms.record(latency, nowNs - fromNs);
+            Histograms.record(sinceStart, nowNs - startNs);
             return;
         }
         errors.computeIfAbsent(error, word -> new LongAdder()).increment();

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -16,7 +16,7 @@ final class Loops {
     private final long startNs = System.nanoTime();
     private final long fromNs;
     private final long endNs;
-    private final Histogram latency = Distribution.sharedHistogram();
+    private final Histogram latency = Histograms.createShared();
     private final LongAdder operations = new LongAdder();
     private final LongAdder lowerBounds = new LongAdder();
     private final AtomicInteger served = new AtomicInteger();
@@ -88,7 +88,7 @@ final class Loops {
         while (!stopped) {
             if (System.nanoTime() >= endNs) {
                 lowerBounds.increment();
-                Distribution.add(latency, endNs - readyNs);
+                Histograms.record(latency, endNs - readyNs);
                 return;
             }
             blocking.block();
@@ -98,7 +98,7 @@ final class Loops {
                 first = false;
             }
             if (doneNs >= fromNs) {
-                Distribution.add(latency, doneNs - readyNs);
+                Histograms.record(latency, doneNs - readyNs);
             }
             if (doneNs >= endNs) {
                 return;

@@ -15,7 +15,8 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordingFile;
-import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.common.histogram.Distribution;
+import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /** Records every pinning, however short, with JDK Flight Recorder in this process. */
@@ -48,7 +49,7 @@ final class PinnedProbe implements AutoCloseable {
     PinnedReport finish(Instant from, Instant to) throws IOException {
         recording.stop();
         recording.dump(file);
-        Histogram durations = Distribution.histogram();
+        Histogram durations = Histograms.create();
         Map<Place, Long> places = new HashMap<>();
         long totalNs = 0;
         try (RecordingFile events = new RecordingFile(file)) {
@@ -58,7 +59,7 @@ final class PinnedProbe implements AutoCloseable {
                 if (event.getEventType().getName().equals(PINNED) && !began.isBefore(from) && began.isBefore(to)) {
                     long ns = event.getDuration().toNanos();
                     totalNs += ns;
-                    Distribution.add(durations, ns);
+                    Histograms.record(durations, ns);
                     places.merge(Place.of(event), 1L, Long::sum);
                 }
             }

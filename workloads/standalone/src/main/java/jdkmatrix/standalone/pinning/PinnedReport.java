@@ -1,7 +1,7 @@
 package jdkmatrix.standalone.pinning;
 
 import java.util.List;
-import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.common.histogram.Distribution;
 
 /**
  * Events jdk.VirtualThreadPinned in the measured time: a virtual thread parked and could not give its carrier back. Before

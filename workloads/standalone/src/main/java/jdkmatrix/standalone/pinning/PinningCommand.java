@@ -1,10 +1,9 @@
 package jdkmatrix.standalone.pinning;
 
 import java.util.function.Consumer;
+import jdkmatrix.common.command.Numbers;
 import jdkmatrix.standalone.command.ExperimentCommand;
-import jdkmatrix.standalone.command.Numbers;
 import jdkmatrix.standalone.result.Findings;
-import jdkmatrix.standalone.result.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -14,8 +13,7 @@ import picocli.CommandLine.Option;
         description = "Lets threads block inside a construct, each with a monitor or lock of its own, or beside threads that "
                 + "wait for one, again and again, and tells whether a blocked virtual thread keeps its carrier. Carriers: "
                 + "-Djdk.virtualThreadScheduler.parallelism=C.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class)
+        mixinStandardHelpOptions = true)
 public final class PinningCommand extends ExperimentCommand<PinningPlan> {
     private static final int MAX_THREADS = 1_000_000;
     private static final int MAX_KERNEL_THREADS = 100_000;

@@ -1,6 +1,6 @@
 package jdkmatrix.standalone.pinning;
 
-import jdkmatrix.standalone.result.Distribution;
+import jdkmatrix.common.histogram.Distribution;
 
 /**
  * What the measured time showed.

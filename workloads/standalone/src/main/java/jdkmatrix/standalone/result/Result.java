@@ -1,6 +1,7 @@
 package jdkmatrix.standalone.result;
 
 import java.time.Instant;
+import jdkmatrix.common.command.Program;
 
 /**
  * The JSON object.
@@ -31,7 +32,7 @@ public record Result(
         return new Result(
                 SCHEMA_VERSION,
                 experiment,
-                Version.text(),
+                Program.version(),
                 started.toString(),
                 outcome.kind().word(),
                 outcome.isComplete() ? null : new Problem(outcome.message(), outcome.atCount(), outcome.advice()),

@@ -4,11 +4,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
+import jdkmatrix.common.command.Numbers;
 import jdkmatrix.standalone.command.Choice;
 import jdkmatrix.standalone.command.ExperimentCommand;
-import jdkmatrix.standalone.command.Numbers;
 import jdkmatrix.standalone.result.Findings;
-import jdkmatrix.standalone.result.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -17,8 +16,7 @@ import picocli.CommandLine.Option;
         name = "spawn",
         description = "Starts many threads at once and tells how long that takes and what they cost in memory. A host that "
                 + "refuses threads is a result: how many there were. The stack of a platform thread is the JVM's -Xss.",
-        mixinStandardHelpOptions = true,
-        versionProvider = Version.class)
+        mixinStandardHelpOptions = true)
 public final class SpawnCommand extends ExperimentCommand<SpawnPlan> {
     private static final int MAX_COUNT = 10_000_000;
     private static final double MAX_SLEEP_S = 3_600;

@@ -1,15 +1,18 @@
 package jdkmatrix.standalone.spawn;
 
 import java.io.IOException;
+import java.time.Instant;
 import java.util.function.Consumer;
 import jdkmatrix.burn.Calibration;
-import jdkmatrix.standalone.process.Carriers;
-import jdkmatrix.standalone.process.Jmx;
+import jdkmatrix.common.jvm.Carriers;
+import jdkmatrix.common.jvm.Jmx;
 import jdkmatrix.standalone.process.MemoryUse;
 import jdkmatrix.standalone.result.Expected;
 import jdkmatrix.standalone.result.Findings;
 import jdkmatrix.standalone.result.MeasuredSpan;
 import jdkmatrix.standalone.result.Outcome;
+import jdkmatrix.standalone.result.Result;
+import jdkmatrix.standalone.result.ResultWriter;
 
 /** Starts the threads, reads the memory while they live, and ends all that were started, whatever came. */
 final class SpawnExperiment {
@@ -42,6 +45,9 @@ final class SpawnExperiment {
             Outcome rehearsed = plan.cold() ? Outcome.complete() : rehearse();
             if (!rehearsed.isComplete()) {
                 return Findings.none(rehearsed, expected);
+            }
+            if (!plan.cold()) {
+                rehearseWriting(expected);
             }
             reserve = new byte[RESERVE_BYTES];
             MemoryUse before = plan.cold() ? MemoryUse.now() : settled();
@@ -171,6 +177,15 @@ final class SpawnExperiment {
         crowd.awaitDone(deadlineNs(plan.timeoutS()));
         end(crowd);
         return outcome(refused, crowd.started());
+    }
+
+    /** A result of a full heap, written to nowhere: nothing of the writer is left to load when the heap is full. */
+    private void rehearseWriting(Expected expected) throws IOException {
+        Outcome full = Outcome.of(new OutOfMemoryError("rehearsal"), 0L);
+        SpawnSeen seen = new SpawnSeen(
+                0, 0, null, null, null, MemoryUse.now(), null, null, MemoryUse.Peak.now(), null, null);
+        Findings findings = new Findings(full, expected, seen, new MeasuredSpan(0, 0));
+        ResultWriter.write(Result.of("spawn", Instant.now(), plan, findings));
     }
 
     private static MemoryUse settled() throws IOException, InterruptedException {

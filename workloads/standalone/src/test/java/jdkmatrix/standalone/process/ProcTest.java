@@ -1,7 +1,6 @@
 package jdkmatrix.standalone.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -56,19 +55,5 @@ class ProcTest {
         assertThrows(IOException.class, () -> OpenFiles.Limit.parse(List.of("Max open files")));
         assertThrows(IOException.class, () -> OpenFiles.Limit.parse(List.of("Max open files some more files")));
         assertTrue(OpenFiles.count() > 2);
-    }
-
-    @Test
-    void whatTheJvmDoesNotHaveIsNull() {
-        assertNull(Jmx.vmOption("NoSuchOptionAtAll"));
-        assertNull(Jmx.number(Jmx.name("jdkmatrix:type=Nothing"), "Any"));
-    }
-
-    @Test
-    void aCarrierIsAThread() throws InterruptedException {
-        Thread.ofVirtual().start(() -> {}).join();
-        assertTrue(Carriers.countByClass() > 0);
-        assertTrue(Carriers.count() > 0);
-        assertTrue(Carriers.parallelism() >= 1 && Carriers.parallelism() <= Carriers.maxPoolSize());
     }
 }

@@ -1,0 +1,29 @@
+package jdkmatrix.serverprobes;
+
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import jdkmatrix.burn.Burn;
+
+/**
+ * {@code GET /burn?rounds=R&repeats=K}: the fastest of K times R rounds, in microseconds, as this process runs them
+ * now. Compared with the calibration it says whether a request's work takes what was asked for. The fastest, because
+ * everything that disturbs a repeat makes it longer.
+ */
+final class BurnProbe implements Probe {
+    private static final long MAX_ROUNDS = 100_000_000_000L;
+    private static final long MAX_REPEATS = 10_000;
+
+    @Override
+    public String answer(UnaryOperator<String> parameter) {
+        long rounds = Parameters.wholeNumber("rounds", parameter.apply("rounds"), 1, MAX_ROUNDS);
+        long repeats = Parameters.wholeNumber("repeats", parameter.apply("repeats"), 1, MAX_REPEATS);
+        if (rounds * repeats > MAX_ROUNDS) {
+            throw Problem.badRequest("rounds times repeats: at most " + MAX_ROUNDS + ", found " + rounds * repeats);
+        }
+        long bestNs = Long.MAX_VALUE;
+        for (long repeat = 0; repeat < repeats; repeat++) {
+            bestNs = Math.min(bestNs, Burn.timedNs(rounds));
+        }
+        return Json.object(Map.of("rounds", rounds, "best_us", bestNs / 1e3));
+    }
+}

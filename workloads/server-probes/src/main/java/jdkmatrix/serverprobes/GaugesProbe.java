@@ -1,0 +1,33 @@
+package jdkmatrix.serverprobes;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import jdkmatrix.common.jvm.Carriers;
+
+/**
+ * {@code GET /gauges}: the executor and the JVM at this moment. {@code in_flight} counts requests inside the
+ * application itself; {@code in_flight_peak} is the most at once since {@code GET /gauges?reset=peak}, which
+ * answers like any other and then starts a new peak. {@code served_…} are those that ever began ({@link Served}).
+ */
+final class GaugesProbe implements Probe {
+    @Override
+    public String answer(UnaryOperator<String> parameter) {
+        String reset = parameter.apply("reset");
+        if (reset != null && !reset.equals("peak")) {
+            throw Problem.badRequest("reset: allowed is peak, found " + reset);
+        }
+        ExecutorGauges executor = ExecutorGauges.read();
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("pool_size", executor.poolSize());
+        answer.put("active", executor.active());
+        answer.put("queued", executor.queued());
+        answer.put("threads_started", executor.threadsStarted());
+        answer.put("in_flight", InFlight.REQUESTS.now());
+        answer.put("in_flight_peak", reset == null ? InFlight.REQUESTS.peak() : InFlight.REQUESTS.takePeak());
+        InFlight.REQUESTS.served().putInto(answer);
+        answer.put("carriers", Carriers.count());
+        JvmGauges.putInto(answer);
+        return Json.object(answer);
+    }
+}

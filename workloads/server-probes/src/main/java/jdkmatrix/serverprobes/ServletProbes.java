@@ -1,0 +1,23 @@
+package jdkmatrix.serverprobes;
+
+import jakarta.servlet.ServletContextEvent;
+import jakarta.servlet.ServletContextListener;
+import java.util.Map;
+
+/** The probes as Servlets, which any server with Servlets can carry: a listener of the application that wants them. */
+public class ServletProbes implements ServletContextListener {
+    private static final Map<String, Probe> PROBES =
+            Map.of("/whoami", new WhoamiProbe(), "/gauges", new GaugesProbe(), "/burn", new BurnProbe());
+
+    @Override
+    public void contextInitialized(ServletContextEvent starting) {
+        PROBES.forEach((path, probe) -> {
+            if (!starting.getServletContext()
+                    .addServlet("probe " + path, new ProbeServlet(probe))
+                    .addMapping(path)
+                    .isEmpty()) {
+                throw new IllegalStateException("the application has something else at " + path);
+            }
+        });
+    }
+}
