@@ -20,7 +20,7 @@ test: lint java-test python-test
 	@$(PYTHON) runner/bootstrap.py test
 
 lint: .venv-test
-	cd runner && ../$(VENV)/ruff check . && ../$(VENV)/ruff format --check . && ../$(VENV)/mypy
+	cd runner && ../$(VENV)/ruff check . && ../$(VENV)/ruff format --check . && ../$(VENV)/mypy && ../$(VENV)/lint-imports --no-logo
 
 java-test: .venv-test
 	$(VENV)/python -m jdkmatrix.provision.maven -q verify

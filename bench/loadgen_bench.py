@@ -28,13 +28,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from jdkmatrix import launch
 from jdkmatrix.drivers.base import DriverSession, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host import launch
 from jdkmatrix.provision.hosttools import find_jdk
 from jdkmatrix.provision.workloads import build_workloads
-from jdkmatrix.records import LoadResult, RateLoad, SaturateLoad
+from jdkmatrix.records.loads import LoadResult, RateLoad, SaturateLoad
 
 ROOT = Path(__file__).parents[1]
 CONNECTIONS = 50

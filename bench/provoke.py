@@ -33,19 +33,21 @@ from statistics import fmean
 from rich.console import Console
 from rich.table import Table
 
-from jdkmatrix import launch
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.pinning import pinning
+from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
-from jdkmatrix.measure.campaign import Campaign
-from jdkmatrix.measure.origins import source_revision
-from jdkmatrix.measure.pinning import pinning
-from jdkmatrix.measure.prepare import prepare
-from jdkmatrix.plan import select_cells
-from jdkmatrix.project import find_project
-from jdkmatrix.records import CellRecord, Fork, RateLoad, Window
+from jdkmatrix.provision.project import find_project
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import RateLoad
+from jdkmatrix.records.windows import Window
+from jdkmatrix.run.campaign import Campaign
+from jdkmatrix.run.origins import source_revision
+from jdkmatrix.run.plan import select_cells
+from jdkmatrix.run.prepare import prepare
 from jdkmatrix.store.runs import RunStore
 
 WINDOW_S = 3.0
@@ -251,10 +253,10 @@ class Listening:
 
 def _fork(store: RunStore, key: object) -> Fork:
     cell = store.read_cell(key)  # type: ignore[arg-type]
-    if not isinstance(cell, CellRecord) or not cell.forks:
+    if cell is None or not cell.forks:
         raise MatrixError("the fork was not recorded")
     fork = cell.forks[-1]
-    if not fork.windows:
+    if not fork.served.windows:
         raise MatrixError(f"the fork has no windows: {'; '.join(reason.message for reason in fork.reasons)}")
     return fork
 
@@ -263,7 +265,7 @@ def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[Outco
     """`placed`: what stood beside each window; the first window had nothing beside it and is left out, since the
     disturbances were drawn for those after it."""
     by_share: dict[float, list[Window]] = {}
-    for window, share in list(zip(fork.windows, placed, strict=False))[1:]:
+    for window, share in list(zip(fork.served.windows, placed, strict=False))[1:]:
         by_share.setdefault(share, []).append(window)
     for share, windows in sorted(by_share.items()):
         gates = Counter(code for window in windows for code in {reason.code for reason in window.reasons})

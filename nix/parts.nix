@@ -1,4 +1,4 @@
-# The file that MATRIX_PARTS names: where everything is, and what pinned it (runner/jdkmatrix/handed.py reads it).
+# The file that MATRIX_PARTS names: where everything is, and what pinned it (runner/jdkmatrix/provision/nix_parts.py reads it).
 {
   lib,
   writeText,

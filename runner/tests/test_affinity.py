@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.sut.affinity import allow_jit, confine
+from jdkmatrix.fork.affinity import allow_jit, confine
 
 SCRIPT = """
 import threading, time

@@ -13,15 +13,18 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.executors import again, base_of, check_executor, is_again, is_virtual, reference
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.plan import order_forks, select_cells
-from jdkmatrix.records import CellKey, CellRecord, Window
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report import facts
-from jdkmatrix.report.again import detectable_share
+from jdkmatrix.report.aa_check import detectable_share
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.views import Notice
-from jdkmatrix.stats import Ratio, paired_ratio
-from tests.report_fixtures import QUICK, synthetic_run
+from jdkmatrix.run.plan import order_forks, select_cells
+from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from tests.support.records import altered
+from tests.support.served_runs import QUICK, synthetic_run
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 OPTIONS = Options("quick", {}, blocks=None, windows=None, window_s=None, seed=None)
@@ -106,7 +109,7 @@ def page_of(tmp_path: Path, factor: float) -> dict[str, Notice]:
             return cell
         twin = base[cell.key.model_copy(update={"executor": "liberty"})]
         forks = tuple(
-            fork.model_copy(update={"windows": tuple(scaled(window, factor) for window in fork.windows)})
+            altered(fork, {"windows": tuple(scaled(window, factor) for window in fork.served.windows)})
             for fork in twin.forks
         )
         return cell.model_copy(update={"key": rename(cell.key), "forks": forks})

@@ -9,14 +9,19 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.alone.fork import STDERR_LOG, AloneError, AloneSetup, measure_alone, parse_result
-from jdkmatrix.alone.parts import AloneParts
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.parts import Limits
+from jdkmatrix.config.tables import Limits
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.fork_record import CellParts, ForkSetup
+from jdkmatrix.fork.pinning import AffinityPinner
+from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.pinning import AffinityPinner
-from jdkmatrix.plan import PlannedFork
-from jdkmatrix.records import NO_SERVER, CellKey, ExperimentFork, PinningResult, Status
+from jdkmatrix.records.experiments import PinningResult
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import NO_SERVER, CellKey
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, Program, ProgramError, parse_result
+from tests.support.pinning_results import RESULT
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 # What the host does while a test runs is not what these tests are about.
@@ -33,52 +38,43 @@ CALM = MATRIX.model_copy(
 KEY = CellKey(
     workload="pinning-lock", server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
 )
-RESULT: dict[str, Any] = {
-    "schema_version": 1, "experiment": "pinning", "version": "1", "started_utc": "2026-11-22T00:00:00Z",
-    "outcome": "complete", "problem": None, "asked": {},
-    "expected": {"quantity": "throughput_per_s", "formula": "threads / D", "value": 2000.0, "source": "a rule"},
-    "seen": {
-        "threads_started": 100, "duration_s": 1.0, "operations": 1990, "throughput_per_s": 1990.0, "latency": None,
-        "lower_bounds": 0, "threads_served": 100, "cpu_s": 0.1, "carriers": None,
-        "pinned": {"probe": "unavailable", "reason": "made up"},
-    },
-    "vm": {
-        "java_version": "25", "name": "n", "vm_version": "25", "vendor": "v", "options": [], "processors": 1,
-        "max_heap_bytes": 1, "collectors": [], "kernel": "k", "arch": "a",
-    },
-}  # fmt: skip
 
 
-def run(folder: Path, script: str, **changes: Any) -> ExperimentFork:
+def run(folder: Path, script: str, **changes: Any) -> Fork:
     log_dir = folder / "logs"
     log_dir.mkdir()
     (folder / "result.json").write_text(json.dumps(RESULT))
-    parts = AloneParts(
+    program = Program(
+        load=CALM.task_loads[KEY.load],
         experiment=CALM.experiments[KEY.workload].model_copy(update=changes),
         command=("sh", "-c", script, "standalone"),
+        rounds_per_us=0.0,
+    )
+    parts = CellParts(
+        subject=program,
         cpu_sets=CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False),
-        burn_rounds=0, rounds_per_us=0.0, jvm_flags={}, kernel={}, remote=None, inputs={},
+        burn_rounds=0, jvm_flags={}, kernel={}, remote=None, inputs={},
     )  # fmt: skip
-    setup = AloneSetup(
-        planned=PlannedFork(KEY, fork=2, position=1, sequence=5), load=CALM.task_loads[KEY.load], matrix=CALM,
-        duration_s=1.0, parts=parts, pinner=AffinityPinner("not tried in this test"), log_dir=log_dir,
+    setup = ForkSetup(
+        planned=PlannedFork(KEY, fork=2, position=1, sequence=5), matrix=CALM, windows=1, window_s=1.0,
+        scratch=folder / "scratch", parts=parts, pinner=AffinityPinner("not tried in this test"), log_dir=log_dir,
         log_prefix="../logs", precision=0.05, irq_time_accounting=None,
     )  # fmt: skip
 
     class Silent:
         def step(self, text: str) -> None: ...
 
-    return measure_alone(setup, Silent())
+    return measure_fork(setup, Silent())
 
 
 def test_the_last_line_counts(tmp_path: Path) -> None:
     fork = run(tmp_path, f"echo a warning of the JVM; cat {tmp_path}/result.json; echo progress >&2")
     assert (fork.status, fork.reasons, fork.fork, fork.sequence) == (Status.OK, (), 2, 5)
-    assert isinstance(fork.result, PinningResult)
-    assert fork.result.seen is not None
-    assert fork.result.seen.throughput_per_s == 1990.0
+    assert isinstance(fork.experiment.result, PinningResult)
+    assert fork.experiment.result.seen is not None
+    assert fork.experiment.result.seen.throughput_per_s == 1990.0
     assert fork.usable
-    assert fork.host is not None
+    assert fork.experiment.host is not None
     assert fork.command[-2:] == ("--warmup-s", "2")
     assert (tmp_path / "logs" / STDERR_LOG).read_text() == "progress\n"
     assert fork.logs[STDERR_LOG] == f"../logs/{STDERR_LOG}"
@@ -106,7 +102,7 @@ def test_it_runs_on_its_cpus_and_sees_what_it_is_asked(tmp_path: Path) -> None:
 def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list[str]) -> None:
     fork = run(tmp_path, script)
     assert fork.status is Status.FAILED
-    assert fork.result is None
+    assert fork.experiment.result is None
     for text in expected:
         assert text in fork.reasons[0].message
 
@@ -133,7 +129,7 @@ def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(f"{__name__}.CALM", CALM.model_copy(update={"thresholds": strict}))
     fork = run(tmp_path, f"cat {tmp_path}/result.json")
     assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.INVALID, ["steal"])
-    assert fork.result is not None, "what was measured is kept"
+    assert fork.experiment.result is not None, "what was measured is kept"
     assert not fork.usable
 
 
@@ -141,7 +137,7 @@ def test_no_process_outlives_a_run_that_is_stopped(tmp_path: Path, monkeypatch: 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("jdkmatrix.alone.fork._wait", stop)
+    monkeypatch.setattr("jdkmatrix.subjects.experiments.measurement._wait", stop)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, f"echo $$ > {tmp_path}/pid; sleep 600")
     pid = tmp_path / "pid"
@@ -153,5 +149,5 @@ def test_a_result_without_figures_is_no_failure() -> None:
                "problem": {"message": "no such API", "at_count": None, "advice": "JDK 22"}}  # fmt: skip
     result = parse_result(json.dumps(refused))
     assert result.outcome == "not-on-this-jdk"
-    with pytest.raises(AloneError, match="seen"):
+    with pytest.raises(ProgramError, match="seen"):
         parse_result(json.dumps({**RESULT, "seen": {}}))

@@ -8,22 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.records import ExperimentRecord, PinningResult
-from jdkmatrix.report.alone.cells import Experiments, Part
-from jdkmatrix.report.alone.pinning_heat import heat_tables, held_words
-from jdkmatrix.report.alone.pinning_rule import (
-    RULE,
-    TOLERANCE,
-    CarrierCount,
-    Held,
-    Holding,
-    held,
-    legend,
-    tone,
-)
-from jdkmatrix.report.alone.stacks import MOST_STACKS, pinned_view, plain_frame
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.experiments import PinningResult
+from jdkmatrix.report.experiments.cells import Experiments, Part
+from jdkmatrix.report.experiments.pinning_heat import heat_tables, held_words
+from jdkmatrix.report.experiments.pinning_rule import RULE, TOLERANCE, CarrierCount, Held, Holding, held, legend, tone
+from jdkmatrix.report.experiments.stacks import MOST_STACKS, pinned_view, plain_frame
 from jdkmatrix.store.loaded import LoadedRun
-from tests.alone_fixtures import experiments_run
+from tests.support.experiment_runs import experiments_run
 
 TWO = CarrierCount(usual=2, most=2)
 THREADS, BLOCK_S = 100, 0.05  # threads / D is 2,000 per second, carriers / D 40
@@ -169,7 +161,7 @@ def test_a_frame_loses_what_differs_from_run_to_run(frame: str, plain: str) -> N
     assert plain_frame(frame) == plain
 
 
-def of_workload(loaded: LoadedRun, workload: str, jdk: str) -> ExperimentRecord:
+def of_workload(loaded: LoadedRun, workload: str, jdk: str) -> CellRecord:
     return next(r for r in loaded.experiments if (r.key.workload, r.key.jdk) == (workload, jdk))
 
 
@@ -178,7 +170,7 @@ def test_stacks_of_hidden_classes_are_one_and_every_event_is_counted(tmp_path: P
     record = of_workload(loaded, "pinning-class-init", "temurin-21.0.8")
     view = pinned_view("x", record.forks)
     assert view is not None
-    results = [fork.result for fork in record.forks]
+    results = [fork.experiment.result for fork in record.forks]
     assert view.events == sum(r.seen.pinned.count or 0 for r in results if isinstance(r, PinningResult) and r.seen)
     assert len(view.stacks) <= MOST_STACKS
     assert sum(stack.count for stack in view.stacks) + view.left_out == view.events

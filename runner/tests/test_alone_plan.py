@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.alone.command import arguments, longest_s, vm_options
 from jdkmatrix.config.executors import is_virtual, needs_no_server
 from jdkmatrix.config.experiments import ExperimentName, arms_of, fits, has_arm
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.plan import alone_words, blocks_of, estimate_s, make_plan, select_cells
-from jdkmatrix.records import NO_SERVER, CellKey
+from jdkmatrix.records.loads import NO_SERVER, CellKey
+from jdkmatrix.run.plan import blocks_of, estimate_s, make_plan, select_cells
+from jdkmatrix.subjects.experiments.command import arguments, longest_s, vm_options
+from jdkmatrix.subjects.kinds import kind_of
 
 ROOT = Path(__file__).parents[2]
 TOML = tomllib.loads((ROOT / "matrix.toml").read_text())
@@ -235,6 +236,8 @@ def test_what_the_jvm_needs() -> None:
 @given(st.sampled_from(sorted(MATRIX.experiments)), st.floats(0.1, 600))
 def test_no_experiment_is_ended_before_it_can_be_over(name: str, duration_s: float) -> None:
     experiment = MATRIX.experiments[name]
-    profile = MATRIX.profiles["quick"]
     assert longest_s(experiment, duration_s) > duration_s or experiment.experiment in ("spawn", "fanout")
-    assert alone_words(experiment, profile)
+    one = CellKey(
+        workload=name, server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
+    )
+    assert kind_of(one).length_words(MATRIX, MATRIX.profiles["quick"], one)

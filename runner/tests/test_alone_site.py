@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.records import ExperimentRecord
+from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.report.site import build_site
-from tests.alone_fixtures import experiments_run
-from tests.report_fixtures import QUICK, synthetic_run
-from tests.report_hostile import hostile_experiments
-from tests.test_alone_view import mixed
+from tests.support.experiment_runs import experiments_run
+from tests.support.hostile_runs import hostile_experiments
+from tests.support.mixed_runs import mixed
+from tests.support.served_runs import QUICK, synthetic_run
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
 
@@ -57,7 +57,7 @@ def test_every_cell_has_a_page_and_its_record(tmp_path: Path, site: Path) -> Non
     for record in loaded.experiments:
         page = site / "cells" / f"{record.key.cell_id}.html"
         assert f"{record.key.workload}, {record.key.executor} on {record.key.jdk}" in Elements(page).text
-        assert ExperimentRecord.model_validate_json(page.with_suffix(".json").read_bytes()) == record
+        assert CellRecord.model_validate_json(page.with_suffix(".json").read_bytes()) == record
         for fork in record.forks:
             copies = list((site / "cells" / f"{record.key.cell_id}.files").glob(f"fork-{fork.fork}-*"))
             assert [copy.read_text() for copy in copies] == ["SYNTHETIC line\n"]

@@ -15,25 +15,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.config.experiments import ExperimentName
-from jdkmatrix.records import CellKey, ExperimentRecord, Status
+from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.experiments import MeasuredSpan
-from jdkmatrix.report.alone.bar_groups import LAYOUTS, bar_groups
-from jdkmatrix.report.alone.bars import Scale
-from jdkmatrix.report.alone.cell_view import view_alone_cell
-from jdkmatrix.report.alone.cells import KINDS, Experiments
-from jdkmatrix.report.alone.fork_view import fork_view
-from jdkmatrix.report.alone.view import view_alone
-from jdkmatrix.report.alone.views import AloneCellView, AloneView, Block
-from jdkmatrix.report.alone.words import amount, measure
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.experiments.bar_groups import LAYOUTS, bar_groups
+from jdkmatrix.report.experiments.bars import Scale
+from jdkmatrix.report.experiments.cell_view import view_alone_cell
+from jdkmatrix.report.experiments.cells import KINDS, Experiments
+from jdkmatrix.report.experiments.fork_view import fork_view
+from jdkmatrix.report.experiments.view import view_alone
+from jdkmatrix.report.experiments.views import AloneCellView, AloneView, Block
+from jdkmatrix.report.experiments.words import amount, measure
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import RunView
 from jdkmatrix.stats.experiments import spreads
 from jdkmatrix.store.loaded import LoadedRun
-from tests.alone_fixtures import experiments_run
-from tests.report_fixtures import QUICK, synthetic_run
-from tests.test_report_view import plain
+from tests.support.experiment_runs import experiments_run
+from tests.support.mixed_runs import mixed
+from tests.support.plain_views import plain
+from tests.support.records import altered
+from tests.support.served_runs import QUICK, synthetic_run
 
 GOLDEN = Path(__file__).with_name("alone_golden.json")
 PAGES = ("pinning-class-init", "spawn-sleep-boxed", "fanout-few-files", "burn")
@@ -62,15 +66,15 @@ def block(view: AloneView, kind: ExperimentName) -> Block:
     return next(one for one in view.blocks if one.id == f"alone-{kind}")
 
 
-def with_records(loaded: LoadedRun, records: Sequence[ExperimentRecord]) -> LoadedRun:
-    return replace(loaded, experiments=tuple(records))
+def with_records(loaded: LoadedRun, records: Sequence[CellRecord]) -> LoadedRun:
+    return replace(loaded, cells=tuple(records))
 
 
 def golden(tmp_path: Path) -> dict[str, Any]:
     loaded = experiments_run(tmp_path, accidents=True)
     pages = {}
     for workload in PAGES:
-        key = next(r.key for r in loaded.experiments if r.key.workload == workload and r.forks[0].result)
+        key = next(r.key for r in loaded.experiments if r.key.workload == workload and r.forks[0].experiment.result)
         pages[workload] = plain(cell_page(loaded, key))
     return {"run": plain(run_page(loaded)), "alone": plain(alone(loaded)), "cells": pages}
 
@@ -94,15 +98,6 @@ def test_a_run_without_experiments_has_no_block(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
     assert alone(loaded).blocks == () and alone(loaded).charts == {}
     assert "server:" not in run_page(loaded).title
-
-
-def mixed(folder: Path) -> LoadedRun:
-    served = synthetic_run(folder, replace(QUICK, blocks=1))
-    other = experiments_run(folder, ("pinning",))
-    run = served.run.model_copy(
-        update={"cells": (*other.run.cells, *served.run.cells), "matrix": {**served.run.matrix, **other.run.matrix}}
-    )
-    return replace(served, run=run, experiments=other.experiments)
 
 
 def test_a_run_of_both_keeps_them_apart(tmp_path: Path) -> None:
@@ -225,10 +220,10 @@ def test_a_cell_page_has_every_figure_of_every_fork(tmp_path: Path) -> None:
         assert [fork.number for fork in page.forks] == [1, 2]
         assert len(page.tiles) == len(spreads(record))
         for fork, view in zip(record.forks, page.forks, strict=True):
-            assert fork.result is not None
-            assert bool(view.figures) == (fork.result.seen is not None) == bool(view.counts)
-            assert bool(view.remote) == (fork.result.experiment == "fanout")
-            assert bool(view.parks) == (fork.result.experiment == "burn")
+            assert fork.experiment.result is not None
+            assert bool(view.figures) == (fork.experiment.result.seen is not None) == bool(view.counts)
+            assert bool(view.remote) == (fork.experiment.result.experiment == "fanout")
+            assert bool(view.parks) == (fork.experiment.result.experiment == "burn")
             assert view.vm and view.host and view.facts and view.commands
 
 
@@ -236,10 +231,10 @@ def test_a_fork_says_over_what_its_host_was_watched(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path)
     fork = loaded.experiments[0].forks[0]
     key = loaded.experiments[0].key
-    assert fork.result is not None
+    assert fork.experiment.result is not None
     span = MeasuredSpan(start_monotonic_ns=7 * 10**9, end_monotonic_ns=12 * 10**9)
-    told = fork.model_copy(
-        update={"host_span_s": 5.4, "result": fork.result.model_copy(update={"measured_span": span})}
+    told = altered(
+        fork, {"host_span_s": 5.4, "result": fork.experiment.result.model_copy(update={"measured_span": span})}
     )
     for one, words in ((fork, "all of the program’s life"), (told, "5.40 s around the 5.00 s that it measured")):
         assert {fact.name: fact.value for fact in fork_view(one, key, loaded.run, ()).host}["Watched"] == words
@@ -323,10 +318,10 @@ def test_a_figure_that_is_no_number_is_no_figure(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path, ("burn",), forks=1)
     records = []
     for record in loaded.experiments:
-        result = record.forks[0].result
+        result = record.forks[0].experiment.result
         assert result is not None and result.seen is not None
         seen = result.seen.model_copy(update={"cpu_share": float("nan"), "throughput_per_s": float("inf")})
-        fork = record.forks[0].model_copy(update={"result": result.model_copy(update={"seen": seen})})
+        fork = altered(record.forks[0], {"result": result.model_copy(update={"seen": seen})})
         records.append(record.model_copy(update={"forks": (fork,)}))
     view = alone(with_records(loaded, records))
     names = [name for name, _ in block(view, "burn").table.figures]

@@ -18,17 +18,17 @@ from urllib.parse import urlsplit
 import pytest
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.host.http import Connection
 from jdkmatrix.probes.process import JIT_THREADS
-from jdkmatrix.project import find_project
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.liberty import FEATURE_SETS, provision_liberty
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, build_workloads
-from jdkmatrix.sut.applications import BANKING_ACCOUNTS, REMOTE_TIMEOUT_MS, REMOTE_URL
-from jdkmatrix.sut.http import Connection
-from jdkmatrix.sut.instance import Instance
-from jdkmatrix.sut.proof import prove_executor
-from jdkmatrix.sut.remote import RemoteProcess
-from jdkmatrix.sut.server import ServerProcess
+from jdkmatrix.servers.applications import BANKING_ACCOUNTS, REMOTE_TIMEOUT_MS, REMOTE_URL
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.servers.process import ServerProcess
+from jdkmatrix.servers.proof import prove_executor
 
 pytestmark = pytest.mark.real
 

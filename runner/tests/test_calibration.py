@@ -12,12 +12,12 @@ import pytest
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.topology import Topology
-from jdkmatrix.measure import prepare as module
-from jdkmatrix.measure.assemble import Parts
-from jdkmatrix.measure.calibrate import calibrate
-from jdkmatrix.provision.jdks.resolve import Available
-from jdkmatrix.records import Calibration
-from tests.builders import key
+from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.records.run import Calibration
+from jdkmatrix.run import prepare as module
+from jdkmatrix.run.calibrate import calibrate
+from jdkmatrix.subjects.parts import Parts
+from tests.support.builders import key
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 RULES = MATRIX.measure

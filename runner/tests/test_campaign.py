@@ -2,106 +2,37 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
-from jdkmatrix.config.executors import base_of
-from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import Profile
-from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure import campaign as module
-from jdkmatrix.measure.blocks import comparisons, decide
-from jdkmatrix.measure.campaign import Campaign, CellParts
-from jdkmatrix.measure.draft import ForkSetup
-from jdkmatrix.measure.pinning import AffinityPinner
-from jdkmatrix.measure.windows import Listener
-from jdkmatrix.plan import make_plan
-from jdkmatrix.records import CellKey, CellRecord, DriverFacts, Fork, RateLoad, Reason, Status, Window
+from jdkmatrix.fork.fork_record import ForkSetup, Listener
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellKey, RateLoad
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.run import campaign as module
+from jdkmatrix.run.blocks import comparisons, decide
 from jdkmatrix.stats.stopping import StoppingRules, Why
 from jdkmatrix.store.runs import RunStore
-from tests.builders import cell, fork, key, load_result, pressure, sut_usage
-from tests.report_fixture_facts import host_facts
+from tests.support.builders import cell, key
+from tests.support.records import altered
+from tests.support.served_campaign import (
+    CELLS,
+    NOISY,
+    QUIET,
+    Heard,
+    assert_no_block_is_split,
+    campaign,
+    cells_in,
+    forks,
+    made_up,
+    measured,
+    run,
+)
 
-MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
-QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
-CELLS = tuple(one.model_copy(update={"executor": e}) for one in (QUIET, NOISY) for e in ("liberty", "virtual"))
-
-
-def measured(number: int, throughput_rps: float, status: Status = Status.OK) -> Fork:
-    window = Window(
-        index=1, t_s=10.0, load=load_result(throughput_rps=throughput_rps), sut=sut_usage(), host=pressure()
-    )
-    return fork(number, status).model_copy(update={"windows": (window,) if status is Status.OK else ()})
-
-
-def made_up(cell_key: CellKey, block: int) -> Fork:
-    """Two CPUs scatter by 30 %, one by 0.1 %; the same fork every time it is asked for."""
-    source = random.Random(f"{cell_key.cell_id}#{block}")
-    level = 1000.0 if base_of(cell_key.executor) == "liberty" else 800.0
-    return measured(block, level * source.lognormvariate(0, 0.3 if cell_key.cpus == 2 else 0.001))
-
-
-class Heard:
-    def __init__(self) -> None:
-        self.decisions: list[str] = []
-        self.ahead: list[int] = []
-        self.notices: list[str] = []
-
-    def step(self, text: str) -> None: ...
-
-    def forks_ahead(self, forks: int) -> None:
-        self.ahead.append(forks)
-
-    def fork_started(self, planned: object) -> None: ...
-
-    def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
-
-    def decided(self, text: str) -> None:
-        self.decisions.append(text)
-
-    def notice(self, text: str) -> None:
-        self.notices.append(text)
-
-
-def run(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
-    return campaign.measure(campaign.open(heard.notice), heard)
-
-
-def campaign(store: RunStore, *, session: int = 1, repeats_max: int = 2, **protocol: Any) -> Campaign:
-    profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
-    facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
-    parts = CellParts(
-        load=MATRIX.loads["saturate-50"],
-        driver=cast(Any, SimpleNamespace(facts=facts)),
-        cpu_sets=CpuSets(sut=(1,), driver=(0,), overlapped=False, shares_cores=False),
-        burn_rounds=0, jvm_flags={}, instance=cast(Any, None), kernel={}, inputs={},
-        workload=MATRIX.workloads["mp-ping"], remote=None, mix=None,
-    )  # fmt: skip
-    rules = MATRIX.measure.model_copy(update={"repeats_max": repeats_max})
-    return Campaign(
-        matrix=MATRIX.model_copy(update={"measure": rules}), profile=profile,
-        plan=make_plan(CELLS, profile, seed=1, impossible={}), parts=dict.fromkeys(CELLS, parts), host=host_facts(),
-        pinner=AffinityPinner("made up"), store=store, session=session,
-    )  # fmt: skip
-
-
-@pytest.fixture
-def forks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The labels of the forks that are measured from now on."""
-    run: list[str] = []
-
-    def one(setup: ForkSetup, listener: Listener) -> Fork:
-        run.append(setup.planned.label)
-        made = made_up(setup.planned.key, setup.planned.fork)
-        return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
-
-    monkeypatch.setattr(module, "measure_fork", one)
-    return run
+__all__ = ["forks"]
 
 
 def blocks_of(store: RunStore, cell_key: CellKey) -> int:
@@ -168,19 +99,6 @@ def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
     assert set(heard.ahead) == {0}
 
 
-def cells_in(store: RunStore) -> list[CellRecord]:
-    return [found for one in CELLS if isinstance(found := store.read_cell(one), CellRecord)]
-
-
-def assert_no_block_is_split(store: RunStore) -> None:
-    by_block: dict[tuple[int, int], set[int]] = {}
-    for found in cells_in(store):
-        for one in found.forks:
-            by_block.setdefault((found.key.cpus, one.fork), set()).add(one.session)
-    assert by_block
-    assert all(len(sessions) == 1 for sessions in by_block.values()), by_block
-
-
 def cells_of(*executors: str, blocks: int = 6) -> list[CellRecord]:
     keys = [key(executor) for executor in executors]
     return [cell(one, tuple(made_up(one, block) for block in range(1, blocks + 1))) for one in keys]
@@ -215,8 +133,8 @@ def test_a_comparison_whose_arms_lost_different_numbers_of_forks_holds_nobody_up
     def forks(lost: set[int]) -> tuple[Fork, ...]:
         def made(block: int) -> Fork:
             one = measured(block, 1000.0)
-            missed = tuple(window.model_copy(update={"shortfalls": (short,)}) for window in one.windows)
-            return one.model_copy(update={"windows": missed}) if block in lost else one
+            missed = tuple(window.model_copy(update={"shortfalls": (short,)}) for window in one.served.windows)
+            return altered(one, {"windows": missed}) if block in lost else one
 
         return tuple(map(made, range(1, 9)))
 

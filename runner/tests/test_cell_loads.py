@@ -8,13 +8,16 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.cell_loads import basis_cells, basis_of, cell_loads
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.relative_loads import FloodLoad, RelativeLoad, ShareLoad
-from jdkmatrix.measure.capacities import capacity_of, profile_of_bases
-from jdkmatrix.plan import select_cells
-from jdkmatrix.records import RateLoad, Reason, SaturateLoad, Status, Window
-from tests.builders import cell, fork, key, load_result, pressure, sut_usage
+from jdkmatrix.loads.cell_loads import basis_cells, basis_of, cell_loads
+from jdkmatrix.records.loads import RateLoad, SaturateLoad
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Window
+from jdkmatrix.run.capacities import capacity_of, profile_of_bases
+from jdkmatrix.run.plan import select_cells
+from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
+from tests.support.records import altered
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 BANK = key("virtual", workload="banking", wait_us=20_000, load="share-50")
@@ -75,7 +78,7 @@ def test_the_capacity_is_the_throughput_of_the_one_fork() -> None:
         Window(index=index, t_s=9.0, load=load_result(throughput_rps=rps), sut=sut_usage(), host=pressure(), reasons=())
         for index, rps in enumerate((900.0, 1100.0), start=1)
     )
-    measured = cell(BASIS, (fork().model_copy(update={"windows": windows}),))
+    measured = cell(BASIS, (altered(fork(), {"windows": windows}),))
     found = capacity_of(BASIS, measured, None)
     assert found.throughput_rps == 1000.0
     assert found.why_not is None

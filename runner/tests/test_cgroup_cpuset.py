@@ -14,7 +14,7 @@ import pytest
 from jdkmatrix.host.cgroup_cpuset import CpuGroup, cpu_groups, why_not
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import CgroupState, probe, remove_leftovers
-from tests.cgroup_doubles import MadeUpKernel
+from tests.support.cgroup_doubles import MadeUpKernel
 
 FREE = CgroupState(
     parent=Path("/cg/run.scope"),

@@ -18,9 +18,9 @@ from jdkmatrix.claims.load import load_claims, load_claims_of, parse_claims
 from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line, without_figures
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.project import Project
-from jdkmatrix.records import ClaimSource, PublishedFigure
-from tests.project import ROOT
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.claims import ClaimSource, PublishedFigure
+from tests.support.project import ROOT
 
 REGISTRY = load_claims(ROOT / "claims.toml")
 MATRIX = load_matrix(ROOT / "matrix.toml")

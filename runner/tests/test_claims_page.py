@@ -16,14 +16,15 @@ from jdkmatrix.cli.scenarios import chosen_here, claim_lines
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.project import Project
-from jdkmatrix.records import ClaimRecord, ClaimSource, PublishedFigure, RunRecord, ScenarioRecord
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
+from jdkmatrix.records.run import RunRecord, ScenarioRecord
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from tests.project import ROOT
-from tests.report_fixtures import QUICK, synthetic_run, with_scenario
-from tests.report_hostile import HOSTILE, hostile_run
+from tests.support.hostile_runs import HOSTILE, hostile_run
+from tests.support.project import ROOT
+from tests.support.served_runs import QUICK, synthetic_run, with_scenario
 
 REGISTRY = load_claims(ROOT / "claims.toml")
 MATRIX = load_matrix(ROOT / "matrix.toml")

@@ -15,10 +15,10 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.running import conclude
-from jdkmatrix.project import Project
+from jdkmatrix.provision.project import Project
 from jdkmatrix.store.runs import RunStore
-from tests.project import ROOT, make_project, matrix, matrix_command
-from tests.report_fixtures import QUICK, synthetic_run
+from tests.support.project import ROOT, make_project, matrix, matrix_command
+from tests.support.served_runs import QUICK, synthetic_run
 
 
 @pytest.fixture(scope="module")

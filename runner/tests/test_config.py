@@ -19,7 +19,7 @@ from jdkmatrix.config.executors import PLAIN, base_of, check_executor, is_virtua
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
-from jdkmatrix.provision.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.catalogue import load_catalogue
 
 ROOT = Path(__file__).parents[2]
 TOML = tomllib.loads((ROOT / "matrix.toml").read_text())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.counterbalance import block_orders, williams_pairs
+from jdkmatrix.run.counterbalance import block_orders, williams_pairs
 
 SEEDS = st.integers(0, 2**32)
 SEVERAL = st.integers(2, 8)

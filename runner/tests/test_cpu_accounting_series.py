@@ -13,7 +13,7 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.probes.cpu_balance import Used, balance, parse_stat
-from tests.project import ROOT
+from tests.support.project import ROOT
 
 SAMPLES = Path(__file__).parent / "samples" / "cpu_accounting"
 # By file: are interrupts accounted apart there?

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.topology import Cpu, Topology
-from tests.machines import (
+from tests.support.machines import (
     CONTAINER,
     DESKTOP,
     HALF_CORES,

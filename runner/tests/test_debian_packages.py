@@ -14,7 +14,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.debian import elf
 from jdkmatrix.provision.debian.apt import dependencies, library_closure
 from jdkmatrix.provision.debian.sources import AptSource, own_suite
-from tests.loader import loaded
+from tests.support.loader import loaded
 
 CHAIN = ("librt.so.1", "libpthread.so.0")
 DEPENDS = """\

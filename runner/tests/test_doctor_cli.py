@@ -15,8 +15,8 @@ from jdkmatrix.cli.main import app
 from jdkmatrix.doctor.catalogue import PROPERTIES
 from jdkmatrix.doctor.tuning import Step
 from jdkmatrix.errors import MatrixError
-from tests.doctor_host import CPU, FIXABLE, make_host, read
-from tests.project import matrix_command
+from tests.support.doctor_host import CPU, FIXABLE, make_host, read
+from tests.support.project import matrix_command
 
 GOVERNOR = f"{CPU}/cpufreq/policy1/scaling_governor"
 

@@ -16,8 +16,8 @@ from jdkmatrix.doctor.memory import Disk, DiskLeft
 from jdkmatrix.doctor.noise import FOREIGN_CPUS_MAX, STEAL_SHARE_MAX, ForeignLoad, Hiccups, Steal
 from jdkmatrix.doctor.stalls import Stalls
 from jdkmatrix.stats.stopping import StoppingRules
-from tests.doctor_host import CALM, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
-from tests.project import ROOT
+from tests.support.doctor_host import CALM, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
+from tests.support.project import ROOT
 
 SAMPLED = {"steal", "hiccups"}  # a made-up host has no CPUs to spin on
 

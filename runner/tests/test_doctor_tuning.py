@@ -12,9 +12,9 @@ from jdkmatrix.doctor import tuning
 from jdkmatrix.doctor.base import Change, Host, chosen
 from jdkmatrix.doctor.catalogue import proposed
 from jdkmatrix.doctor.tuned import locked
-from jdkmatrix.doctor.tuning import Outcome, Restored, restore, steps, tune
+from jdkmatrix.doctor.tuning import ChangeOutcome, Restored, restore, steps, tune
 from jdkmatrix.errors import MatrixError
-from tests.doctor_host import CPU, FIXABLE, make_host, read, write
+from tests.support.doctor_host import CPU, FIXABLE, make_host, read, write
 
 BOOT = "proc/sys/kernel/random/boot_id"
 SWAPPINESS = "/proc/sys/vm/swappiness"
@@ -37,10 +37,12 @@ class Crash(BaseException):
     """Like a power cut, nothing catches it."""
 
 
-def apply(host: Host, state: Path, changes: Iterable[Change] = THREE, crash_after: int | None = None) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+def apply(
+    host: Host, state: Path, changes: Iterable[Change] = THREE, crash_after: int | None = None
+) -> list[ChangeOutcome]:
+    outcomes: list[ChangeOutcome] = []
 
-    def told(outcome: Outcome) -> None:
+    def told(outcome: ChangeOutcome) -> None:
         outcomes.append(outcome)
         if len(outcomes) == crash_after:
             raise Crash

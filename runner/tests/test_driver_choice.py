@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.cell_loads import cell_loads
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.relative_loads import RelativeLoad
 from jdkmatrix.drivers.base import Driver, Phase
@@ -14,9 +13,10 @@ from jdkmatrix.drivers.choice import choose, choose_all, phases_of
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2Driver
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.measure.prepare import planned_phases
-from jdkmatrix.records import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
-from tests.builders import key
+from jdkmatrix.loads.cell_loads import cell_loads
+from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.run.prepare import planned_phases
+from tests.support.builders import key
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 LOADGEN = LoadgenDriver(Path("loadgen.jar"), Path("java"), "jdk")

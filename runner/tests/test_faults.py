@@ -8,23 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.alone.fork import AloneError
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.affinity import AffinityError
+from jdkmatrix.fork.faults import KINDS, LostUpdateError, code_of, faults, faults_of
+from jdkmatrix.fork.kernel import KernelError
+from jdkmatrix.fork.remote import RemoteError
+from jdkmatrix.fork.watchdog import DiskFullError, FloodError
 from jdkmatrix.host.cgroup_folders import CgroupError
-from jdkmatrix.measure.faults import KINDS, LostUpdateError, code_of, faults, faults_of
-from jdkmatrix.measure.kernel import KernelError
-from jdkmatrix.measure.watchdog import DiskFullError, FloodError
+from jdkmatrix.host.http import HttpError, NoAnswerError
 from jdkmatrix.probes.process import SutGoneError
-from jdkmatrix.records import Fork, Reason, Status, Window
-from jdkmatrix.sut.affinity import AffinityError
-from jdkmatrix.sut.http import HttpError, NoAnswerError
-from jdkmatrix.sut.proof import ProofError
-from jdkmatrix.sut.remote import RemoteError
-from jdkmatrix.sut.server import HungError, ServerError
-from tests.builders import fork, latency, load_result, pressure, sut_usage
-from tests.test_alone_campaign import fork as alone_fork
-from tests.test_alone_campaign import result as alone_result
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Window
+from jdkmatrix.servers.process import HungError, ServerError
+from jdkmatrix.servers.proof import ProofError
+from jdkmatrix.subjects.experiments.measurement import ProgramError
+from tests.support.builders import fork, latency, load_result, pressure, sut_usage
+from tests.support.experiment_campaign import fork as alone_fork
+from tests.support.experiment_campaign import result as alone_result
+from tests.support.records import altered
 
 
 def reasons(codes: Sequence[str]) -> tuple[Reason, ...]:
@@ -39,7 +42,7 @@ def ended(status: Status, ends: Sequence[str], gates: Sequence[str] = (), figure
     usage = sut_usage().model_copy(update={"cpu_us_per_request": figure, "cpu_s": figure, "cpu_share": figure})
     window = Window(index=1, t_s=figure, load=load, sut=usage, host=pressure(figure, figure), reasons=reasons(gates))
     changes = {"reasons": reasons(ends), "windows": (window,), "first_response_s": figure}
-    return fork(1, status).model_copy(update=changes)
+    return altered(fork(1, status), changes)
 
 
 @pytest.mark.parametrize("kind", [DriverError, RemoteError, AffinityError, CgroupError, KernelError, DiskFullError])
@@ -51,7 +54,7 @@ def test_what_the_host_or_the_measurement_did_is_a_fault(kind: type[MatrixError]
 @pytest.mark.parametrize(
     "kind",
     [HungError, ServerError, SutGoneError, FloodError, ProofError, LostUpdateError, HttpError, NoAnswerError,
-     AloneError, MatrixError],
+     ProgramError, MatrixError],
 )  # fmt: skip
 def test_what_the_server_did_is_a_result(kind: type[MatrixError]) -> None:
     assert faults_of(ended(Status.FAILED, [code_of(kind("it broke"))])) == ()

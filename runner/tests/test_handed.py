@@ -10,19 +10,19 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.handed import VARIABLE, handed_over
-from jdkmatrix.measure.assemble import Parts
-from jdkmatrix.measure.origins import origins, source_revision
-from jdkmatrix.measure.prepare import set_up_parts
-from jdkmatrix.plan import select_cells
-from jdkmatrix.project import find_project
-from jdkmatrix.provision.jdks.catalogue import load_catalogue
-from jdkmatrix.provision.jdks.resolve import Available
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.provision.liberty import Liberty, open_liberty
+from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, open_workloads
-from jdkmatrix.records import FlakeInput, PartOrigin, Provenance
-from tests.handed_parts import handed_parts
-from tests.project import ROOT
+from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
+from jdkmatrix.run.origins import origins, source_revision
+from jdkmatrix.run.plan import select_cells
+from jdkmatrix.run.prepare import set_up_parts
+from jdkmatrix.subjects.parts import Parts
+from tests.support.nix_parts import handed_parts
+from tests.support.project import ROOT
 
 
 def test_nothing_is_handed_over_in_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:

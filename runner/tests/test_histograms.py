@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.histograms import PERCENTILES, latency_from_histogram, merge
+from jdkmatrix.stats.histograms import PERCENTILES, latency_from_histogram, merge
 
 HOUR_NS = 3600 * 10**9
 # Two values of one bucket are at most this far apart: three significant digits.

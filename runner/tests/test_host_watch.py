@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.alone.host_watch import HostWatch, Moment, enclosing
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.host import Clocks, HostReading
 from jdkmatrix.records.experiments import MeasuredSpan
-from tests.builders import remote_stats
+from jdkmatrix.subjects.experiments.host_watch import HostWatch, Moment, enclosing
+from tests.support.builders import remote_stats
 
 CPUS = CpuSets(sut=(1,), driver=(), remote=(0,), overlapped=False, shares_cores=False)
 SECOND = 10**9

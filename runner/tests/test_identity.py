@@ -15,28 +15,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.alone.parts import AloneParts, assemble_alone
-from jdkmatrix.cell_loads import cell_loads
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2Driver
+from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure import assemble as assembling
-from jdkmatrix.measure import opening
-from jdkmatrix.measure.assemble import Parts, assemble
-from jdkmatrix.measure.code_version import NOT_MEASURING, PACKAGE, digest_of, modules
-from jdkmatrix.measure.draft import CellParts
-from jdkmatrix.measure.identity import changes, host_inputs, identity_of
-from jdkmatrix.measure.opening import Conditions
-from jdkmatrix.measure.pinning import AffinityPinner
-from jdkmatrix.provision.jdks.catalogue import load_catalogue
-from jdkmatrix.provision.jdks.resolve import Available
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.records import NO_SERVER, Calibration, CellKey, DriverFacts, HostFacts, PinningMethod
-from tests.builders import key
-from tests.report_fixture_facts import host_facts
+from jdkmatrix.records.forks import PinningMethod
+from jdkmatrix.records.loads import NO_SERVER, CellKey
+from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts
+from jdkmatrix.run import opening
+from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules
+from jdkmatrix.run.identity import changes, host_inputs, identity_of
+from jdkmatrix.run.opening import Conditions
+from jdkmatrix.subjects import parts as assembling
+from jdkmatrix.subjects.kinds import assemble
+from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.subjects.served.measurement import Served
+from tests.support.builders import key
+from tests.support.run_facts import host_facts
 
 ROOT = Path(__file__).parents[2]
 MATRIX = load_matrix(ROOT / "matrix.toml")
@@ -112,10 +115,9 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Parts:
     )
 
 
-def ready(parts: Parts) -> dict[CellKey, CellParts | AloneParts]:
+def ready(parts: Parts) -> dict[CellKey, CellParts]:
     cpus = dict.fromkeys(RUNS, CPUS)
-    served = dict(assemble(MATRIX, parts, cpus, CALIBRATION, PINNER))
-    return {**served, **dict(assemble_alone(MATRIX, parts, cpus, CALIBRATION, PINNER))}
+    return dict(assemble(MATRIX, parts, cpus, CALIBRATION, PINNER))
 
 
 def digests(
@@ -135,8 +137,9 @@ def test_what_calls_the_remote_system_is_told_and_is_part_of_the_identity(shared
     usual, by_socket = (
         found[key("virtual", workload=name, load="saturate-50")] for name in ("banking", "banking-socket")
     )
-    assert isinstance(usual, CellParts) and isinstance(by_socket, CellParts)
-    assert by_socket.instance.properties == {**usual.instance.properties, "jdkmatrix.remote.client": "socket"}
+    assert isinstance(usual.subject, Served) and isinstance(by_socket.subject, Served)
+    told = usual.subject.instance.properties
+    assert by_socket.subject.instance.properties == {**told, "jdkmatrix.remote.client": "socket"}
     assert by_socket.inputs["workload"]["client"] == "socket"
 
 
@@ -156,8 +159,7 @@ def test_the_remote_systems_jdk_decides_the_cells_that_call_it(shared: Parts) ->
     def inputs(version: str) -> dict[CellKey, Any]:
         parts = replace(shared, jdks={**shared.jdks, "temurin-21.0.8": replace(old, version=version)})
         cpus = dict.fromkeys(RUNS, CPUS)
-        made = {**dict(assemble(matrix, parts, cpus, CALIBRATION, PINNER)),
-                **dict(assemble_alone(matrix, parts, cpus, CALIBRATION, PINNER))}  # fmt: skip
+        made = dict(assemble(matrix, parts, cpus, CALIBRATION, PINNER))
         return {one: part.inputs for one, part in made.items()}
 
     before, after = inputs("21.0.8+9"), inputs("21.0.9+1")
@@ -264,8 +266,7 @@ ALLOWED = {
     "doctor.base": "reads and writes the kernel's files that an arm asks for; their values are in the identity",
     "doctor.tuned": "where such a value is kept to be put back",
     "doctor.tuning": "writes it, and puts it back",
-    "provision.jdks.identify": "the names of the two families of JVMs",
-    "provision.jdks.resolve": "where a JDK is; its version is in the identity",
+    "jdks.identify": "the names of the two families of JVMs",
     "provision.liberty": "where the server is and its options; version, hash and options are in the identity",
     "provision.workloads": "where our artefacts are; their hashes are in the identity",
 }
@@ -284,7 +285,7 @@ def test_all_that_is_imported_while_a_fork_is_measured_counts_or_is_known_not_to
     counted = {str(path.relative_to(PACKAGE)) for path in modules(PACKAGE)}
     outside: set[str] = set()
     seen: set[str] = set()
-    ahead = ["measure.fork", "alone.fork"]
+    ahead = ["fork.envelope", "subjects.served.measurement", "subjects.experiments.measurement"]
     while ahead:
         name = ahead.pop()
         as_path = name.replace(".", "/")
@@ -298,13 +299,14 @@ def test_all_that_is_imported_while_a_fork_is_measured_counts_or_is_known_not_to
             continue
         assert path in counted
         ahead += imported(PACKAGE / path)
-    assert {"measure/gates.py", "probes/host.py", "drivers/loadgen.py", "sut/server.py", "stats/steady.py"} <= seen
+    assert {"fork/gates.py", "probes/host.py", "drivers/loadgen.py", "servers/process.py", "stats/steady.py"} <= seen
     assert outside == set(ALLOWED)
 
 
 def test_a_module_that_is_loaded_while_a_fork_is_measured_is_found_by_its_imports() -> None:
     """The check above reads sources; this asks Python what it has loaded then."""
-    code = "import sys, jdkmatrix.measure.fork, jdkmatrix.alone.fork; print(*sys.modules, sep='\\n')"
+    forks = "jdkmatrix.subjects.served.measurement, jdkmatrix.subjects.experiments.measurement"
+    code = f"import sys, {forks}; print(*sys.modules, sep='\\n')"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     ours = [name.removeprefix("jdkmatrix.") for name in loaded if name.startswith("jdkmatrix.")]
     counted = {str(path.relative_to(PACKAGE).with_suffix("")).replace("/", ".") for path in modules(PACKAGE)}
@@ -313,17 +315,17 @@ def test_a_module_that_is_loaded_while_a_fork_is_measured_is_found_by_its_import
         if name.partition(".")[0] not in NOT_MEASURING and not {name, f"{name}.__init__"} & counted
     }  # fmt: skip
     assert missing == set()
-    assert "measure.gates" in ours
+    assert "fork.gates" in ours
 
 
 def test_the_code_counts_where_it_measures_and_only_there(tmp_path: Path) -> None:
-    for name in ("measure/fork.py", "report/page.py", "launch.py", "new/thing.py", "measure/note.txt"):
+    for name in ("fork/gates.py", "report/page.py", "launch.py", "new/thing.py", "fork/note.txt"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("one")
     first = digest_of(tmp_path)
-    for name, counts in {"measure/fork.py": True, "launch.py": True, "new/thing.py": True, "report/page.py": False,
-                         "measure/note.txt": False}.items():  # fmt: skip
+    for name, counts in {"fork/gates.py": True, "launch.py": True, "new/thing.py": True, "report/page.py": False,
+                         "fork/note.txt": False}.items():  # fmt: skip
         (tmp_path / name).write_text("two")
         assert (digest_of(tmp_path) != first) == counts, name
         (tmp_path / name).write_text("one")

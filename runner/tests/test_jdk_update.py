@@ -17,15 +17,15 @@ from typer.testing import CliRunner
 
 from jdkmatrix.cli.main import app
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks import net
-from jdkmatrix.provision.jdks.catalogue import Catalogue, JdkEntry, dump_catalogue, load_catalogue, parse_catalogue
-from jdkmatrix.provision.jdks.lookup import Question, question
-from jdkmatrix.provision.jdks.pins import alternatives, instead_of, why_fixed
-from jdkmatrix.provision.jdks.update import SYSTEMS, Verdict, difference, judge
-from jdkmatrix.provision.jdks.upstream.offers import Answer, Over, Pin, Unanswered
-from tests.jdks_doubles import FileServer
-from tests.project import ROOT, matrix
-from tests.upstream_doubles import (
+from jdkmatrix.jdks import net
+from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, dump_catalogue, load_catalogue, parse_catalogue
+from jdkmatrix.jdks.lookup import Question, question
+from jdkmatrix.jdks.pins import alternatives, instead_of, why_fixed
+from jdkmatrix.jdks.update import SYSTEMS, Verdict, difference, judge
+from jdkmatrix.jdks.upstream.offers import Answer, Over, Pin, Unanswered
+from tests.support.jdks_doubles import FileServer
+from tests.support.project import ROOT, matrix
+from tests.support.upstream_doubles import (
     AARCH64,
     BUG,
     KINDS,

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks import net
-from jdkmatrix.provision.jdks.catalogue import Archive, JdkEntry
-from jdkmatrix.provision.jdks.lookup import look_up, question
-from jdkmatrix.provision.jdks.update import SYSTEMS
-from jdkmatrix.provision.jdks.upstream import adoptium, oracle, semeru
-from jdkmatrix.provision.jdks.upstream.offers import MACHINES, Over, Unanswered, read_sha256
-from tests.jdks_doubles import FileServer
-from tests.upstream_doubles import (
+from jdkmatrix.jdks import net
+from jdkmatrix.jdks.catalogue import Archive, JdkEntry
+from jdkmatrix.jdks.lookup import look_up, question
+from jdkmatrix.jdks.update import SYSTEMS
+from jdkmatrix.jdks.upstream import adoptium, oracle, semeru
+from jdkmatrix.jdks.upstream.offers import MACHINES, Over, Unanswered, read_sha256
+from tests.support.jdks_doubles import FileServer
+from tests.support.upstream_doubles import (
     AARCH64,
     DATA,
     EA,

@@ -11,14 +11,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks.catalogue import (
-    Catalogue,
-    DebianSource,
-    PypiSource,
-    dump_catalogue,
-    load_catalogue,
-    this_system,
-)
+from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, PypiSource, dump_catalogue, load_catalogue, this_system
 
 JDKS_JSON = Path(__file__).parents[2] / "jdks.json"
 

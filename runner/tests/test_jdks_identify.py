@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks.identify import (
+from jdkmatrix.jdks.identify import (
     VendorName,
     VersionOutput,
     build_order,

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.launch import clean_environment
-from jdkmatrix.provision.jdks import debian
-from jdkmatrix.provision.jdks.catalogue import Catalogue, JdkEntry, PypiSource, load_catalogue, this_system
-from jdkmatrix.provision.jdks.resolve import Available, fetch, outlook, resolve
-from tests.jdks_doubles import file_server, sha256
+from jdkmatrix.host.launch import clean_environment
+from jdkmatrix.jdks import debian
+from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, PypiSource, load_catalogue, this_system
+from jdkmatrix.jdks.resolve import Available, fetch, outlook, resolve
+from tests.support.jdks_doubles import file_server, sha256
 
 pytestmark = pytest.mark.real
 CATALOGUE = load_catalogue(Path(__file__).parents[2] / "jdks.json")

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix import handed
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks import cache
-from jdkmatrix.provision.jdks.catalogue import Catalogue, JdkEntry, this_system
-from jdkmatrix.provision.jdks.outlook import ask
-from jdkmatrix.provision.jdks.resolve import Available, Unavailable, fetch, outlook, resolve
-from tests.handed_parts import handed_parts
-from tests.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
+from jdkmatrix.jdks import cache
+from jdkmatrix.jdks.availability import ask
+from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, this_system
+from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, outlook, resolve
+from jdkmatrix.provision import nix_parts
+from tests.support.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
+from tests.support.nix_parts import handed_parts
 
 GOOD = packed()
 
@@ -29,7 +29,7 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.delenv(handed.VARIABLE, raising=False)
+    monkeypatch.delenv(nix_parts.VARIABLE, raising=False)
     return tmp_path
 
 
@@ -203,8 +203,8 @@ def test_another_pin_is_another_jdk(server: FileServer) -> None:
 def test_two_processes_fetch_once(server: FileServer) -> None:
     wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
     program = (
-        "import sys; from jdkmatrix.provision.jdks.catalogue import JdkEntry;"
-        "from jdkmatrix.provision.jdks.resolve import fetch;"
+        "import sys; from jdkmatrix.jdks.catalogue import JdkEntry;"
+        "from jdkmatrix.jdks.resolve import fetch;"
         "print(fetch(JdkEntry.model_validate_json(sys.argv[1])).home)"
     )
     command = [sys.executable, "-c", program, wanted.model_dump_json()]
@@ -230,14 +230,14 @@ def test_the_order_of_sources(server: FileServer, tmp_path: Path, monkeypatch: p
     (on_host / "not-now").rename(on_host / "release")
     assert available(resolve(wanted, allow_fetch=True)).source == "cache"
     from_nix = fake_jdk(tmp_path / "store", VERSION)
-    monkeypatch.setenv(handed.VARIABLE, str(handed_parts(tmp_path, jdks={"test-jdk": from_nix})))
+    monkeypatch.setenv(nix_parts.VARIABLE, str(handed_parts(tmp_path, jdks={"test-jdk": from_nix})))
     found = available(resolve(wanted, allow_fetch=True))
     assert (found.source, found.home, found.version) == ("nix", from_nix, VERSION)
 
 
 def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = fake_jdk(tmp_path / "store", "21.0.1+1")
-    monkeypatch.setenv(handed.VARIABLE, str(handed_parts(tmp_path, jdks={"test-jdk": other})))
+    monkeypatch.setenv(nix_parts.VARIABLE, str(handed_parts(tmp_path, jdks={"test-jdk": other})))
     found = resolve(entry(), allow_fetch=True)
     assert isinstance(found, Unavailable)
     assert found.reason.startswith(f"nix: {tmp_path}/store says 21.0.1+1; the catalogue says")
@@ -261,7 +261,7 @@ def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pyte
 def test_what_nix_does_not_hand_over_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: JdkEntry, why: str
 ) -> None:
-    monkeypatch.setenv(handed.VARIABLE, str(handed_parts(tmp_path)))
+    monkeypatch.setenv(nix_parts.VARIABLE, str(handed_parts(tmp_path)))
     found = resolve(wanted, allow_fetch=True)
     assert isinstance(found, Unavailable)
     assert found.reason.startswith(why)

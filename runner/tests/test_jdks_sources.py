@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.jdks import host
+from jdkmatrix.jdks.catalogue import JdkEntry
 from jdkmatrix.provision.debian.sources import (
     AptSource,
     debian_archive,
@@ -14,9 +16,7 @@ from jdkmatrix.provision.debian.sources import (
     parse_one_line,
     read_sources,
 )
-from jdkmatrix.provision.jdks import host
-from jdkmatrix.provision.jdks.catalogue import JdkEntry
-from tests.jdks_doubles import entry, fake_jdk
+from tests.support.jdks_doubles import entry, fake_jdk
 
 ONE_LINE = """\
 # deb http://old.example/debian bookworm main

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.jdks.catalogue import load_catalogue
-from jdkmatrix.provision.jdks.resolve import Available, resolve
-from jdkmatrix.sut.jvm import parse_flags, read_flags
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.jvm import parse_flags, read_flags
+from jdkmatrix.jdks.resolve import Available, resolve
 
 LISTING = """[Global flags]
       int ActiveProcessorCount = -1     {product} {default}

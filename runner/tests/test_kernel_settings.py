@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.doctor.base import Host
-from jdkmatrix.measure.kernel import KernelError, cannot_set, kernel_settings
-from tests.doctor_host import make_host, read, write
+from jdkmatrix.fork.kernel import KernelError, cannot_set, kernel_settings
+from tests.support.doctor_host import make_host, read, write
 
 SWAPPINESS = "/proc/sys/vm/swappiness"
 ASLR = "/proc/sys/kernel/randomize_va_space"

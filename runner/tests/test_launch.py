@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from jdkmatrix import launch
+from jdkmatrix.host import launch
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float = 20) -> None:
@@ -76,7 +76,7 @@ def test_kill_9_of_the_parent_ends_the_program(tmp_path: Path) -> None:
     parent.write_text(
         textwrap.dedent("""\
         import sys, time
-        from jdkmatrix import launch
+        from jdkmatrix.host import launch
         child = launch.spawn(["sleep", "600"], cpus=[])
         print(child.pid, flush=True)
         time.sleep(600)

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.parts import Limits
+from jdkmatrix.config.tables import Limits
+from jdkmatrix.fork.limit_outcome import outcomes
+from jdkmatrix.fork.limit_watch import Sighting, Usage, exceeded, held_back
 from jdkmatrix.host.cgroup_cpuset import cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limit_groups import LimitCounters, limit_groups
 from jdkmatrix.host.limits import CONTROLLERS, LimitHost, V1Place, plan_limits, read_limit_host
-from jdkmatrix.measure.limit_outcome import outcomes
-from jdkmatrix.measure.limit_watch import Sighting, Usage, exceeded, held_back
-from tests.cgroup_doubles import MadeUpKernel
+from tests.support.cgroup_doubles import MadeUpKernel
 
 ALL = Limits(threads_max=200, memory_bytes_max=300 << 20, open_files_max=512)
 NOTHING = LimitHost(unified=None, v1={}, pinned=None, open_files_hard=4096, may_raise_files=False)

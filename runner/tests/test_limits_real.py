@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix import launch
-from jdkmatrix.config.parts import Limits
+from jdkmatrix.config.tables import Limits
+from jdkmatrix.fork.limit_outcome import outcomes
+from jdkmatrix.fork.limit_watch import LimitWatch
+from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import LimitHost, plan_limits, read_limit_host
-from jdkmatrix.measure.limit_outcome import outcomes
-from jdkmatrix.measure.limit_watch import LimitWatch
 from jdkmatrix.provision import hosttools
-from jdkmatrix.records.limits import Outcome
+from jdkmatrix.records.limits import LimitHit
 
 pytestmark = pytest.mark.real
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
@@ -76,7 +76,7 @@ def own_groups() -> list[Path]:
 
 def run_greedy(
     java: tuple[Path, Path], what: str, limits: Limits, host: LimitHost, log: Path
-) -> tuple[int, list[Outcome]]:
+) -> tuple[int, list[LimitHit]]:
     binary, folder = java
     plan = plan_limits(limits, host)
     command = [str(binary), "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto", "-cp", str(folder), "Greedy", what]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import ROOT
-from tests.workflow_steps import WORKFLOWS
+from tests.support.project import ROOT
+from tests.support.workflow_steps import WORKFLOWS
 
 NOT_OURS = {".git", ".venv", ".build", "results", "site", "target"}
 FAULTY = """

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.measure.gates import (
+from jdkmatrix.fork.gates import (
     Means,
     burn_off,
     ended_overloaded,
@@ -21,8 +21,12 @@ from jdkmatrix.measure.gates import (
     window_reasons,
     window_shortfalls,
 )
-from jdkmatrix.measure.identity import identity_of
-from jdkmatrix.measure.warmup import (
+from jdkmatrix.records.forks import BurnCheck
+from jdkmatrix.records.loads import CellLoad, Errors, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Warmup, WarmupWindow, Window
+from jdkmatrix.run.identity import identity_of
+from jdkmatrix.subjects.served.warmup import (
     Gate,
     ahead_s,
     is_moderate_over,
@@ -34,22 +38,8 @@ from jdkmatrix.measure.warmup import (
     time_to_steady,
     why_not_steady,
 )
-from jdkmatrix.measure.windows import Windows, rate_words
-from jdkmatrix.records import (
-    BurnCheck,
-    CellLoad,
-    Errors,
-    RampedLoad,
-    RateLoad,
-    Reason,
-    SaturateLoad,
-    Status,
-    StepsLoad,
-    Warmup,
-    WarmupWindow,
-    Window,
-)
-from tests.builders import load_result, pressure, remote_stats, sut_usage, warmup_window
+from jdkmatrix.subjects.served.windows import Windows, rate_words
+from tests.support.builders import load_result, pressure, remote_stats, sut_usage, warmup_window
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 RULES = MATRIX.warmup.model_copy(

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.probes.attribution import JvmAccount, attribute
+from jdkmatrix.probes.jcmd import Answer
 from jdkmatrix.probes.memory import NMT_IS_OFF, account
 from jdkmatrix.probes.memory_map import MappedRange, MemoryMap, Region, Regions, parse_smaps, pieces_of
 from jdkmatrix.probes.native_memory import (
@@ -21,9 +22,8 @@ from jdkmatrix.probes.native_memory import (
     parse_native_memory,
     parse_system_map,
 )
-from jdkmatrix.records import Gauges
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading, NativeCategory
-from jdkmatrix.sut.jcmd import Answer
+from jdkmatrix.records.windows import Gauges
 
 SAMPLES = Path(__file__).parent / "samples/memory"
 GAUGES = Gauges(

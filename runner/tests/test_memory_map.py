@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.probes.memory_map import (
-    MappedRange,
-    Range,
-    Region,
-    Regions,
-    cut,
-    parse_smaps,
-    pieces_of,
-    share_out,
-)
+from jdkmatrix.probes.memory_map import MappedRange, Range, Region, Regions, cut, parse_smaps, pieces_of, share_out
 
 SAMPLES = Path(__file__).parent / "samples/memory"
 SMAPS = """\

@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix import launch
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.host import launch
+from jdkmatrix.host.http import Connection
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.resolve import Available, resolve
 from jdkmatrix.probes.memory import MemorySampler, read_memory
 from jdkmatrix.probes.native_memory import Origin
 from jdkmatrix.probes.process import SutGoneError
-from jdkmatrix.project import find_project
 from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.jdks.catalogue import load_catalogue
-from jdkmatrix.provision.jdks.resolve import Available, resolve
 from jdkmatrix.provision.liberty import FEATURE_SETS, provision_liberty
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
-from jdkmatrix.sut.http import Connection
-from jdkmatrix.sut.instance import Instance
-from jdkmatrix.sut.server import ServerProcess
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.servers.process import ServerProcess
 
 pytestmark = pytest.mark.real
 RULES = load_matrix(find_project().matrix).server.model_copy(update={"first_response_timeout_s": 90})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jdkmatrix.measure.observe import backlog_s
-from jdkmatrix.records import Errors, LoadResult, RateLoad
-from tests.builders import load_result
+from jdkmatrix.records.loads import Errors, LoadResult, RateLoad
+from jdkmatrix.subjects.served.observe import backlog_s
+from tests.support.builders import load_result
 
 
 @pytest.mark.parametrize(

@@ -17,22 +17,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix import launch
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.base import Driver
+from jdkmatrix.fork.affinity import astray
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.fork_record import CellParts, ForkSetup
+from jdkmatrix.fork.pinning import AffinityPinner, CgroupPinner, Pinner, Role, pinning
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.draft import ForkSetup
-from jdkmatrix.measure.fork import measure_fork
-from jdkmatrix.measure.pinning import AffinityPinner, CgroupPinner, Pinner, Role, pinning
-from jdkmatrix.plan import PlannedFork
-from jdkmatrix.records import CellKey, Fork, Status
-from jdkmatrix.sut.affinity import astray
-from jdkmatrix.sut.instance import Instance
-from jdkmatrix.sut.server import Launch
-from tests.cgroup_doubles import MadeUpKernel
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellKey, SaturateLoad
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.servers.process import Launch
+from jdkmatrix.subjects.served.measurement import Served
+from tests.support.cgroup_doubles import MadeUpKernel
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 SUT, DRIVER = ALLOWED[-1], ALLOWED[0]
@@ -164,23 +167,32 @@ class EndsAtOnce:
 def fork_with(pinner: Pinner, folder: Path) -> Fork:
     matrix = load_matrix(Path(__file__).parents[2] / "matrix.toml")
     key = CellKey(workload="mp-ping", jdk="x", executor="liberty", cpus=1, burn_us=0, load="saturate-50")
+    served = Served(
+        load=SaturateLoad(connections=50),
+        driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
+        instance=cast(Instance, EndsAtOnce()),
+        workload=matrix.workloads[key.workload],
+        mix=None,
+        calibration=None,
+    )
+    parts = CellParts(
+        subject=served,
+        cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False),
+        burn_rounds=0,
+        jvm_flags={},
+        kernel={},
+        remote=None,
+        inputs={},
+    )
     setup = ForkSetup(
         planned=PlannedFork(key, fork=1, position=1, sequence=1),
-        load=matrix.loads[key.load],
+        parts=parts,
         matrix=matrix,
         windows=1,
         window_s=1.0,
         precision=0.05,
         irq_time_accounting=None,
-        burn_rounds=0,
-        cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False),
         pinner=pinner,
-        driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
-        instance=cast(Instance, EndsAtOnce()),
-        kernel={},
-        workload=matrix.workloads[key.workload],
-        remote=None,
-        mix=None,
         scratch=folder / "scratch",
         log_dir=folder / "logs",
         log_prefix="../logs",

@@ -15,9 +15,10 @@ from jdkmatrix.config.executors import needs_no_server
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.plan import PlannedFork, blocks_of, make_plan, order_forks, select_cells
-from jdkmatrix.records import CellKey
-from tests.builders import key
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.run.plan import blocks_of, make_plan, order_forks, select_cells
+from tests.support.builders import key
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 

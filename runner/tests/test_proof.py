@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jdkmatrix.sut.proof import ProofError, Whoami, judge
+from jdkmatrix.servers.proof import ProofError, Whoami, judge
 
 
 def answers(executor: str, *, virtual: bool, threads: int, count: int = 20) -> list[Whoami]:

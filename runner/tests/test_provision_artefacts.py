@@ -11,8 +11,8 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.project import find_project
 from jdkmatrix.provision.artefacts import Artefact, Lock, fetch, forget, load_lock, maven_repository
+from jdkmatrix.provision.project import find_project
 
 CONTENT = b"an archive"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.project import find_project
 from jdkmatrix.provision import artefacts
 from jdkmatrix.provision.liberty import FEATURE_SETS, features, parse_options, provision_liberty
+from jdkmatrix.provision.project import find_project
 
 ROOT = find_project().root
 CONFIG = ROOT / "workloads" / "liberty"

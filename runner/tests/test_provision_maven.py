@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.project import find_project
 from jdkmatrix.provision import artefacts, maven
+from jdkmatrix.provision.project import find_project
 
 ROOT = find_project().root
 pytestmark = pytest.mark.real

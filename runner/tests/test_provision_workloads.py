@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.project import find_project
 from jdkmatrix.provision import maven
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
 
 ROOT = find_project().root

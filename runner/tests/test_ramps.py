@@ -7,47 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.records import CellRecord, Fork, Interval, RampedLoad, Sample, Window
-from jdkmatrix.report.cellstats import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, Cells, metrics_of
+from jdkmatrix.figures.metrics import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, leading_by_block, metrics_of
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.loads import RampedLoad
+from jdkmatrix.records.windows import Window
+from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from jdkmatrix.stats.figures import leading_by_block
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
-from tests.report_fixtures import Shape, synthetic_run
-
-LEVEL = RampedLoad(points=((0, 100), (10, 1000), (30, 1000)), connections=100, warmup_rps=50)
-RISING = RampedLoad(points=((0, 100), (30, 3100)), connections=100, warmup_rps=50)
-STARTED_S = 20.0  # of the load, since the start of the process
-
-
-def with_ramp(fork: Fork, load: RampedLoad, *, lag_s: float, capacity_rps: float) -> Fork:
-    """SYNTHETIC: throughput follows the rate `lag_s` late, up to a capacity beyond which p99 grows; one CPU second per
-    1,000 requests, and twice that in the first half of the level stretch."""
-    intervals = []
-    cpu_s = [0.0]
-    for second in range(1, int(load.duration_s) + 1):
-        rate_rps = load.rate_at(second)
-        done = min(load.rate_at(max(0.0, second - lag_s)), capacity_rps)
-        p99_us = 1000.0 if rate_rps <= capacity_rps else 1000.0 * (1 + rate_rps - capacity_rps)
-        intervals.append(
-            Interval(t_s=second, completed=round(done), errors=0, p50_us=p99_us / 2, p99_us=p99_us, max_us=p99_us * 2)
-        )
-        cpu_s.append(cpu_s[-1] + round(done) / (1000 if second > 20 else 500))
-    like = fork.windows[0]
-    result = like.load.model_copy(
-        update={"load": load.ramp, "intervals": tuple(intervals), "duration_s": load.duration_s, "due": 10}
-    )
-    window = like.model_copy(update={"t_s": STARTED_S, "load": result, "reasons": ()})
-    samples = tuple(_sample(fork.samples[0], STARTED_S - 0.5 + i, cpu_s, i) for i in range(len(cpu_s) + 1))
-    return fork.model_copy(update={"windows": (window,), "samples": samples})
-
-
-def _sample(like: Sample, t_s: float, cpu_s: list[float], i: int) -> Sample:
-    """Half a second off the driver's seconds, as samples are."""
-    known = cpu_s[min(i, len(cpu_s) - 1)]
-    before = cpu_s[max(0, min(i - 1, len(cpu_s) - 1))]
-    return like.model_copy(update={"t_s": t_s, "cpu_s": (known + before) / 2})
+from tests.support.ramped_runs import LEVEL, RISING, with_ramp
+from tests.support.records import altered
+from tests.support.served_runs import Shape, synthetic_run
 
 
 def ramped(tmp_path: Path, load: RampedLoad) -> LoadedRun:
@@ -85,24 +56,24 @@ def test_the_steady_part_is_the_second_half_of_the_level_stretch(tmp_path: Path)
 
 def test_a_backlog_that_is_worked_off_is_no_steady_throughput(tmp_path: Path) -> None:
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    window = fork.windows[0]
+    window = fork.served.windows[0]
     late = tuple(
         one.model_copy(update={"completed": 1500 if 12 <= one.t_s <= 23 else one.completed})
         for one in window.load.intervals
     )
     changed = window.model_copy(update={"load": window.load.model_copy(update={"intervals": late})})
-    behind = fork.model_copy(update={"windows": (changed,)})
+    behind = altered(fork, {"windows": (changed,)})
     assert backlog_until_s(seconds_of(behind)) == 23
     steady = steady_part(behind)
     assert steady is not None
     assert steady.throughput_rps == 1000
     never = tuple(one.model_copy(update={"completed": 1500}) for one in window.load.intervals)
     drowned = window.model_copy(update={"load": window.load.model_copy(update={"intervals": never})})
-    assert steady_part(fork.model_copy(update={"windows": (drowned,)})) is None
+    assert steady_part(altered(fork, {"windows": (drowned,)})) is None
 
 
 def test_without_samples_there_is_a_throughput_and_no_cpu(tmp_path: Path) -> None:
-    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0].model_copy(update={"samples": ()})
+    fork = altered(cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0], {"samples": ()})
     steady = steady_part(fork)
     assert steady is not None
     assert (steady.throughput_rps, steady.cpu_us_per_request) == (1000, None)
@@ -117,12 +88,12 @@ def test_a_ramp_that_does_not_end_level_is_read_by_its_knee(tmp_path: Path) -> N
 
 def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_shorter(tmp_path: Path) -> None:
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    window = fork.windows[0]
+    window = fork.served.windows[0]
     *first, last = window.load.intervals
     short = last.model_copy(update={"t_s": 29.5, "completed": 500})
     result = window.load.model_copy(update={"intervals": (*first, short)})
     changed: Window = window.model_copy(update={"load": result})
-    assert seconds_of(fork.model_copy(update={"windows": (changed,)}))[-1].completed_rps == pytest.approx(1000)
+    assert seconds_of(altered(fork, {"windows": (changed,)}))[-1].completed_rps == pytest.approx(1000)
 
 
 @pytest.mark.parametrize("load", [LEVEL, RISING])

@@ -11,32 +11,32 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.alone.fork import AloneSetup, measure_alone
-from jdkmatrix.alone.host_watch import Moment, Stretch, enclosing
-from jdkmatrix.alone.parts import assemble_alone
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.pinning import AffinityPinner
+from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.assemble import Parts
-from jdkmatrix.measure.pinning import AffinityPinner
-from jdkmatrix.measure.prepare import set_up_parts
-from jdkmatrix.plan import PlannedFork
-from jdkmatrix.project import Project
-from jdkmatrix.records import (
-    NO_SERVER,
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.experiments import (
     BurnResult,
-    Calibration,
-    CellKey,
-    ExperimentFork,
     ExperimentResult,
     FanoutResult,
+    MeasuredSpan,
     PinningResult,
     SpawnResult,
-    Status,
 )
-from jdkmatrix.records.experiments import MeasuredSpan
-from tests.project import make_project
-from tests.real_parts import Silent
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import NO_SERVER, CellKey
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.run import Calibration
+from jdkmatrix.run.prepare import set_up_parts
+from jdkmatrix.subjects.experiments.host_watch import Moment, Stretch, enclosing
+from jdkmatrix.subjects.kinds import assemble
+from jdkmatrix.subjects.parts import Parts
+from tests.support.project import make_project
+from tests.support.real_parts import Silent
 
 pytestmark = pytest.mark.real
 
@@ -103,27 +103,27 @@ def cell(workload: str, jdk: str, executor: str, load: str, burn_us: int = 0) ->
     )
 
 
-def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> ExperimentFork:
+def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> Fork:
     mine: Sequence[int] = sorted(os.sched_getaffinity(0))
     cpus = CpuSets(sut=(mine[-1],), driver=(), remote=(mine[0],), overlapped=False, shares_cores=False)
     calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
     pinner = AffinityPinner("not tried in this test")
-    ((_, made),) = assemble_alone(matrix, parts, {key: cpus}, calibration, pinner)
+    ((_, made),) = assemble(matrix, parts, {key: cpus}, calibration, pinner)
     log_dir = folder / "logs"
     log_dir.mkdir(exist_ok=True)
-    setup = AloneSetup(
-        planned=PlannedFork(key, fork=1, position=1, sequence=1), load=matrix.task_loads[key.load], matrix=matrix,
-        duration_s=DURATION_S, precision=0.05, irq_time_accounting=None, parts=made,
+    setup = ForkSetup(
+        planned=PlannedFork(key, fork=1, position=1, sequence=1), matrix=matrix, windows=1, window_s=DURATION_S,
+        scratch=folder / "scratch", precision=0.05, irq_time_accounting=None, parts=made,
         pinner=pinner, log_dir=log_dir, log_prefix="../logs",
     )  # fmt: skip
-    return measure_alone(setup, Silent())
+    return measure_fork(setup, Silent())
 
 
-def told(fork: ExperimentFork) -> ExperimentResult:
+def told(fork: Fork) -> ExperimentResult:
     """What it said; the host's noise is not what these tests are about."""
     assert fork.status is not Status.FAILED, fork.reasons
-    assert fork.result is not None
-    return fork.result
+    assert fork.experiment.result is not None
+    return fork.experiment.result
 
 
 def pinning(matrix: Matrix, parts: Parts, inside: str, jdk: str, folder: Path) -> PinningResult:
@@ -239,7 +239,7 @@ def test_the_host_is_judged_by_what_it_did_while_the_program_measured(
         chosen.append((moments, enclosing(moments, span)))
         return chosen[-1][1]
 
-    monkeypatch.setattr("jdkmatrix.alone.fork.enclosing", spy)
+    monkeypatch.setattr("jdkmatrix.subjects.experiments.measurement.enclosing", spy)
     fork = run(matrix, parts, cell(workload, FREE, executor, load, burn_us=500), tmp_path)
     found = told(fork)
     ((moments, stretch),) = chosen
@@ -247,7 +247,7 @@ def test_the_host_is_judged_by_what_it_did_while_the_program_measured(
     assert span is not None and found.seen is not None
     assert moments[0].monotonic_ns < stretch.before.monotonic_ns <= span.start_monotonic_ns, "not its start"
     assert span.end_monotonic_ns <= stretch.after.monotonic_ns <= moments[-1].monotonic_ns
-    assert fork.host_span_s == pytest.approx(stretch.duration_s)
+    assert fork.experiment.host_span_s == pytest.approx(stretch.duration_s)
     used_ns = [stretch.before.program_cpu_ns, stretch.after.program_cpu_ns, moments[-1].program_cpu_ns]
     assert 0 < used_ns[0] < used_ns[1] <= used_ns[2]
     if isinstance(found, BurnResult | PinningResult):

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.parts import Limits, RemoteAnswers
-from jdkmatrix.measure.assemble import Parts
-from jdkmatrix.measure.draft import ForkSetup, RemoteParts
-from jdkmatrix.measure.fork import measure_fork
-from jdkmatrix.project import Project
-from jdkmatrix.provision.jdks.resolve import Available
-from jdkmatrix.records import RampedLoad
+from jdkmatrix.config.tables import Limits, RemoteAnswers
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.fork_record import ForkSetup, RemoteParts
+from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.loads import RampedLoad
 from jdkmatrix.records.memory import UNATTRIBUTED
+from jdkmatrix.servers.applications import BANKING_ACCOUNTS
 from jdkmatrix.stats.ramps import seconds_of
-from jdkmatrix.sut.applications import BANKING_ACCOUNTS
-from tests.project import make_project
-from tests.real_parts import Silent, key, parts_of, setup_of
+from jdkmatrix.subjects.parts import Parts
+from tests.support.project import make_project
+from tests.support.real_parts import Silent, key, parts_of, setup_of, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -43,31 +43,31 @@ def banking(project: Project, parts: Parts, folder: Path, executor: str, mix: st
     setup = setup_of(project, parts, cell, folder, feature_set="restfulWS-3.1-jsonb-3.0-servlet-6.0")
     driver_jdk = parts.jdks[setup.matrix.driver.jdk]
     assert isinstance(driver_jdk, Available)
-    return replace(
+    instance = subject_of(setup).instance
+    workload = setup.matrix.workloads["banking-servlet"]
+    served = with_subject(
         setup,
         load=RAMP,
-        cpu_sets=replace(setup.cpu_sets, remote=setup.cpu_sets.driver),
         instance=replace(
-            setup.instance,
+            instance,
             application="banking",
             properties={BANKING_ACCOUNTS: "1000"},
-            jvm_options=(*setup.instance.jvm_options, "-XX:NativeMemoryTracking=summary"),
+            jvm_options=(*instance.jvm_options, "-XX:NativeMemoryTracking=summary"),
         ),
-        workload=setup.matrix.workloads["banking-servlet"].model_copy(update={"limits": limits, "memory_every_s": 2.0}),
-        remote=RemoteParts(
-            parts.workloads.remote_jar,
-            driver_jdk.home / "bin" / "java",
-            RemoteAnswers(size_bytes=256),
-        ),
+        workload=workload.model_copy(update={"limits": limits, "memory_every_s": 2.0}),
         mix=setup.matrix.mixes[mix].below("/banking/servlet", ""),
     )
+    cpus = served.parts.cpu_sets
+    java = driver_jdk.home / "bin" / "java"
+    remote = RemoteParts(parts.workloads.remote_jar, java, RemoteAnswers(size_bytes=256))
+    return replace(served, parts=replace(served.parts, cpu_sets=replace(cpus, remote=cpus.driver), remote=remote))
 
 
 def test_a_ramp_on_the_bank(project: Project, parts: Parts, tmp_path: Path) -> None:
     limits = Limits(threads_max=2000, memory_bytes_max=4_000_000_000, open_files_max=4096)
     fork = measure_fork(banking(project, parts, tmp_path, "virtual", "bank-day", limits), Silent())
     assert fork.usable, fork.reasons
-    window = fork.windows[0]
+    window = fork.served.windows[0]
     assert window.load.load == RAMP.ramp
     assert window.load.errors.total == window.load.non_2xx == 0
     assert window.served is not None
@@ -81,11 +81,11 @@ def test_a_ramp_on_the_bank(project: Project, parts: Parts, tmp_path: Path) -> N
     assert window.remote.in_flight_peak >= 2, "delays are as asked for once the server is warm"
     slowest = window.load.uncorrected
     assert slowest is not None and slowest.min_us >= DELAY_US
-    assert fork.audit is not None
-    assert fork.audit.conserved and fork.audit.transfers_done > 0
+    assert fork.served.audit is not None
+    assert fork.served.audit.conserved and fork.served.audit.transfers_done > 0
     assert {one.limit for one in fork.limits} == {"threads", "memory", "open files"}
     assert fork.outcomes == ()
-    last = fork.memory[-1]
+    last = fork.served.memory[-1]
     assert sum(last.resident.values()) == last.rss_bytes
     assert last.missing or last.resident.get(UNATTRIBUTED, 0) <= 0.1 * last.rss_bytes
     assert fork.remote_command
@@ -95,7 +95,7 @@ def test_a_thread_for_each_request_in_a_box_that_is_too_small(project: Project, 
     """Idle it has about 45 threads; the highest rate asks for 600 × 0.1 s more, and the box leaves it fewer."""
     setup = banking(project, parts, tmp_path, "platform", "forward", Limits(threads_max=75))
     steep = RAMP.model_copy(update={"connections": 200, "points": ((0, 20), (2, 600), (3, 600), (4, 20), (5, 20))})
-    fork = measure_fork(replace(setup, load=steep), Silent())
+    fork = measure_fork(with_subject(setup, load=steep), Silent())
     assert [outcome.code for outcome in fork.outcomes] == ["threads-limit"], fork.reasons
     assert any(reason.code == "threads-limit" for reason in fork.reasons)
     assert fork.limits[0].maximum == 75

@@ -11,15 +11,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jdkmatrix.measure.draft import ForkSetup
-from jdkmatrix.measure.fork import measure_fork
-from jdkmatrix.measure.prepare import Parts
-from jdkmatrix.project import Project
-from jdkmatrix.records import Fork, Status
-from jdkmatrix.sut.applications import application_of
-from jdkmatrix.sut.http import Connection, HttpError
-from tests.project import make_project
-from tests.real_parts import Silent, key, parts_of, setup_of
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.host.http import Connection, HttpError
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.run.prepare import Parts
+from jdkmatrix.servers.applications import application_of
+from tests.support.project import make_project
+from tests.support.real_parts import Silent, key, parts_of, setup_of
 
 pytestmark = pytest.mark.real
 
@@ -78,14 +79,14 @@ def test_a_server_that_dies(project: Project, parts: Parts, tmp_path: Path) -> N
     setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
     fork = measure_fork(setup, Once(lambda: server_process().kill()))
     assert_failed(fork, "server", "killed by signal 9")
-    assert fork.first_response_s is not None
+    assert fork.served.first_response_s is not None
 
 
 def test_a_driver_that_is_killed_and_the_fork_after_it(project: Project, parts: Parts, tmp_path: Path) -> None:
     setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path / "broken")
     fork = measure_fork(setup, Once(lambda: driver_process().kill()))
     assert_failed(fork, "driver")
-    assert fork.windows == ()
+    assert fork.served.windows == ()
     after = measure_fork(setup_of(project, parts, key("temurin-25", "liberty"), tmp_path / "after"), Silent())
     assert after.usable, after.reasons
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
 from jdkmatrix.config.executors import is_virtual
-from jdkmatrix.measure.draft import ForkSetup
-from jdkmatrix.measure.fork import measure_fork
-from jdkmatrix.measure.prepare import Parts
-from jdkmatrix.project import Project
-from jdkmatrix.records import CapacityLoad, Fork, Gauges, RateLoad, Status
-from jdkmatrix.sut.instance import Instance
-from jdkmatrix.sut.proof import place_of
-from tests.project import make_project
-from tests.real_parts import ROUNDS_PER_US, Silent, key, parts_of, setup_of
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CapacityLoad, RateLoad
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.windows import Gauges
+from jdkmatrix.run.prepare import Parts
+from jdkmatrix.servers.proof import place_of
+from tests.support.project import make_project
+from tests.support.real_parts import ROUNDS_PER_US, Silent, key, parts_of, setup_of, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -39,9 +41,9 @@ def parts(project: Project) -> Parts:
 
 def assert_measured(fork: Fork) -> None:
     assert fork.usable, fork.reasons
-    assert fork.proof is not None
-    assert fork.proof.virtual == is_virtual(fork.proof.executor)
-    window = fork.windows[0]
+    assert fork.served.proof is not None
+    assert fork.served.proof.virtual == is_virtual(fork.served.proof.executor)
+    window = fork.served.windows[0]
     assert window.valid, window.reasons
     assert window.load.completed > 0
     assert window.load.errors.total == window.load.non_2xx == 0
@@ -50,11 +52,11 @@ def assert_measured(fork: Fork) -> None:
     served = window.served
     assert served is not None
     assert served.begun >= window.load.completed
-    assert served.on(place_of(fork.proof.executor)) == served.begun
-    if fork.proof.executor in ("virtual", "platform"):
+    assert served.on(place_of(fork.served.proof.executor)) == served.begun
+    if fork.served.proof.executor in ("virtual", "platform"):
         assert served.threads_started is not None and served.threads_started >= served.begun
-    assert fork.samples
-    assert_gauges(fork.proof.executor, [sample.gauges for sample in fork.samples])
+    assert fork.served.samples
+    assert_gauges(fork.served.proof.executor, [sample.gauges for sample in fork.served.samples])
     assert {"messages.log", "console.log"} <= fork.logs.keys()
 
 
@@ -77,27 +79,27 @@ def test_microprofile_burn_and_a_constant_rate(project: Project, parts: Parts, t
     cell = key("temurin-25", "virtual", workload="mp-ping-mp61", burn_us=100)
     setup = setup_of(project, parts, cell, tmp_path, feature_set="microProfile-6.1")
     load = RateLoad(rate_rps=500, connections=5)
-    fork = measure_fork(ForkSetup(**{**vars(setup), "load": load}), Silent())
+    fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
-    result = fork.windows[0].load
+    result = fork.served.windows[0].load
     assert result.due is not None
     assert result.due == pytest.approx(500, abs=5)
     assert result.corrected is not None
-    assert fork.burn_check is not None
-    assert fork.burn_check.rounds == 100 * ROUNDS_PER_US
-    assert fork.burn_check.best_us > 0
+    assert fork.served.burn_check is not None
+    assert fork.served.burn_check.rounds == 100 * ROUNDS_PER_US
+    assert fork.served.burn_check.best_us > 0
 
 
 def test_a_search_for_the_capacity(project: Project, parts: Parts, tmp_path: Path) -> None:
     """Any request may take so long, and the server is cold: what is found means nothing, its bounds do."""
     setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
     load = CapacityLoad(connections=5, p99_max_us=1e9, floor_share=0.01, resolution=0.9, step_s=0.5)
-    fork = measure_fork(ForkSetup(**{**vars(setup), "load": load}), Silent())
+    fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
-    assert fork.windows[0].load.load == load.in_windows
-    found = fork.capacity
+    assert fork.served.windows[0].load.load == load.in_windows
+    found = fork.served.capacity
     assert found is not None
-    assert found.ceiling_rps == pytest.approx(fork.windows[0].load.throughput_rps)
+    assert found.ceiling_rps == pytest.approx(fork.served.windows[0].load.throughput_rps)
     assert found.steps[0].rate_rps == pytest.approx(found.ceiling_rps / 100)
     assert found.steps[0].held, found.steps[0].window
     assert all(step.window.load.load.kind == "rate" and step.window.load.corrected for step in found.steps)
@@ -107,12 +109,12 @@ def test_a_search_for_the_capacity(project: Project, parts: Parts, tmp_path: Pat
 
 def test_an_executor_that_is_not_the_cells_fails_the_fork(project: Project, parts: Parts, tmp_path: Path) -> None:
     setup = setup_of(project, parts, key("temurin-25", "virtual"), tmp_path)
-    other = Instance(**{**vars(setup.instance), "executor": "cached"})
-    fork = measure_fork(ForkSetup(**{**vars(setup), "instance": other}), Silent())
+    other = replace(subject_of(setup).instance, executor="cached")
+    fork = measure_fork(with_subject(setup, instance=other), Silent())
     assert fork.status is Status.FAILED
     assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
     assert 'did not run on "virtual"' in fork.reasons[0].message
-    assert fork.windows == ()
+    assert fork.served.windows == ()
 
 
 def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
@@ -120,9 +122,9 @@ def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
 ) -> None:
     """Both serve from platform threads; only the first proof, by answers, is left out."""
     setup = setup_of(project, parts, key("temurin-25", "cached"), tmp_path)
-    other = Instance(**{**vars(setup.instance), "executor": "liberty"})
-    monkeypatch.setattr("jdkmatrix.measure.fork.prove_executor", lambda *_, **__: None)
-    fork = measure_fork(ForkSetup(**{**vars(setup), "instance": other}), Silent())
+    other = replace(subject_of(setup).instance, executor="liberty")
+    monkeypatch.setattr("jdkmatrix.subjects.served.measurement.prove_executor", lambda *_, **__: None)
+    fork = measure_fork(with_subject(setup, instance=other), Silent())
     assert fork.status is Status.FAILED
     assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
     assert "on the server's own threads" in fork.reasons[0].message

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
-from jdkmatrix.measure.assemble import Parts
-from jdkmatrix.measure.fork import measure_fork
-from jdkmatrix.project import Project
-from jdkmatrix.records import Fork, SaturateLoad
-from jdkmatrix.sut.http import Connection
-from jdkmatrix.sut.server import Launch, ServerProcess
-from tests.project import make_project
-from tests.real_parts import Silent, cpu_sets, key, parts_of, setup_of
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.host.http import Connection
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import SaturateLoad
+from jdkmatrix.servers.process import Launch, ServerProcess
+from jdkmatrix.subjects.parts import Parts
+from tests.support.project import make_project
+from tests.support.real_parts import Silent, cpu_sets, key, parts_of, setup_of, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -41,33 +42,34 @@ def parts(project: Project) -> Parts:
 
 def blocked(project: Project, parts: Parts, folder: Path, jdk: str, construct: str, windows: int = 1) -> Fork:
     setup = setup_of(project, parts, key(jdk, "virtual"), folder, feature_set=FEATURES)
+    instance = subject_of(setup).instance
     carriers = [f"-Djdk.virtualThreadScheduler.{name}={CARRIERS}" for name in ("parallelism", "maxPoolSize")]
     server = setup.matrix.server.model_copy(update={"answer_timeout_s": ANSWER_TIMEOUT_S})
     path = f"/block?construct={construct}&block_ms={BLOCK_S * 1000:.0f}"
     fork = measure_fork(
-        replace(
-            setup,
-            matrix=setup.matrix.model_copy(update={"server": server}),
-            load=SaturateLoad(connections=CONNECTIONS),
-            windows=windows,
-            window_s=WINDOW_S,
-            instance=replace(
-                setup.instance, application="pinning", jvm_options=(*setup.instance.jvm_options, *carriers)
+        with_subject(
+            replace(
+                setup,
+                matrix=setup.matrix.model_copy(update={"server": server}),
+                windows=windows,
+                window_s=WINDOW_S,
             ),
+            load=SaturateLoad(connections=CONNECTIONS),
+            instance=replace(instance, application="pinning", jvm_options=(*instance.jvm_options, *carriers)),
             workload=setup.matrix.workloads["pinning-http-lock"],
             mix=RequestMix(seed=1, requests=(RequestTemplate(method="GET", path=path),)).below("/pinning/servlet", ""),
         ),
         Silent(),
     )
-    assert fork.usable, [*fork.reasons, *(window.reasons for window in fork.windows)]
+    assert fork.usable, [*fork.reasons, *(window.reasons for window in fork.served.windows)]
     return fork
 
 
 def throughputs_rps(fork: Fork) -> list[float]:
-    for window in fork.windows:
+    for window in fork.served.windows:
         assert window.load.errors.total == window.load.non_2xx == 0
         assert window.load.uncorrected is not None and window.load.uncorrected.min_us >= BLOCK_S * 1e6
-    return [window.load.throughput_rps for window in fork.windows]
+    return [window.load.throughput_rps for window in fork.served.windows]
 
 
 def test_a_monitor_pins_on_21_in_every_window(project: Project, parts: Parts, tmp_path: Path) -> None:
@@ -86,7 +88,8 @@ def test_a_lock_does_not_nor_a_monitor_on_25(
 
 def test_what_the_servlet_answers(project: Project, parts: Parts, tmp_path: Path) -> None:
     setup = setup_of(project, parts, key("temurin-25", "virtual"), tmp_path, feature_set=FEATURES)
-    launch: Launch = replace(setup.instance, application="pinning").lay_out(tmp_path / "server", setup.log_dir)
+    instance = replace(subject_of(setup).instance, application="pinning")
+    launch: Launch = instance.lay_out(tmp_path / "server", setup.log_dir)
     with ServerProcess(launch, cpus=cpu_sets().sut, rules=setup.matrix.server) as server:
         server.wait_ready()
         with Connection(server.base_url, timeout_s=30) as connection:

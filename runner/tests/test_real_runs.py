@@ -13,10 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jdkmatrix.records import RunRecord, Status
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from tests.project import make_project, matrix, matrix_command
+from tests.support.project import make_project, matrix, matrix_command
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 

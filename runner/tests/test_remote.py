@@ -11,12 +11,12 @@ import pytest
 
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
-from jdkmatrix.project import find_project
+from jdkmatrix.fork.remote import RemoteError, RemoteProcess, parse_stats
+from jdkmatrix.host.http import Connection
 from jdkmatrix.provision import hosttools
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
-from jdkmatrix.records import RateLoad
-from jdkmatrix.sut.http import Connection
-from jdkmatrix.sut.remote import RemoteError, RemoteProcess, parse_stats
+from jdkmatrix.records.loads import RateLoad
 
 ALL_CPUS = tuple(sorted(os.sched_getaffinity(0)))
 CPUS = ALL_CPUS[:1]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.alone.fork import AloneSetup
-from jdkmatrix.measure import campaign as module
-from jdkmatrix.measure.draft import ForkSetup
-from jdkmatrix.measure.repeats import (
+from jdkmatrix.fork.fork_record import ForkSetup, Listener
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Window
+from jdkmatrix.run import campaign as module
+from jdkmatrix.run.plan import order_forks
+from jdkmatrix.run.repeats import (
     again_words,
     in_blocks,
     in_order,
@@ -21,62 +24,18 @@ from jdkmatrix.measure.repeats import (
     with_fork,
     without_fork,
 )
-from jdkmatrix.measure.windows import Listener
-from jdkmatrix.plan import order_forks
-from jdkmatrix.records import AnyCell, ExperimentFork, Fork, Reason, Status, Window
 from jdkmatrix.store.runs import RunStore
-from tests import test_alone_campaign as alone
-from tests.builders import cell, fork, key, load_result, pressure, sut_usage
-from tests.test_campaign import CELLS, Heard, assert_no_block_is_split, campaign, cells_in, made_up, run
+from tests.support import experiment_campaign as alone
+from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
+from tests.support.records import altered
+from tests.support.scripted_forks import DRIVER, Ending, Script, failed, invalid
+from tests.support.served_campaign import CELLS, Heard, assert_no_block_is_split, campaign, cells_in, run
 
-STEAL = Reason(code="steal", message="the hypervisor took 7 % of the CPU time away")
-DRIVER = Reason(code="driver", message="loadgen was killed by signal 9")
 HANGS = Reason(code="server-hangs", message="the server hangs")
-Ending = Callable[[Fork], Fork]
-
-
-def ok(made: Fork) -> Fork:
-    return made
-
-
-def invalid(made: Fork) -> Fork:
-    windows = tuple(window.model_copy(update={"reasons": (STEAL,)}) for window in made.windows)
-    return made.model_copy(update={"status": Status.INVALID, "windows": windows})
-
-
-def failed(reason: Reason) -> Ending:
-    return lambda made: made.model_copy(update={"status": Status.FAILED, "reasons": (reason,), "windows": ()})
 
 
 def not_steady(made: Fork) -> Fork:
     return made.model_copy(update={"status": Status.NOT_STEADY})
-
-
-class Script:
-    """How the attempts at some forks end, by cell and block; all others end well. `labels`: what was measured."""
-
-    def __init__(self) -> None:
-        self.endings: dict[str, list[Ending]] = {}
-        self.labels: list[str] = []
-        self.positions: list[int] = []
-        self.cut_after: int | None = None
-
-    def __call__(self, setup: ForkSetup, listener: Listener) -> Fork:
-        if len(self.labels) == self.cut_after:
-            raise KeyboardInterrupt
-        planned = setup.planned
-        self.labels.append(planned.label)
-        self.positions.append(planned.position)
-        (setup.log_dir / "messages.log").write_text(planned.label)
-        made = made_up(planned.key, planned.fork).model_copy(
-            update={
-                "sequence": planned.sequence,
-                "position": planned.position,
-                "logs": {"messages.log": f"{setup.log_prefix}/messages.log"},
-            }
-        )
-        endings = self.endings.get(f"{planned.key.cell_id}#{planned.fork}", [])
-        return (endings.pop(0) if endings else ok)(made)
 
 
 @pytest.fixture
@@ -238,14 +197,14 @@ def test_a_cell_that_is_set_aside_takes_its_blocks_with_it(store: RunStore, scri
 def test_a_program_without_a_server_is_repeated_alike(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     labels: list[str] = []
 
-    def one(setup: AloneSetup, listener: Listener) -> ExperimentFork:
+    def one(setup: ForkSetup, listener: Listener) -> Fork:
         labels.append(setup.planned.label)
         broken = len(labels) == 1
         made = alone.fork(setup.planned.fork, None if broken else alone.result(50.0),
                           *((Status.FAILED, "remote") if broken else ()))  # fmt: skip
         return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
 
-    monkeypatch.setattr(module, "measure_alone", one)
+    monkeypatch.setattr(module, "measure_fork", one)
     made = alone.campaign(store, blocks=1)
     order = alone.measure(made, alone.Heard())
     first = labels[0]
@@ -263,7 +222,7 @@ def test_a_program_without_a_server_is_repeated_alike(store: RunStore, monkeypat
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.booleans()), max_size=12))
 def test_nothing_that_was_measured_is_lost_and_one_attempt_of_each_fork_stands(steps: list[tuple[int, bool]]) -> None:
-    record: AnyCell = cell()
+    record: CellRecord = cell()
     for sequence, (number, aside) in enumerate(steps, start=1):
         if aside:
             record = without_fork(record, number, measured_again(2))
@@ -297,8 +256,8 @@ def test_a_block_from_two_sessions_is_not_settled() -> None:
     cells = [key(executor) for executor in ("liberty", "virtual")]
     (block,) = in_blocks(order_forks(dict.fromkeys(cells, 1), seed=3))
     window = Window(index=1, t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure())
-    sound = fork(1).model_copy(update={"windows": (window,)})
-    records: dict[object, AnyCell] = {one: cell(one, (sound,)) for one in cells}
+    sound = altered(fork(1), {"windows": (window,)})
+    records: dict[object, CellRecord] = {one: cell(one, (sound,)) for one in cells}
     assert block.is_settled(records)  # type: ignore[arg-type]
     records[cells[0]] = cell(cells[0], (sound.model_copy(update={"session": 2}),))
     assert not block.is_settled(records)  # type: ignore[arg-type]

@@ -15,9 +15,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from jdkmatrix.report.site import build_site
-from tests.alone_fixtures import experiments_run
-from tests.report_fixtures import QUICK, Shape, synthetic_run, with_scenario
-from tests.report_hostile import hostile_experiments, hostile_run
+from tests.support.experiment_runs import experiments_run
+from tests.support.hostile_runs import hostile_experiments, hostile_run
+from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
 MATRIX = Shape(

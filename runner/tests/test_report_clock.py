@@ -10,13 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.records import Capacity, CapacityStep, CellRecord, ExperimentFork, Fork, Window
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Capacity, CapacityStep, Window
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.clock import clock_notices, moved, speed_words, speeds
 from jdkmatrix.report.run_view import view_run
-from tests.alone_fixtures import experiments_run
-from tests.builders import cell, fork, key, load_result, pressure, sut_usage
-from tests.report_fixtures import QUICK, synthetic_run
+from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
+from tests.support.experiment_runs import experiments_run
+from tests.support.records import altered
+from tests.support.served_runs import QUICK, synthetic_run
 
 
 def window(speed: float | None) -> Window:
@@ -25,7 +28,7 @@ def window(speed: float | None) -> Window:
 
 def measured(number: int, before: Sequence[float | None], after: float | None) -> Fork:
     windows = tuple(window(speed) for speed in before)
-    return fork(number).model_copy(update={"windows": windows, "clock_speed_after": after})
+    return altered(fork(number), {"windows": windows, "clock_speed_after": after})
 
 
 def two_cells(*blocks: tuple[list[float], list[float]]) -> list[CellRecord]:
@@ -79,11 +82,11 @@ def test_the_windows_of_a_search_are_read_too(tmp_path: Path) -> None:
         outcome="", p99_max_us=1, floor_rps=1, ceiling_rps=1, held_rps=1, failed_rps=None, not_monotonic_rps=(),
         steps=(step,),
     )  # fmt: skip
-    one = measured(1, [100.0, None], 101.0).model_copy(update={"capacity": searched})
+    one = altered(measured(1, [100.0, None], 101.0), {"capacity": searched})
     assert speeds(one) == (100.0, 103.0, 101.0)
     assert speed_words(one) == "100.0 to 103.0 divisions/µs in 3 readings: moved by 3.0 %"
     alone = experiments_run(tmp_path, ("spawn",)).experiments[0].forks[0]
-    assert isinstance(alone, ExperimentFork)
+    assert isinstance(alone, Fork)
     assert speeds(alone) == (225.0, 225.9)
 
 

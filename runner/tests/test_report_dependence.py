@@ -11,14 +11,16 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary, summary_markdown
-from jdkmatrix.records import CellRecord, Window
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.dependence import BlockChecks, check_blocks
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
 from jdkmatrix.report.views import Notice, RunView
 from jdkmatrix.store.loaded import LoadedRun
-from tests.report_fixtures import Shape, synthetic_run
+from tests.support.records import altered
+from tests.support.served_runs import Shape, synthetic_run
 
 TWELVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=12, windows=1)
 # Of one block after the other, as factors of liberty's throughput.
@@ -45,7 +47,7 @@ def with_ratios(loaded: LoadedRun, **factors: Sequence[float]) -> LoadedRun:
             return one.model_copy(update={"load": load})
 
         forks = (
-            f.model_copy(update={"windows": tuple(window(w, f.fork) for w in f.windows)})
+            altered(f, {"windows": tuple(window(w, f.fork) for w in f.served.windows)})
             for f in cell.forks
             if f.fork <= len(own)
         )

@@ -10,16 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jdkmatrix.records import CellKey, CellRecord, Window
+from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.answers import answers
-from jdkmatrix.report.cellstats import CPU, P99, THROUGHPUT, Cells
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.comparisons import slices
 from jdkmatrix.report.heat import scorecard
 from jdkmatrix.report.judgements import Judgements, judge_run
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.slices import slices
-from jdkmatrix.stats import Verdict
+from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
-from tests.report_fixtures import QUICK, Shape, synthetic_run
+from tests.support.records import altered
+from tests.support.served_runs import QUICK, Shape, synthetic_run
 
 FIVE = Shape(executors=("liberty", "virtual", "platform", "liberty-aa"), blocks=5, windows=1)
 ONE_JDK = replace(FIVE, jdks=("temurin-25",))
@@ -39,7 +43,7 @@ def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
         load = one.load.model_copy(update={"throughput_rps": 1000 * factors[block - 1]})
         return one.model_copy(update={"load": load})
 
-    forks = (f.model_copy(update={"windows": tuple(window(w, f.fork) for w in f.windows)}) for f in cell.forks)
+    forks = (altered(f, {"windows": tuple(window(w, f.fork) for w in f.served.windows)}) for f in cell.forks)
     return cell.model_copy(update={"forks": tuple(forks)})
 
 

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.records import Fork, Latency
+from jdkmatrix.figures.latency import fork_latency
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import Latency
 from jdkmatrix.report.cellstats import CellStats
-from jdkmatrix.report.latency import MAX_CURVE_POINTS, Pooled, fork_latency, percentile_figure, pool
+from jdkmatrix.report.latency import MAX_CURVE_POINTS, Pooled, percentile_figure, pool
 from jdkmatrix.report.numbers import Figure, missing
-from jdkmatrix.stats import Summary
+from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.percentiles import Percentile
-from tests.report_fixtures import QUICK, Shape, synthetic_run
+from tests.support.records import altered
+from tests.support.served_runs import QUICK, Shape, synthetic_run
 
 RATE = Shape(loads=("rate-2000",), jdks=("temurin-25",), executors=("liberty",))
 
@@ -32,9 +35,9 @@ def test_the_windows_of_a_fork_are_merged_exactly(tmp_path: Path) -> None:
     fork = forks_of(tmp_path, QUICK)[0]
     merged = fork_latency(fork)
     assert merged is not None and merged.histogram is not None
-    assert merged.count == sum(w.load.uncorrected.count for w in fork.windows if w.load.uncorrected)
-    single = fork.model_copy(update={"windows": fork.windows[:1]})
-    assert fork_latency(single) == fork.windows[0].load.uncorrected
+    assert merged.count == sum(w.load.uncorrected.count for w in fork.served.windows if w.load.uncorrected)
+    single = altered(fork, {"windows": fork.served.windows[:1]})
+    assert fork_latency(single) == fork.served.windows[0].load.uncorrected
 
 
 def test_a_rate_load_stands_by_its_corrected_latency(tmp_path: Path) -> None:
@@ -44,7 +47,7 @@ def test_a_rate_load_stands_by_its_corrected_latency(tmp_path: Path) -> None:
         assert cell.latency.kind == "corrected"
         assert cell.latency.exact is (driver == "loadgen")
         assert cell.latency.count == sum(
-            w.load.corrected.count for fork in cell.usable for w in fork.windows if w.load.corrected
+            w.load.corrected.count for fork in cell.usable for w in fork.served.windows if w.load.corrected
         )
         assert len(cell.latency.spectrum) <= MAX_CURVE_POINTS
 
@@ -123,13 +126,13 @@ def test_a_driver_that_leaves_unanswered_requests_out_is_told_apart() -> None:
 
 def test_nothing_answered_is_no_distribution(tmp_path: Path) -> None:
     fork = forks_of(tmp_path, QUICK)[0]
-    assert fork_latency(fork.model_copy(update={"windows": ()})) is None
+    assert fork_latency(altered(fork, {"windows": ()})) is None
 
     def silent(latency: Latency | None) -> Latency | None:
         return latency and latency.model_copy(update={"count": 0})
 
     windows = tuple(
         w.model_copy(update={"load": w.load.model_copy(update={"uncorrected": silent(w.load.uncorrected)})})
-        for w in fork.windows
+        for w in fork.served.windows
     )
-    assert fork_latency(fork.model_copy(update={"windows": windows})) is None
+    assert fork_latency(altered(fork, {"windows": windows})) is None

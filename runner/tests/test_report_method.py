@@ -10,8 +10,8 @@ import pytest
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.method import GATES, PROVOKED, read_provoked, view_method
-from tests.project import ROOT
-from tests.report_fixtures import QUICK, synthetic_run
+from tests.support.project import ROOT
+from tests.support.served_runs import QUICK, synthetic_run
 
 TEMPLATES = ROOT / "report-templates"
 # Limits of what counts as a result, not of which windows count.
@@ -21,7 +21,7 @@ SHORTFALLS = {"no-answers", "rate-missed", "errors", "too-few-valid-windows"}
 
 
 def test_every_gate_is_described_and_nothing_else() -> None:
-    source = (ROOT / "runner/jdkmatrix/measure/gates.py").read_text()
+    source = (ROOT / "runner/jdkmatrix/fork/gates.py").read_text()
     given = {code for line in re.findall(r"code=(.+),\n", source) for code in re.findall(r'"([a-z-]+)"', line)}
     described = [code for gate in GATES for code in gate.codes]
     assert set(described) == given - SHORTFALLS

@@ -9,11 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.records import Capacity, CellKey, CellRecord, Fork, RampedLoad
+from jdkmatrix.figures.metrics import CAPACITY, CPU, KNEE, P99, SATURATED, THROUGHPUT, metrics_of
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellKey, RampedLoad
+from jdkmatrix.records.windows import Capacity
 from jdkmatrix.report.answers import answers
 from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import CAPACITY, CPU, KNEE, P99, SATURATED, THROUGHPUT, Cells, State, metrics_of
+from jdkmatrix.report.cellstats import Cells, State
 from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.comparisons import slices
 from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.facts import notices
 from jdkmatrix.report.fork_counts import count_forks
@@ -24,13 +29,12 @@ from jdkmatrix.report.outcomes import finding_of
 from jdkmatrix.report.precision import precision_view
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from jdkmatrix.report.slices import slices
 from jdkmatrix.report.views import Answer, CellRow, CellView
 from jdkmatrix.report.wording import Finding
-from jdkmatrix.stats import Verdict
-from jdkmatrix.stats.capacity import Outcome
+from jdkmatrix.stats.capacity import SearchOutcome
+from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
-from tests.outcome_fixtures import (
+from tests.support.outcome_runs import (
     Change,
     all_of,
     failing,
@@ -41,11 +45,12 @@ from tests.outcome_fixtures import (
     with_outcomes,
     without_driver,
 )
-from tests.report_fixtures import Shape, synthetic_run
-from tests.test_ramps import LEVEL, RISING, with_ramp
-from tests.test_report_search import searched
-from tests.test_steps import LOAD as STEPS
-from tests.test_steps import stepped
+from tests.support.ramped_runs import LEVEL, RISING, with_ramp
+from tests.support.records import altered
+from tests.support.searched_runs import searched
+from tests.support.served_runs import Shape, synthetic_run
+from tests.support.stepped_runs import LOAD as STEPS
+from tests.support.stepped_runs import stepped
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
 FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=1)
@@ -124,7 +129,7 @@ def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate
     loaded = with_outcomes(under_rate, {"virtual": {2: missed}})
     row = row_of(loaded, "virtual")
     assert row.p99.text.startswith("≥ ") and row.p99.under is None
-    due = next(cell for cell in loaded.cells if cell.key.executor == "virtual").forks[1].windows[0].load
+    due = next(cell for cell in loaded.cells if cell.key.executor == "virtual").forks[1].served.windows[0].load
     assert row.p99.title == (
         f"at least: 1 of 5 forks fell short; {due.lower_bounds:,} requests without an answer stand in it with the time "
         "that they had waited"
@@ -133,7 +138,7 @@ def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate
     assert tile.text == row.p99.text
     cells, _ = of(loaded)
     virtual = cells.get(key_of(loaded))
-    assert virtual is not None and set(P99.by_block(virtual)) == {1, 3, 4, 5}
+    assert virtual is not None and set(virtual.by_block(P99)) == {1, 3, 4, 5}
     assert not row_of(under_rate, "virtual").p99.text.startswith("≥")
 
 
@@ -303,7 +308,7 @@ def test_no_knee_is_the_best_outcome(under_rate: LoadedRun) -> None:
     assert "virtual ahead of liberty: virtual got to the end of the ramp without a knee in 5 of 5 forks" in answer.lead
     assert "to have a knee is worse" in answer.sentences[0][1]
     virtual = cells.get(key_of(loaded))
-    assert virtual is not None and not KNEE.by_block(virtual)
+    assert virtual is not None and not virtual.by_block(KNEE)
     seen = view_run(loaded, cells).sections[0].answers[0].sentences
     assert ("virtual", "no knee up to 3,100 requests/s.") in seen
     assert ("liberty", "knee at 2,100 requests/s.") in seen
@@ -334,7 +339,7 @@ def test_a_peak_beyond_the_last_step_is_shown_as_a_bound(under_rate: LoadedRun, 
     def changed(cell: CellRecord) -> CellRecord:
         most_rps = 1e6 if cell.key.executor == "virtual" else 3500.0
         forks = tuple(
-            fork.model_copy(update={"windows": tuple(stepped(fork.windows[0], most_rps)[1])}) for fork in cell.forks
+            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], most_rps)[1])}) for fork in cell.forks
         )
         return cell.model_copy(update={"load": STEPS, "forks": forks})
 
@@ -351,14 +356,14 @@ def test_a_peak_beyond_the_last_step_is_shown_as_a_bound(under_rate: LoadedRun, 
     assert "fork 1: \\u2265 6,000 requests/s" in text, "at the dot of the chart"
 
 
-def ended(loaded: LoadedRun, outcomes: Mapping[int, Outcome]) -> LoadedRun:
+def ended(loaded: LoadedRun, outcomes: Mapping[int, SearchOutcome]) -> LoadedRun:
     """The searches of `virtual` with other ends."""
 
     def search(fork: Fork) -> Fork:
-        assert isinstance(fork.capacity, Capacity)
+        assert isinstance(fork.served.capacity, Capacity)
         outcome = outcomes.get(fork.fork)
-        changed = fork.capacity.model_copy(update={"outcome": outcome.value} if outcome else {})
-        return fork.model_copy(update={"capacity": changed})
+        changed = fork.served.capacity.model_copy(update={"outcome": outcome.value} if outcome else {})
+        return altered(fork, {"capacity": changed})
 
     def cell(one: CellRecord) -> CellRecord:
         if one.key.executor != "virtual":
@@ -371,13 +376,13 @@ def ended(loaded: LoadedRun, outcomes: Mapping[int, Outcome]) -> LoadedRun:
 @pytest.mark.parametrize(
     ("outcomes", "sign", "verdict"),
     [
-        ({1: Outcome.FLOOR_FAILED}, "< ", Finding.TOO_FEW_FORKS),
-        ({1: Outcome.CEILING_HELD}, "≥ ", Finding.NO_DIFFERENCE_SEEN),
-        (dict.fromkeys(range(1, 6), Outcome.FLOOR_FAILED), "< ", Finding.WORSE),
+        ({1: SearchOutcome.FLOOR_FAILED}, "< ", Finding.TOO_FEW_FORKS),
+        ({1: SearchOutcome.CEILING_HELD}, "≥ ", Finding.NO_DIFFERENCE_SEEN),
+        (dict.fromkeys(range(1, 6), SearchOutcome.FLOOR_FAILED), "< ", Finding.WORSE),
     ],
 )
 def test_searches_without_an_end_inside_their_range_are_bounds(
-    closed_loop: LoadedRun, outcomes: Mapping[int, Outcome], sign: str, verdict: Finding
+    closed_loop: LoadedRun, outcomes: Mapping[int, SearchOutcome], sign: str, verdict: Finding
 ) -> None:
     pair = replace(closed_loop, cells=closed_loop.cells[:2])
     loaded = ended(searched(pair), outcomes)
@@ -393,7 +398,7 @@ def test_searches_without_an_end_inside_their_range_are_bounds(
 
 def test_a_capacity_with_bounds_both_ways_says_from_where_to_where(closed_loop: LoadedRun) -> None:
     pair = replace(closed_loop, cells=closed_loop.cells[:2])
-    loaded = ended(searched(pair), {1: Outcome.FLOOR_FAILED, 2: Outcome.CEILING_HELD})
+    loaded = ended(searched(pair), {1: SearchOutcome.FLOOR_FAILED, 2: SearchOutcome.CEILING_HELD})
     text = row_of(loaded, "virtual").held.text
     low, _, high = text.partition(" – ")
     assert low.startswith("< ") and high.startswith("≥ ")

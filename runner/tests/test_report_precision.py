@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.records import Stopping
-from jdkmatrix.report.cellstats import THROUGHPUT, Cells
+from jdkmatrix.figures.metrics import THROUGHPUT
+from jdkmatrix.records.run import Stopping
+from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.facts import run_facts
 from jdkmatrix.report.numbers import span
@@ -16,7 +17,7 @@ from jdkmatrix.report.precision import precision_view
 from jdkmatrix.report.site import build_site
 from jdkmatrix.report.views import PrecisionView
 from jdkmatrix.store.loaded import LoadedRun
-from tests.report_fixtures import Shape, synthetic_run
+from tests.support.served_runs import Shape, synthetic_run
 
 FIVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=5)
 

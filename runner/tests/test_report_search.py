@@ -2,62 +2,18 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
-from jdkmatrix.measure.search import search_capacity
-from jdkmatrix.measure.windows import Windows
-from jdkmatrix.records import CapacityLoad, CellRecord, Fork, Load, RateLoad, Reason, Window
-from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, metrics_of
+from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, leading_by_block, metrics_of
+from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from jdkmatrix.stats.figures import leading_by_block
 from jdkmatrix.store.loaded import LoadedRun
-from tests.report_fixtures import Shape, latency, synthetic_run
-
-LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
-
-
-@dataclass(frozen=True)
-class Server:
-    """SYNTHETIC: p99 grows towards `capacity_rps`, and by a factor beyond it; the third window is disturbed."""
-
-    like: Window
-    capacity_rps: float
-
-    def nearest(self, load: RateLoad) -> RateLoad:
-        return load
-
-    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
-        assert isinstance(load, RateLoad)
-        late = load.rate_rps > self.capacity_rps
-        scale_us = 400 / (1.05 - load.rate_rps / self.capacity_rps) if not late else 300_000
-        reasons = (Reason(code="steal", message="the hypervisor took <b>9 %</b> away"),) if index == 3 else ()
-        result = self.like.load.model_copy(
-            update={"load": load, "corrected": latency(scale_us, 1.0, 10_000), "throughput_rps": load.rate_rps}
-        )
-        return self.like.model_copy(update={"index": index, "load": result, "reasons": reasons})
-
-
-def searched(loaded: LoadedRun, share: float = 0.8) -> LoadedRun:
-    """The same run with a search in every fork, for rates around `share` of its closed loop's throughput."""
-    source = random.Random(5)
-
-    def with_search(fork: Fork) -> Fork:
-        ceiling_rps = fork.windows[0].load.throughput_rps
-        server = Server(fork.windows[0], ceiling_rps * share * source.lognormvariate(0, 0.03))
-        found = search_capacity(LOAD, cast(Windows, cast(Any, server)), ceiling_rps=ceiling_rps)
-        return fork.model_copy(update={"capacity": found})
-
-    def changed(cell: CellRecord) -> CellRecord:
-        return cell.model_copy(update={"load": LOAD, "forks": tuple(with_search(fork) for fork in cell.forks)})
-
-    return replace(loaded, cells=tuple(changed(cell) for cell in loaded.cells))
+from tests.support.searched_runs import searched
+from tests.support.served_runs import Shape, synthetic_run
 
 
 @pytest.fixture
@@ -82,7 +38,9 @@ def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> N
     chart = view_run(run, cells).sections[0].search[0]
     points = [row for rows in chart.spec["datasets"].values() for row in rows if "rate" in row]
     here = [cell for cell in cells if cell.key.jdk == "temurin-21.0.8"]
-    valid = [step for cell in here for fork in cell.usable for step in fork.capacity.steps if step.held is not None]  # type: ignore[union-attr]
+    valid = [
+        step for cell in here for fork in cell.usable for step in fork.served.capacity.steps if step.held is not None
+    ]  # type: ignore[union-attr]
     assert {(p["rate"], p["held"]) for p in points} == {
         (s.rate_rps, "held" if s.held else "did not hold") for s in valid
     }
@@ -122,4 +80,4 @@ def test_the_page_leads_with_what_the_stopping_rule_looks_at(run: LoadedRun, tmp
     both = Shape(loads=("saturate-50", "rate-2000"))
     for loaded in (run, synthetic_run(tmp_path / "others", both)):
         for cell in loaded.cells:
-            assert metrics_of(cell.load)[0].by_block(CellStats(cell)) == leading_by_block(cell)
+            assert CellStats(cell).by_block(metrics_of(cell.served_load)[0]) == leading_by_block(cell)

@@ -14,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CellRecord, RunRecord
-from jdkmatrix.report import logs, swap
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report import logs, replace_folder
 from jdkmatrix.report.page import as_json, as_script
 from jdkmatrix.report.site import build_site
 from jdkmatrix.store.loaded import LoadedRun
-from tests.report_fixtures import QUICK, synthetic_run
+from tests.support.served_runs import QUICK, synthetic_run
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
 ONE = replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1)
@@ -129,14 +130,14 @@ def test_a_finished_site_takes_the_old_ones_place(tmp_path: Path, loaded: Loaded
     build_site([loaded], site, templates=TEMPLATES)
     assert not (site / "stale.html").exists() and (site / "index.html").is_file()
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
-    assert os.stat(site).st_mode & 0o777 == 0o777 & ~swap._umask()  # noqa: PTH116
+    assert os.stat(site).st_mode & 0o777 == 0o777 & ~replace_folder._umask()  # noqa: PTH116
 
 
 def test_a_failure_leaves_the_old_site_and_nothing_else(tmp_path: Path) -> None:
     site = tmp_path / "site"
-    with swap.replacing(site) as fresh:
+    with replace_folder.replacing(site) as fresh:
         (fresh / "index.html").write_text("one")
-    with pytest.raises(RuntimeError), swap.replacing(site) as fresh:
+    with pytest.raises(RuntimeError), replace_folder.replacing(site) as fresh:
         (fresh / "index.html").write_text("half")
         raise RuntimeError
     assert (site / "index.html").read_text() == "one"
@@ -163,7 +164,7 @@ def test_a_file_system_without_exchange_is_served_by_two_renames(
     site = tmp_path / "site"
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: NoExchange())
     for text in ("one", "two"):
-        with swap.replacing(site) as fresh:
+        with replace_folder.replacing(site) as fresh:
             (fresh / "index.html").write_text(text)
     assert (site / "index.html").read_text() == "two"
     assert [p.name for p in tmp_path.iterdir()] == ["site"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,20 +9,24 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.records import CellKey, Fork, Reason, RunRecord, Status
+from jdkmatrix.figures.metrics import THROUGHPUT
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.report import facts
 from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import THROUGHPUT, Cells
+from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
-from jdkmatrix.report.heat import DENOMINATOR, HeatCell
+from jdkmatrix.report.heat import DENOMINATOR
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import CellView, RunView
 from jdkmatrix.store.loaded import LoadedRun
-from tests.report_fixtures import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.plain_views import plain
+from tests.support.records import altered, altered_run
+from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 
 GOLDEN = Path(__file__).with_name("report_golden.json")
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
@@ -43,43 +46,15 @@ def cell_page(loaded: LoadedRun, index: int) -> CellView:
 
 
 def with_run(loaded: LoadedRun, **update: Any) -> LoadedRun:
-    return replace(loaded, run=RunRecord.model_validate({**loaded.run.model_dump(), **update}))
+    return replace(loaded, run=altered_run(loaded.run, update))
 
 
 def with_forks(loaded: LoadedRun, index: int, **update: Any) -> LoadedRun:
     """Every fork of one cell changed."""
     cells = list(loaded.cells)
-    forks = tuple(fork.model_copy(update=update) for fork in cells[index].forks)
+    forks = tuple(altered(fork, update) for fork in cells[index].forks)
     cells[index] = cells[index].model_copy(update={"forks": forks})
     return replace(loaded, cells=tuple(cells))
-
-
-def plain(page: RunView | CellView) -> Any:
-    """The view as JSON, its charts by title and note only: their looks are not what is pinned."""
-
-    def slim(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: slim(item) for name, item in value.items() if name not in ("spec", "order")}
-        if isinstance(value, list | tuple):
-            return [slim(item) for item in value]
-        return sorted(value) if isinstance(value, frozenset) else value
-
-    return json.loads(json.dumps(slim(_deep(page)), ensure_ascii=False))
-
-
-def _deep(value: Any) -> Any:
-    if isinstance(value, Figure):
-        more = f"{f' [{value.under}]' if value.under else ''}{f' ({value.title})' if value.title else ''}"
-        return f"{value.text}{more}{' amber' if value.amber else ''}"
-    if isinstance(value, HeatCell):
-        return f"{value.value}, {value.interval}, {value.basis}, {value.tone}, {value.title}"
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _deep(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, CellKey):
-        return value.cell_id
-    if isinstance(value, tuple):
-        return [_deep(item) for item in value]
-    return value
 
 
 def golden(tmp_path: Path) -> dict[str, Any]:
@@ -179,7 +154,7 @@ def test_a_fork_says_on_whose_threads_its_windows_ran(tmp_path: Path) -> None:
         ("fixed-50", "in 2 windows ran on platform threads of the plugged executor; the driver sent "),
     ):
         index = by_executor[executor]
-        sent = sum(window.load.sent or 0 for window in loaded.cells[index].forks[0].windows)
+        sent = sum(window.load.sent or 0 for window in loaded.cells[index].forks[0].served.windows)
         text = under_load(loaded, index)
         assert text.startswith(f"{sent:,} of {sent:,} requests ")
         assert words in text and text.endswith(f" {sent:,}")
@@ -187,7 +162,7 @@ def test_a_fork_says_on_whose_threads_its_windows_ran(tmp_path: Path) -> None:
 
 def test_what_was_not_counted_is_said_not_to_be(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
-    told, other = loaded.cells[0].forks[0].windows
+    told, other = loaded.cells[0].forks[0].served.windows
     assert told.served is not None
     untold = other.model_copy(update={"served": None})
     elsewhere = told.model_copy(update={"served": told.served.model_copy(update={"elsewhere": 7, "servers": 1000})})
@@ -208,7 +183,7 @@ def test_what_our_own_readings_took_is_said_where_memory_was_read(tmp_path: Path
     assert "Reading the server’s memory" not in windows_of(loaded)
     windows = tuple(
         window.model_copy(update={"sut": window.sut.model_copy(update={"probe_cpu_s": window.load.answers * 4e-6})})
-        for window in loaded.cells[0].forks[0].windows
+        for window in loaded.cells[0].forks[0].served.windows
     )
     loaded = with_forks(loaded, 0, windows=windows)
     assert view(loaded).sections[0].cpu_of == (
@@ -290,11 +265,11 @@ def test_ratios_are_paired_by_block(tmp_path: Path) -> None:
 
 def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, loads=("rate-2000",), driver="wrk2"))
-    table = window_table(loaded.cells[0].forks[0].windows)
+    table = window_table(loaded.cells[0].forks[0].served.windows)
     figures = {name: row for _, rows in table.groups for name, _, row in rows}
     for name in ("Sent", "Reconnects", "Send lateness, p99"):
         assert figures[name][0].text == "–" and figures[name][0].title == "this driver does not say"
-    closed = window_table(synthetic_run(tmp_path, QUICK).cells[0].forks[0].windows)
+    closed = window_table(synthetic_run(tmp_path, QUICK).cells[0].forks[0].served.windows)
     figures = {name: row for _, rows in closed.groups for name, _, row in rows}
     assert figures["Due"][0].title == "a closed loop has no schedule"
     assert figures["p99"][0].text != "–"
@@ -320,26 +295,26 @@ def _rows(fork: Fork, ident: str) -> list[dict[str, Any]]:
 def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(tmp_path: Path) -> None:
     fork = synthetic_run(tmp_path, QUICK).cells[0].forks[0]
     cpu = _rows(fork, "cpu")
-    first, second = fork.samples[:2]
+    first, second = fork.served.samples[:2]
     assert cpu[0]["t"] == pytest.approx(second.t_s, abs=1e-3)
     assert cpu[0]["v"] == pytest.approx((second.cpu_s - first.cpu_s) / (second.t_s - first.t_s))
-    silent = [sample.t_s for sample in fork.samples if sample.gauges is None]
+    silent = [sample.t_s for sample in fork.served.samples if sample.gauges is None]
     assert silent
     gaps = [row["t"] for row in _rows(fork, "heap") if row["v"] is None]
     assert gaps == pytest.approx(silent, abs=1e-3)
     throughput = _rows(fork, "throughput")
-    window = fork.windows[0]
+    window = fork.served.windows[0]
     assert throughput[0] == {"t": window.t_s + 1, "v": pytest.approx(window.load.intervals[0].completed)}
 
 
 def test_the_warm_up_shows_where_the_measured_load_began(tmp_path: Path) -> None:
     fork = synthetic_run(tmp_path, QUICK).cells[0].forks[0]
-    assert fork.warmup is not None
-    last_moderate = max(w.t_s for w in fork.warmup.windows if w.stage == "moderate")
+    assert fork.served.warmup is not None
+    last_moderate = max(w.t_s for w in fork.served.warmup.windows if w.stage == "moderate")
     bands = warmup_charts(fork)[0].spec["datasets"]["bands"]
-    assert bands == [{"start": last_moderate, "end": fork.warmup.windows[-1].t_s}]
+    assert bands == [{"start": last_moderate, "end": fork.served.warmup.windows[-1].t_s}]
     assert "6 windows at a moderate rate, then 6 under the load" in warmup_note(fork)
-    unsteady = fork.model_copy(update={"warmup": fork.warmup.model_copy(update={"steady": False})})
+    unsteady = altered(fork, {"warmup": fork.served.warmup.model_copy(update={"steady": False})})
     assert "not steady when the cap was reached" in warmup_note(unsteady)
 
 
@@ -347,10 +322,10 @@ def test_reproduce_repeats_what_was_asked_and_fixes_the_seed(tmp_path: Path) -> 
     run = synthetic_run(tmp_path, QUICK).run
 
     def last_line(**update: Any) -> str:
-        return facts.reproduce(run.model_copy(update=update)).splitlines()[-1]
+        return facts.reproduce(altered_run(run, update)).splitlines()[-1]
 
     assert facts.reproduce(run).splitlines() == [
-        f"git checkout {run.git_commit}",
+        f"git checkout {run.first_session.git_commit}",
         "make setup",
         ".venv/bin/matrix run --profile synthetic --seed 7",
     ]

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.records import Status
+from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.report import facts
-from jdkmatrix.report.cellstats import CPU, P99, THROUGHPUT, State
+from jdkmatrix.report.cellstats import State
 from jdkmatrix.report.charts import executor_order, log_domain, log_ticks
 from jdkmatrix.report.heat import EDGES, legend, tone
 from jdkmatrix.report.names import file_stem
@@ -38,7 +39,9 @@ from jdkmatrix.report.wording import (
     marked_interval,
     ratio_sentence,
 )
-from jdkmatrix.stats import Judged, Ratio, Summary, Verdict, judge
+from jdkmatrix.stats.forks import Summary
+from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.verdicts import Judged, Verdict, judge
 
 POSITIVE = st.floats(min_value=1e-6, max_value=1e9)
 RATIOS = st.floats(min_value=0.01, max_value=100)

@@ -23,7 +23,7 @@ from jdkmatrix.config.request_mix import Random, RequestMix, RequestTemplate, Un
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2_script import wrk2_script
-from tests.test_wrk2_driver import STALL_LOAD, Bench, bench
+from tests.support.wrk2_bench import STALL_LOAD, Bench, bench
 
 __all__ = ["bench"]
 

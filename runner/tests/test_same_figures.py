@@ -15,18 +15,19 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary, summary_markdown
-from jdkmatrix.records import Fork, RateLoad
+from jdkmatrix.figures.metrics import leading_by_block
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import RateLoad
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.stats.figures import leading_by_block
 from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.store.loaded import LoadedRun
-from tests.outcome_fixtures import Change, failing, hung, missed, silent, spoilt, with_outcomes
-from tests.report_fixtures import Shape, synthetic_run
-from tests.test_report_search import searched
+from tests.support.outcome_runs import Change, failing, hung, missed, silent, spoilt, with_outcomes
+from tests.support.searched_runs import searched
+from tests.support.served_runs import Shape, synthetic_run
 
 CHANGES: dict[str, Change] = {
     "as it was": lambda fork: fork,
@@ -123,7 +124,9 @@ def test_p99_is_that_of_all_requests_of_the_usable_forks(
     for row in view_run(loaded, Cells(loaded.run, loaded.cells)).rows:
         record = next(cell for cell in loaded.cells if cell.key.executor == row.executor)
         assert isinstance(record.load, RateLoad)
-        parts = [w.load.corrected for fork in record.forks if _counts(fork) for w in fork.windows if w.load.corrected]
+        parts = [
+            w.load.corrected for fork in record.forks if _counts(fork) for w in fork.served.windows if w.load.corrected
+        ]
         p99_us = tail_checked(merge_latencies(parts), "99") if parts else None
         assert row.p99.sort == p99_us
         if p99_us is not None:
@@ -132,7 +135,7 @@ def test_p99_is_that_of_all_requests_of_the_usable_forks(
 
 
 def _counts(fork: Fork) -> bool:
-    return fork.status.value == "ok" and any(window.load.completed for window in fork.windows)
+    return fork.status.value == "ok" and any(window.load.completed for window in fork.served.windows)
 
 
 @given(st.fixed_dictionaries({"liberty": FATES, "virtual": FATES}), st.sampled_from(["closed", "rate", "search"]))

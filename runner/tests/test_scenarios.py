@@ -16,13 +16,15 @@ from jdkmatrix.config.executors import is_virtual
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.relative_loads import FloodLoad
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.plan import select_cells
-from jdkmatrix.records import CellKey, CountLoad, RateLoad, SaturateLoad, ScenarioRecord, StepsLoad
+from jdkmatrix.records.loads import CellKey, CountLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.facts import reproduce
 from jdkmatrix.report.run_view import view_run
-from tests.machines import machine
-from tests.report_fixtures import Shape, synthetic_run
+from jdkmatrix.run.plan import select_cells
+from tests.support.machines import machine
+from tests.support.records import altered_run
+from tests.support.served_runs import Shape, synthetic_run
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 GIB = 2**30
@@ -140,7 +142,7 @@ def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Pat
         name="infoq-x", scale="small", scale_words="<b>a tenth</b>", description="Load.", published=("infoq-x-1",)
     )
     command = ("matrix", "run", "-s", "infoq-x", "--blocks", "3", "--run", "r")
-    run = loaded.run.model_copy(update={"scenario": scenario, "command": command})
+    run = altered_run(loaded.run, {"scenario": scenario, "command": command})
     view = view_run(replace(loaded, run=run), Cells(run, loaded.cells))
     assert view.title.endswith("infoq-x")
     assert any(notice.title == "Scenario infoq-x" and "a tenth" in notice.text for notice in view.notices)

@@ -10,15 +10,18 @@ import pytest
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.drivers.base import DriverSession
-from jdkmatrix.measure.phases import measure_phases
-from jdkmatrix.measure.search import search_capacity
-from jdkmatrix.measure.windows import Windows
-from jdkmatrix.records import Capacity, CapacityLoad, Load, RateLoad, Reason, Window
-from jdkmatrix.stats.capacity import Outcome, is_known
-from jdkmatrix.stats.figures import Bound, ForkFigure, capacity_rps
-from tests.builders import fork, latency, load_result, pressure, sut_usage
-from tests.project import ROOT
-from tests.test_wrk2_driver import Bench, bench
+from jdkmatrix.figures.fork_figures import Bound, ForkFigure, capacity_rps
+from jdkmatrix.records.loads import CapacityLoad, Load, RateLoad
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.windows import Capacity, Window
+from jdkmatrix.stats.capacity import SearchOutcome, is_known
+from jdkmatrix.subjects.served.phases import measure_phases
+from jdkmatrix.subjects.served.search import search_capacity
+from jdkmatrix.subjects.served.windows import Windows
+from tests.support.builders import fork, latency, load_result, pressure, sut_usage
+from tests.support.project import ROOT
+from tests.support.records import altered
+from tests.support.wrk2_bench import Bench, bench
 
 __all__ = ["bench"]
 
@@ -58,7 +61,7 @@ def search(server: Server) -> Capacity:
 def test_the_rate_is_found_and_every_window_is_kept() -> None:
     server = Server(12_345)
     found = search(server)
-    assert Outcome(found.outcome) is Outcome.FOUND
+    assert SearchOutcome(found.outcome) is SearchOutcome.FOUND
     assert found.held_rps is not None and found.failed_rps is not None
     assert found.held_rps <= 12_345 < found.failed_rps <= found.held_rps * 1.05
     assert (found.floor_rps, found.ceiling_rps) == (2_000, 20_000)
@@ -80,7 +83,7 @@ def test_wrk2_can_make_every_rate_of_a_search(bench: Bench, ceiling_rps: float) 
     with bench.driver("run").open(bench.target) as session:
         server = Server(ceiling_rps * 0.6, driver=session)
         found = search_capacity(LOAD, cast(Windows, cast(Any, server)), ceiling_rps=ceiling_rps)
-    assert Outcome(found.outcome) is Outcome.FOUND
+    assert SearchOutcome(found.outcome) is SearchOutcome.FOUND
     assert found.held_rps is not None and found.failed_rps is not None
     assert found.held_rps <= server.capacity_rps < found.failed_rps <= found.held_rps * 1.05
     assert all(step.rate_rps.is_integer() for step in found.steps)
@@ -90,15 +93,15 @@ def test_wrk2_can_make_every_rate_of_a_search(bench: Bench, ceiling_rps: float) 
 @pytest.mark.parametrize(
     ("server", "outcome", "figure"),
     [
-        (Server(1_000), Outcome.FLOOR_FAILED, ForkFigure(2_000, Bound.BELOW)),
-        (Server(30_000), Outcome.CEILING_HELD, ForkFigure(20_000, Bound.AT_LEAST)),
-        (Server(12_345, spoilt=frozenset(range(1, 9))), Outcome.INVALID_WINDOWS, None),
+        (Server(1_000), SearchOutcome.FLOOR_FAILED, ForkFigure(2_000, Bound.BELOW)),
+        (Server(30_000), SearchOutcome.CEILING_HELD, ForkFigure(20_000, Bound.AT_LEAST)),
+        (Server(12_345, spoilt=frozenset(range(1, 9))), SearchOutcome.INVALID_WINDOWS, None),
     ],
 )
-def test_ends_without_a_bracket(server: Server, outcome: Outcome, figure: ForkFigure | None) -> None:
+def test_ends_without_a_bracket(server: Server, outcome: SearchOutcome, figure: ForkFigure | None) -> None:
     found = search(server)
-    assert Outcome(found.outcome) is outcome
-    seen = capacity_rps(fork().model_copy(update={"capacity": found}), LOAD)
+    assert SearchOutcome(found.outcome) is outcome
+    seen = capacity_rps(altered(fork(), {"capacity": found}), LOAD)
     assert seen == figure
     assert seen is None or not seen.compares, "a bound stands in no ratio"
     assert is_known(found) == (figure is not None)

@@ -11,15 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.fork.gates import served_reasons
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.measure.gates import served_reasons
-from jdkmatrix.measure.observe import Bench, Observed
-from jdkmatrix.measure.windows import Windows
 from jdkmatrix.probes.served import left_over_after, served_between
-from jdkmatrix.records import Errors, Gauges, Load, LoadResult, RateLoad, Served, Window
-from jdkmatrix.sut.proof import ProofError, check_served
-from tests.builders import SATURATE, load_result, pressure, sut_usage
-from tests.real_parts import Silent
+from jdkmatrix.records.loads import Errors, Load, LoadResult, RateLoad
+from jdkmatrix.records.served import Served
+from jdkmatrix.records.windows import Gauges, Window
+from jdkmatrix.servers.proof import ProofError, check_served
+from jdkmatrix.subjects.served.observe import Bench, Observed
+from jdkmatrix.subjects.served.windows import Windows
+from tests.support.builders import SATURATE, load_result, pressure, sut_usage
+from tests.support.real_parts import Silent
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from jdkmatrix.project import find_project
 from jdkmatrix.provision import hosttools
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
 
 pytestmark = pytest.mark.real

@@ -9,8 +9,8 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.sut.applications import APPLICATIONS, application_of
-from jdkmatrix.sut.liberty_layout import LibertyLayout, executor_arm, lay_out, write
+from jdkmatrix.servers.applications import APPLICATIONS, application_of
+from jdkmatrix.servers.liberty_layout import LibertyLayout, executor_arm, lay_out, write
 
 EXECUTORS = {
     "liberty": "liberty",

@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.project import find_project
+from jdkmatrix.host.http import Connection
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty, provision_liberty
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, build_workloads
-from jdkmatrix.records import Gauges
-from jdkmatrix.sut.applications import APPLICATIONS
-from jdkmatrix.sut.http import Connection
-from jdkmatrix.sut.liberty_layout import LibertyLayout, lay_out, write
-from jdkmatrix.sut.proof import prove_executor
-from jdkmatrix.sut.server import ServerError, ServerProcess
+from jdkmatrix.records.windows import Gauges
+from jdkmatrix.servers.applications import APPLICATIONS
+from jdkmatrix.servers.liberty_layout import LibertyLayout, lay_out, write
+from jdkmatrix.servers.process import ServerError, ServerProcess
+from jdkmatrix.servers.proof import prove_executor
 
 pytestmark = pytest.mark.real
 

@@ -17,25 +17,28 @@ from jdkmatrix.cli import running
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.host.facts import boot_id
-from jdkmatrix.measure import campaign as module
-from jdkmatrix.measure.pinning import AffinityPinner
-from jdkmatrix.measure.prepare import Prepared
-from jdkmatrix.measure.sessions import closed, ended, idle
-from jdkmatrix.plan import make_plan
-from jdkmatrix.project import Project
-from jdkmatrix.records import CellKey, HostFacts, Provenance, Reason, RunRecord, ServerFacts, Session, Status
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.provenance import Provenance
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.run import HostFacts, ServerFacts, Session
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.sessions import differences
 from jdkmatrix.report.site import build_site
+from jdkmatrix.run import campaign as module
+from jdkmatrix.run.plan import make_plan
+from jdkmatrix.run.prepare import Prepared
+from jdkmatrix.run.sessions import closed, ended, idle
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from tests.project import ROOT, make_project
-from tests.report_fixture_facts import host_facts
-from tests.report_fixtures import QUICK, synthetic_run
-from tests.test_campaign import campaign as made_up_campaign
-from tests.test_repeats import DRIVER, Script, failed, invalid
+from tests.support.project import ROOT, make_project
+from tests.support.run_facts import host_facts
+from tests.support.scripted_forks import DRIVER, Script, failed, invalid
+from tests.support.served_campaign import campaign as made_up_campaign
+from tests.support.served_runs import QUICK, synthetic_run
 
 SHORT = Options("short", {}, blocks=2)
 
@@ -152,7 +155,7 @@ def test_a_finished_run_offers_what_can_be_measured_again(
     assert {fork.session for cell in after.cells for fork in cell.forks if fork.fork == 2} == {2}
     assert {fork.session for cell in after.cells for fork in cell.forks if fork.fork == 1} == {1}
     assert all(fork.usable for cell in after.cells for fork in cell.forks)
-    assert (after.run.git_commit, after.run.host, after.run.command) == (first.git_commit, first.host, first.command)
+    assert after.run.first_session == first.first_session
     assert [(s.git_commit, s.boot_id, s.status) for s in after.run.sessions] == [
         ("a" * 40, "boot-1", "complete"), ("b" * 40, "boot-2", "complete"),
     ]  # fmt: skip
@@ -269,7 +272,7 @@ def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
     (told,) = [fact.value for fact in view.facts if fact.name == "Sessions"]
     assert told == "2: 2026-01-01 10:00 UTC, 30 min, 4 forks; 2026-01-02 10:00 UTC, 30 min, 4 forks"
     (measured,) = [fact.value for fact in view.facts if fact.name == "Measured"]
-    assert measured == "2025-01-01 12:00 UTC", "the time between two sessions is none of measuring"
+    assert measured == "2026-01-01 10:00 UTC", "the time between two sessions is none of measuring"
     notices = {notice.title: notice for notice in view.notices}
     assert notices["Measured in 2 sessions"].weight == "warn"
     assert notices["Measured in 2 sessions"].text.startswith("The host was restarted in between. No block is split")
@@ -286,9 +289,8 @@ def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
     assert "the hypervisor took 7 % of the CPU time away" in page
 
 
-def test_a_run_of_one_session_or_of_none_that_was_recorded_says_nothing_of_differences(tmp_path: Path) -> None:
+def test_a_run_of_one_session_says_nothing_of_differences(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
-    assert not [f for f in view_run(loaded, Cells(loaded.run, loaded.cells)).facts if f.name == "Sessions"]
     one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(),)}))
     view = view_run(one, Cells(one.run, one.cells))
     assert [fact.value for fact in view.facts if fact.name == "Sessions"] == ["1"]
@@ -305,17 +307,9 @@ def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- records
 
 
-def test_an_older_run_has_one_session(tmp_path: Path) -> None:
+def test_what_is_complete_stays_as_it_is(tmp_path: Path) -> None:
     run = synthetic_run(tmp_path, QUICK).run
-    document = run.model_dump(mode="json")
-    del document["sessions"]
-    for name in ("transparent_huge_pages", "kernel_command_line", "kernel_command_line_sha256"):
-        del document["host"][name]
-    old = RunRecord.model_validate(document)
-    assert old == run
-    (only,) = old.every_session
-    assert (only.number, only.host, only.git_commit, only.boot_id) == (1, run.host, run.git_commit, None)
-    assert idle(old, order=()) == old
+    assert idle(run, order=()) == run
     assert closed([session(status="running", ended_at=None)])[0].status == "interrupted"
 
 

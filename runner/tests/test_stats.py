@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from scipy.stats import sem, t, ttest_rel
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Fork, Reason, Window
-from jdkmatrix.stats import Ratio, Summary, fork_cpu_us_per_request, fork_throughput, paired_ratio, summarise
-from jdkmatrix.stats.forks import fork_readings_us
-from tests.builders import fork, load_result, pressure, sut_usage
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.windows import Window
+from jdkmatrix.stats.forks import Summary, fork_cpu_us_per_request, fork_readings_us, fork_throughput, summarise
+from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from tests.support.builders import fork, load_result, pressure, sut_usage
+from tests.support.records import altered
 
 FIGURES = st.floats(1e-3, 1e9)
 FACTORS = st.floats(1e-3, 1e3)
@@ -236,7 +239,7 @@ def window(
 
 
 def fork_of(*windows: Window) -> Fork:
-    return fork().model_copy(update={"windows": windows})
+    return altered(fork(), {"windows": windows})
 
 
 def test_fork_figures_are_totals_over_its_valid_windows() -> None:
@@ -277,7 +280,7 @@ def test_a_fork_without_figures_is_an_error() -> None:
 
 
 def test_scipy_is_not_imported_with_the_modules() -> None:
-    names = "ratios forks figures attainment verdicts dependence percentiles stopping protocols capacity steady"
+    names = "ratios forks attainment verdicts dependence percentiles stopping protocols capacity steady"
     code = (
         "import importlib, sys\n"
         f"for name in '{names}'.split(): importlib.import_module('jdkmatrix.stats.' + name)\n"

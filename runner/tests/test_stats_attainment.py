@@ -10,20 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.measure.faults import KINDS, faults
-from jdkmatrix.records import (
-    Capacity,
-    CapacityLoad,
-    CellLoad,
-    Fork,
-    RampedLoad,
-    RateLoad,
-    Reason,
-    SaturateLoad,
-    Status,
-    StepsLoad,
-    Window,
-)
+from jdkmatrix.fork.faults import KINDS, faults
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.attainment import (
     SERVERS_OWN,
     Attained,
@@ -36,11 +27,12 @@ from jdkmatrix.stats.attainment import (
     least_p_value,
     question_of,
 )
-from jdkmatrix.stats.capacity import Outcome
-from tests.builders import fork, load_result, pressure, sut_usage
-from tests.outcome_fixtures import failing, hung, missed, silent, spoilt, without_driver
-from tests.report_fixtures import Shape, synthetic_run
-from tests.test_ramps import LEVEL, RISING, with_ramp
+from jdkmatrix.stats.capacity import SearchOutcome
+from tests.support.builders import fork, load_result, pressure, sut_usage
+from tests.support.outcome_runs import failing, hung, missed, silent, spoilt, without_driver
+from tests.support.ramped_runs import LEVEL, RISING, with_ramp
+from tests.support.records import altered
+from tests.support.served_runs import Shape, synthetic_run
 
 CLOSED = SaturateLoad(connections=50)
 RATE = RateLoad(rate_rps=2000, connections=50)
@@ -115,19 +107,19 @@ def test_what_the_host_spoilt_is_lost_and_what_the_server_did_not_do_is_no(measu
 
 
 def test_one_short_window_is_enough_and_one_that_is_spoilt_says_nothing(measured: Fork) -> None:
-    first, second = measured.windows
-    short = missed(measured).windows[0]
-    assert fate(measured.model_copy(update={"windows": (short, second)}), RATE) is Fate.NO
+    first, second = measured.served.windows
+    short = missed(measured).served.windows[0]
+    assert fate(altered(measured, {"windows": (short, second)}), RATE) is Fate.NO
     spoilt_too = short.model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
-    assert fate(measured.model_copy(update={"windows": (spoilt_too, second)}), RATE) is Fate.YES
+    assert fate(altered(measured, {"windows": (spoilt_too, second)}), RATE) is Fate.YES
     assert first.valid
 
 
 def test_older_records_called_a_missed_rate_invalid(measured: Fork) -> None:
     def older(*codes: str) -> Fork:
         reasons = tuple(Reason(code=code, message="said") for code in codes)
-        windows = tuple(window.model_copy(update={"reasons": reasons}) for window in measured.windows)
-        return measured.model_copy(update={"status": Status.INVALID, "windows": windows})
+        windows = tuple(window.model_copy(update={"reasons": reasons}) for window in measured.served.windows)
+        return altered(measured, {"status": Status.INVALID, "windows": windows})
 
     assert fate(older("rate-missed", "errors"), RATE) is Fate.NO
     assert fate(older("rate-missed", "steal"), RATE) is Fate.LOST
@@ -181,7 +173,7 @@ def step(rate_rps: float, *, short: bool = False, spoilt_too: bool = False) -> W
     ],
 )
 def test_steps_ask_for_the_last_rate(windows: Sequence[Window], expected: Fate) -> None:
-    assert fate(fork().model_copy(update={"windows": tuple(windows)}), STEPS) is expected
+    assert fate(altered(fork(), {"windows": tuple(windows)}), STEPS) is expected
 
 
 @pytest.mark.parametrize(
@@ -196,27 +188,27 @@ def test_ramps_ask_for_their_peak_or_for_no_knee(
 
 def test_a_ramp_too_short_to_have_a_knee_says_nothing(measured: Fork) -> None:
     ramp = with_ramp(measured, RISING, lag_s=1, capacity_rps=1e6)
-    window = ramp.windows[0]
+    window = ramp.served.windows[0]
     short = window.model_copy(update={"load": window.load.model_copy(update={"intervals": window.load.intervals[:4]})})
-    assert fate(ramp.model_copy(update={"windows": (short,)}), RISING) is Fate.LOST
+    assert fate(altered(ramp, {"windows": (short,)}), RISING) is Fate.LOST
 
 
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        (Outcome.FOUND, Fate.YES),
-        (Outcome.CEILING_HELD, Fate.YES),
-        (Outcome.FLOOR_FAILED, Fate.NO),
-        (Outcome.INVALID_WINDOWS, Fate.LOST),
-        (Outcome.WINDOWS_USED_UP, Fate.LOST),
+        (SearchOutcome.FOUND, Fate.YES),
+        (SearchOutcome.CEILING_HELD, Fate.YES),
+        (SearchOutcome.FLOOR_FAILED, Fate.NO),
+        (SearchOutcome.INVALID_WINDOWS, Fate.LOST),
+        (SearchOutcome.WINDOWS_USED_UP, Fate.LOST),
     ],
 )
-def test_a_search_asks_for_a_rate_that_holds(measured: Fork, outcome: Outcome, expected: Fate) -> None:
+def test_a_search_asks_for_a_rate_that_holds(measured: Fork, outcome: SearchOutcome, expected: Fate) -> None:
     capacity = Capacity(
         outcome=outcome.value, p99_max_us=1e4, floor_rps=1e3, ceiling_rps=1e4, held_rps=5e3, failed_rps=5.1e3,
         not_monotonic_rps=(), steps=(),
     )  # fmt: skip
-    assert fate(measured.model_copy(update={"capacity": capacity}), SEARCH) is expected
+    assert fate(altered(measured, {"capacity": capacity}), SEARCH) is expected
     assert fate(measured, SEARCH) is Fate.LOST, "nothing was searched for"
 
 

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import RateLoad, Reason, Window
-from jdkmatrix.stats.capacity import CapacityRules, Done, Outcome, Probe, Purpose, Tried, next_rate, tried
-from tests.builders import latency, load_result, pressure, sut_usage
+from jdkmatrix.records.loads import RateLoad
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.windows import Window
+from jdkmatrix.stats.capacity import CapacityRules, Done, Probe, Purpose, SearchOutcome, Tried, next_rate, tried
+from tests.support.builders import latency, load_result, pressure, sut_usage
 
 SLO_US = 10_000.0
 RULES = CapacityRules(floor_rps=1_000, ceiling_rps=40_000, slo_us=SLO_US)
@@ -52,7 +54,7 @@ def search(server: Server, rules: CapacityRules = RULES) -> tuple[Done, list[Tri
 @given(st.floats(1_000, 39_999))
 def test_the_capacity_lies_in_a_narrow_bracket(capacity: float) -> None:
     done, history = search(sharp(capacity))
-    assert done.outcome is Outcome.FOUND
+    assert done.outcome is SearchOutcome.FOUND
     assert done.held_rps is not None and done.failed_rps is not None
     assert done.held_rps <= capacity < done.failed_rps <= done.held_rps * 1.05
     assert done.not_monotonic_rps == ()
@@ -76,12 +78,12 @@ def test_a_noisy_server(capacity: float, seed: int) -> None:
     rates = sorted({window.rate_rps for window in history})
     assert all(above / below > 1 + RULES.resolution / 2.2 for below, above in pairwise(rates))
     assert len(history) < RULES.windows_max
-    if done.outcome is Outcome.FOUND:
+    if done.outcome is SearchOutcome.FOUND:
         assert done.held_rps is not None and done.failed_rps is not None
         assert done.held_rps * 0.85 <= capacity <= done.failed_rps * 1.15
         assert done.held_rps < done.failed_rps <= done.held_rps * 1.05
     else:
-        assert done.outcome is Outcome.INVALID_WINDOWS
+        assert done.outcome is SearchOutcome.INVALID_WINDOWS
 
 
 @given(st.floats(1_200, 39_000), st.integers(0, 30))
@@ -97,7 +99,7 @@ def test_one_odd_window_does_not_decide(capacity: float, odd: int) -> None:
         return missed(rate) if right.held(SLO_US) else held(rate)
 
     done, history = search(server)
-    assert done.outcome is Outcome.FOUND
+    assert done.outcome is SearchOutcome.FOUND
     assert done.held_rps is not None and done.failed_rps is not None
     # An odd window on the way moves the search; the ends it comes back to were seen twice each.
     assert done.held_rps <= capacity < done.failed_rps <= done.held_rps * 1.05
@@ -114,13 +116,13 @@ def test_errors_and_silence_do_not_hold() -> None:
 def test_the_floor_comes_first_and_must_fail_twice() -> None:
     assert next_rate([], RULES) == Probe(1_000, Purpose.START)
     done, history = search(missed)
-    assert done == Done(Outcome.FLOOR_FAILED, None, 1_000, ())
+    assert done == Done(SearchOutcome.FLOOR_FAILED, None, 1_000, ())
     assert [window.rate_rps for window in history] == [1_000, 1_000]
 
 
 def test_even_the_ceiling_held() -> None:
     done, history = search(held)
-    assert done == Done(Outcome.CEILING_HELD, 40_000, None, ())
+    assert done == Done(SearchOutcome.CEILING_HELD, 40_000, None, ())
     assert sum(window.rate_rps == 40_000 for window in history) == 2
 
 
@@ -128,7 +130,7 @@ def test_invalid_windows_are_repeated_up_to_a_limit() -> None:
     history = [held(1_000), spoilt(6_000), spoilt(6_000)]
     assert next_rate(history, RULES) == Probe(6_000, Purpose.REPEAT)
     end = next_rate([*history, spoilt(6_000)], RULES)
-    assert end == Done(Outcome.INVALID_WINDOWS, 1_000, None, ())
+    assert end == Done(SearchOutcome.INVALID_WINDOWS, 1_000, None, ())
     again = next_rate([*history, held(6_000), spoilt(7_000)], RULES)
     assert again == Probe(7_000, Purpose.REPEAT), "counted from the last valid one"
 
@@ -160,7 +162,7 @@ def test_more_than_one_crossing_is_reported() -> None:
 def test_where_no_rate_lies_between_the_bracket_is_as_narrow_as_it_gets(capacity_rps: int) -> None:
     rules = CapacityRules(1, 12, SLO_US, resolution=0.01, nearest_rps=round)
     done, history = search(sharp(capacity_rps), rules)
-    assert done.outcome is Outcome.FOUND
+    assert done.outcome is SearchOutcome.FOUND
     assert (done.held_rps, done.failed_rps) == (capacity_rps, capacity_rps + 1)
     assert all(window.rate_rps == round(window.rate_rps) for window in history)
     assert len(history) < 12
@@ -169,7 +171,7 @@ def test_where_no_rate_lies_between_the_bracket_is_as_narrow_as_it_gets(capacity
 def test_windows_are_bounded() -> None:
     rules = CapacityRules(1_000, 40_000, SLO_US, resolution=1e-9, windows_max=20)
     done, history = search(sharp(12_345), rules)
-    assert done.outcome is Outcome.WINDOWS_USED_UP
+    assert done.outcome is SearchOutcome.WINDOWS_USED_UP
     assert len(history) == 20
     assert done.held_rps is not None and done.failed_rps is not None
     assert done.held_rps <= 12_345 < done.failed_rps

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from jdkmatrix.stats import paired_ratio
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval, student_t
+from jdkmatrix.stats.ratios import paired_ratio
 from jdkmatrix.stats.stopping import StoppingRules, after_block
 from jdkmatrix.stats.verdicts import Verdict, holm, judge
 

@@ -9,24 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.records import Errors, Fork, RateLoad, SaturateLoad, StepsLoad, Window
-from jdkmatrix.stats.figures import (
+from jdkmatrix.figures.fork_figures import (
     Bound,
     ForkFigure,
     comparable,
     cpu_us_per_request,
     knee_rps,
-    leading_by_block,
     overall,
     throughput_rps,
     time_to_peak,
 )
-from tests.builders import cell, fork, load_result, pressure, sut_usage
-from tests.outcome_fixtures import all_of, missed, silent, spoilt, with_outcomes
-from tests.report_fixtures import Shape, synthetic_run
-from tests.test_ramps import LEVEL, RISING, with_ramp
-from tests.test_steps import LOAD as STEPS
-from tests.test_steps import stepped
+from jdkmatrix.figures.metrics import leading_by_block
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import Errors, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.records.windows import Window
+from tests.support.builders import cell, fork, load_result, pressure, sut_usage
+from tests.support.outcome_runs import all_of, missed, silent, spoilt, with_outcomes
+from tests.support.ramped_runs import LEVEL, RISING, with_ramp
+from tests.support.records import altered
+from tests.support.served_runs import Shape, synthetic_run
+from tests.support.stepped_runs import LOAD as STEPS
+from tests.support.stepped_runs import stepped
 
 CLOSED = SaturateLoad(connections=50)
 RATE = RateLoad(rate_rps=2000, connections=50)
@@ -43,7 +46,7 @@ def refusing(non_2xx: int) -> Fork:
     load = load_result(CLOSED, completed=1000, duration_s=2.0, throughput_rps=500.0, non_2xx=non_2xx)
     sut = sut_usage().model_copy(update={"cpu_us_per_request": 100.0})
     window = Window(index=1, t_s=0.0, load=load, sut=sut, host=pressure())
-    return fork().model_copy(update={"windows": (window,)})
+    return altered(fork(), {"windows": (window,)})
 
 
 def test_a_refusal_is_no_answer() -> None:
@@ -52,7 +55,7 @@ def test_a_refusal_is_no_answer() -> None:
     cost = cpu_us_per_request(refusing(400), CLOSED)
     assert cost is not None and cost.value == pytest.approx(1000 * 100 / 600), "refusing quickly makes it no cheaper"
     assert not refusing(1000).usable
-    assert refusing(400).windows[0].load.failed == 400
+    assert refusing(400).served.windows[0].load.failed == 400
     both = load_result(CLOSED, non_2xx=3, errors=Errors(timeout=4))
     assert both.failed == 7
 
@@ -71,18 +74,18 @@ def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measure
 def test_a_peak_that_was_never_reached_is_a_lower_bound(
     measured: Fork, capacity_rps: float, expected: ForkFigure
 ) -> None:
-    windows = tuple(stepped(measured.windows[0], capacity_rps)[1])
-    assert throughput_rps(measured.model_copy(update={"windows": windows}), STEPS) == expected
+    windows = tuple(stepped(measured.served.windows[0], capacity_rps)[1])
+    assert throughput_rps(altered(measured, {"windows": windows}), STEPS) == expected
 
 
 def test_the_lowest_rate_is_the_lowest_that_was_asked_for(measured: Fork) -> None:
     """Without its window there is no such figure: that of the next rate is another one."""
-    windows = tuple(stepped(measured.windows[0], 3500)[1])
-    whole = measured.model_copy(update={"windows": windows})
+    windows = tuple(stepped(measured.served.windows[0], 3500)[1])
+    whole = altered(measured, {"windows": windows})
     lowest = cpu_us_per_request(whole, STEPS)
     assert lowest is not None and lowest.value == windows[0].cpu_us_per_answer
-    first = spoilt(whole).windows[0]
-    assert cpu_us_per_request(whole.model_copy(update={"windows": (first, *windows[1:])}), STEPS) is None
+    first = spoilt(whole).served.windows[0]
+    assert cpu_us_per_request(altered(whole, {"windows": (first, *windows[1:])}), STEPS) is None
 
 
 def test_a_ramp_that_found_no_knee_has_it_beyond_its_end(measured: Fork) -> None:
@@ -133,9 +136,9 @@ def test_no_bound_gets_into_a_ratio(figures: dict[int, ForkFigure]) -> None:
 
 
 def test_steps_of_another_length_are_not_taken_for_an_early_end(measured: Fork) -> None:
-    all_run = tuple(stepped(measured.windows[0], 1e6)[1])
+    all_run = tuple(stepped(measured.served.windows[0], 1e6)[1])
     longer = StepsLoad(**{**STEPS.model_dump(), "rates_rps": (*STEPS.rates_rps, 7000)})
-    whole = measured.model_copy(update={"windows": all_run})
+    whole = altered(measured, {"windows": all_run})
     figure = throughput_rps(whole, STEPS)
     assert figure is not None and figure == replace(figure, bound=Bound.AT_LEAST)
     assert throughput_rps(whole, longer) == replace(figure, bound=Bound.NONE), "its series ended before the last rate"

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.histograms import PERCENTILES, latency_from_histogram, merge
-from jdkmatrix.records import Latency, SpectrumPoint
-from jdkmatrix.stats import summarise
+from jdkmatrix.records.loads import Latency, SpectrumPoint
+from jdkmatrix.stats.forks import summarise
+from jdkmatrix.stats.histograms import PERCENTILES, latency_from_histogram, merge
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
-from tests.report_fixtures import latency
+from tests.support.served_runs import latency
 
 
 def recorded(values_us: list[float]) -> Latency:

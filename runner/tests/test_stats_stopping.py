@@ -9,7 +9,8 @@ import statistics
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Reason, Window
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.intervals import student_t
 from jdkmatrix.stats.protocols import (
     FixedLength,
@@ -20,7 +21,8 @@ from jdkmatrix.stats.protocols import (
     measured_fork,
 )
 from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block
-from tests.builders import fork, load_result, pressure, sut_usage
+from tests.support.builders import fork, load_result, pressure, sut_usage
+from tests.support.records import altered
 
 RULES = StoppingRules(precision=0.02, min_blocks=5, max_blocks=10)
 
@@ -178,14 +180,14 @@ def test_a_fork_as_recorded() -> None:
         Window(index=i, t_s=20.0 + i, load=load_result(throughput_rps=rps), sut=sut_usage(), host=pressure())
         for i, rps in enumerate((1000.0, 1100.0))
     )
-    source = fork().model_copy(update={"windows": windows})
+    source = altered(fork(), {"windows": windows})
     found = measured_fork(source)
-    assert found.started_s == source.first_response_s
-    assert found.warm_s == source.windows[0].t_s
-    assert [w.figure for w in found.windows] == [w.load.throughput_rps for w in source.windows]
+    assert found.started_s == source.served.first_response_s
+    assert found.warm_s == source.served.windows[0].t_s
+    assert [w.figure for w in found.windows] == [w.load.throughput_rps for w in source.served.windows]
     spoilt = tuple(
         window.model_copy(update={"reasons": (Reason(code="steal", message="stolen", figures={}),)})
-        for window in source.windows
+        for window in source.served.windows
     )
     with pytest.raises(MatrixError, match="no valid window"):
-        measured_fork(source.model_copy(update={"windows": spoilt}))
+        measured_fork(altered(source, {"windows": spoilt}))

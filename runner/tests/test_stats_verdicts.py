@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats import Judged, Ratio, Verdict, holm, judge, paired_ratio
-from jdkmatrix.stats.verdicts import Losses, adjust, judged
+from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from jdkmatrix.stats.verdicts import Judged, Losses, Verdict, adjust, holm, judge, judged
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 

@@ -2,73 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from jdkmatrix.cli import progress
 from jdkmatrix.cli.summary import print_summary, summary_table
-from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import Thresholds
-from jdkmatrix.measure.gates import USUAL, Means, is_missed, window_reasons, window_shortfalls
-from jdkmatrix.measure.phases import measure_phases
-from jdkmatrix.measure.windows import Windows
-from jdkmatrix.records import CellRecord, Errors, Load, RateLoad, Reason, StepsLoad, Window
+from jdkmatrix.figures.fork_figures import Bound, ForkFigure, throughput_rps
+from jdkmatrix.figures.metrics import LOWEST_CPU, SATURATED, leading_by_block, metrics_of
+from jdkmatrix.fork.gates import is_missed, window_reasons, window_shortfalls
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.loads import Errors, RateLoad, StepsLoad
+from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import LOWEST_CPU, SATURATED, Cells, metrics_of
+from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from jdkmatrix.stats.figures import Bound, ForkFigure, leading_by_block, throughput_rps
 from jdkmatrix.store.loaded import LoadedRun
-from tests.builders import load_result, pressure, sut_usage
-from tests.report_fixtures import Shape, latency, synthetic_run
-
-LIMITS = load_matrix(Path(__file__).parents[2] / "matrix.toml").thresholds
-LOAD = StepsLoad(rates_rps=(1000, 2000, 3000, 4000, 5000, 6000), connections=50, step_s=2, warmup_rps=500)
-
-
-@dataclass
-class Server:
-    """SYNTHETIC: answers up to `capacity_rps`, and fails what it cannot answer. As `Windows` it measures; it takes note
-    of what it was asked for."""
-
-    like: Window
-    capacity_rps: float
-    thresholds: Thresholds = LIMITS
-    means: Means = USUAL
-    asked: list[float] = field(default_factory=list)
-
-    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
-        assert isinstance(load, RateLoad)
-        self.asked.append(load.rate_rps)
-        reached = min(load.rate_rps, self.capacity_rps)
-        late = 1.0 if reached == load.rate_rps else 500.0
-        result = self.like.load.model_copy(
-            update={
-                "load": load,
-                "due": round(load.rate_rps * duration_s),
-                "completed": round(reached * duration_s),
-                "throughput_rps": reached,
-                "errors": Errors(timeout=round((load.rate_rps - reached) * duration_s)),
-                "corrected": latency(400.0 * late, 1.0, 1000),
-            }
-        )
-        usage = self.like.sut.model_copy(update={"cpu_us_per_request": 100.0 + index, "cpu_share": reached / 8000})
-        shortfalls = window_shortfalls(result, self.thresholds)
-        return self.like.model_copy(
-            update={"index": index, "load": result, "sut": usage, "reasons": (), "shortfalls": shortfalls}
-        )
-
-
-def stepped(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> tuple[Server, list[Window]]:
-    server, done = Server(like, capacity_rps), cast(list[Window], [])
-    measure_phases(load, cast(Windows, cast(Any, server)), count=1, window_s=1, done=done)
-    return server, done
+from tests.support.builders import load_result, pressure, sut_usage
+from tests.support.records import altered
+from tests.support.served_runs import Shape, synthetic_run
+from tests.support.stepped_runs import LIMITS, LOAD, stepped
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     def changed(cell: CellRecord) -> CellRecord:
         share = 0.8 if cell.key.executor == "virtual" else 1.0
         forks = tuple(
-            fork.model_copy(update={"windows": tuple(stepped(fork.windows[0], 3500.0 * share + fork.fork)[1])})
+            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], 3500.0 * share + fork.fork)[1])})
             for fork in cell.forks
         )
         return cell.model_copy(update={"load": LOAD, "forks": forks})
@@ -87,7 +46,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 
 def test_the_series_ends_after_so_many_missed_steps_in_a_row(run: LoadedRun) -> None:
-    like = run.cells[0].forks[0].windows[0]
+    like = run.cells[0].forks[0].served.windows[0]
     server, done = stepped(like, 3500)
     assert server.asked == [1000, 2000, 3000, 4000, 5000]
     assert [is_missed(window.load, LIMITS) for window in done] == [False, False, False, True, True]
@@ -101,7 +60,7 @@ FURTHER = LOAD.model_copy(update={"further_factor": 1.25, "further_max": 3})
 
 
 def test_behind_the_written_rates_it_goes_on_until_the_server_is_saturated(run: LoadedRun) -> None:
-    like = run.cells[0].forks[0].windows[0]
+    like = run.cells[0].forks[0].served.windows[0]
     assert FURTHER.every_rate_rps == (*LOAD.rates_rps, 7500, 9375, 11_719)
     assert stepped(like, 7000, FURTHER)[0].asked == [*LOAD.rates_rps, 7500, 9375]
     assert stepped(like, 3500, FURTHER)[0].asked == [1000, 2000, 3000, 4000, 5000], "saturated before"
@@ -114,8 +73,8 @@ def test_only_a_server_that_was_saturated_has_said_what_it_can_do(run: LoadedRun
     fork = run.cells[0].forks[0]
 
     def most(capacity_rps: float) -> ForkFigure | None:
-        windows = tuple(stepped(fork.windows[0], capacity_rps, FURTHER)[1])
-        return throughput_rps(fork.model_copy(update={"windows": windows}), FURTHER)
+        windows = tuple(stepped(fork.served.windows[0], capacity_rps, FURTHER)[1])
+        return throughput_rps(altered(fork, {"windows": windows}), FURTHER)
 
     assert most(7000) == ForkFigure(7000.0)
     assert most(1e6) == ForkFigure(11_719.0, Bound.AT_LEAST)
@@ -127,10 +86,10 @@ def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: Loade
         "2,801 req/s at most, 101.0 µs CPU/request at 1,000 req/s (errors, rate-missed)"
     )
     kept_up = cell.model_copy(update={"load": LOAD.model_copy(update={"rates_rps": LOAD.rates_rps[:2]})})
-    fork = kept_up.forks[0].model_copy(update={"windows": kept_up.forks[0].windows[:2]})
+    fork = altered(kept_up.forks[0], {"windows": kept_up.forks[0].served.windows[:2]})
     assert progress.figures(fork, kept_up) == "at least 2,000 req/s, 101.0 µs CPU/request at 1,000 req/s"
-    spoilt = fork.windows[0].model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
-    later = fork.model_copy(update={"windows": (spoilt, *fork.windows[1:])})
+    spoilt = fork.served.windows[0].model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
+    later = altered(fork, {"windows": (spoilt, *fork.served.windows[1:])})
     assert progress.figures(later, kept_up) == "at least 2,000 req/s, no CPU/request: no step at 1,000 req/s counts"
 
 
@@ -154,7 +113,7 @@ def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
     def raised(cell: CellRecord) -> CellRecord:
         capacity_rps = 1e6 if cell.key.executor == "virtual" else 3500.0
         forks = tuple(
-            fork.model_copy(update={"windows": tuple(stepped(fork.windows[0], capacity_rps)[1])}) for fork in cell.forks
+            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], capacity_rps)[1])}) for fork in cell.forks
         )
         return cell.model_copy(update={"forks": forks})
 
@@ -187,8 +146,8 @@ def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_low
     assert metrics_of(LOAD) == (SATURATED, LOWEST_CPU)
     cells = Cells(run.run, run.cells)
     virtual = next(cell for cell in cells if cell.key.executor == "virtual")
-    assert SATURATED.by_block(virtual) == {1: 2801.0, 2: 2802.0} == leading_by_block(virtual.record)
-    assert LOWEST_CPU.by_block(virtual) == {1: 101.0, 2: 101.0}
+    assert virtual.by_block(SATURATED) == {1: 2801.0, 2: 2802.0} == leading_by_block(virtual.record)
+    assert virtual.by_block(LOWEST_CPU) == {1: 101.0, 2: 101.0}
     assert virtual.latency is None, "latencies of several rates together are those of none"
 
 

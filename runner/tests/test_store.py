@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.measure.repeats import with_fork
-from jdkmatrix.records import AnyCell, NotTestable
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.run import NotTestable
+from jdkmatrix.run.repeats import with_fork
 from jdkmatrix.store.atomic import StoreError, write_atomic
 from jdkmatrix.store.runs import RunStore, UnreadableError, latest_run
-from tests.builders import cell, fork, key
-from tests.outcome_fixtures import run_of
+from tests.support.builders import cell, fork, key
+from tests.support.outcome_runs import run_of
 
 
 def test_a_cell_comes_back_as_it_was_written(tmp_path: Path) -> None:
@@ -115,7 +116,7 @@ def test_the_newest_run_is_found_by_its_name(tmp_path: Path) -> None:
 
 
 def test_forks_stay_in_the_order_of_their_numbers() -> None:
-    record: AnyCell = cell()
+    record: CellRecord = cell()
     for number in (2, 1, 3):
         record = with_fork(record, fork(number))
     assert [f.fork for f in record.forks] == [1, 2, 3]

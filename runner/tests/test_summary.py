@@ -10,11 +10,16 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown, summary_table
-from jdkmatrix.records import Capacity, CapacityLoad, CellRecord, Fork, RateLoad, Reason, Status, Window
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CapacityLoad, RateLoad
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.store.loaded import LoadedRun
-from tests.builders import cell, fork, key, load_result, pressure, sut_usage
-from tests.outcome_fixtures import Change, all_of, failing, missed, run_of, silent, spoilt, with_outcomes
-from tests.report_fixtures import QUICK, synthetic_run
+from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
+from tests.support.outcome_runs import Change, all_of, failing, missed, run_of, silent, spoilt, with_outcomes
+from tests.support.records import altered
+from tests.support.served_runs import QUICK, synthetic_run
 
 
 def measured(number: int, rps: float, windows: int = 1) -> Fork:
@@ -23,7 +28,7 @@ def measured(number: int, rps: float, windows: int = 1) -> Fork:
         Window(index=i, t_s=0.0, load=load, sut=sut_usage(), host=pressure(), reasons=())
         for i, load in enumerate(loads, 1)
     )
-    return fork(number).model_copy(update={"windows": windows})
+    return altered(fork(number), {"windows": windows})
 
 
 def printed(cells: list[CellRecord]) -> list[str]:
@@ -59,7 +64,7 @@ def test_the_rate_that_held_has_a_column_and_makes_the_ratio() -> None:
             outcome="found", p99_max_us=1e4, floor_rps=1e3, ceiling_rps=1e4, held_rps=held, failed_rps=held * 1.04,
             not_monotonic_rps=(), steps=(),
         )  # fmt: skip
-        forks = (measured(1, 10_000).model_copy(update={"capacity": found}), measured(2, 10_000))
+        forks = (altered(measured(1, 10_000), {"capacity": found}), measured(2, 10_000))
         cells.append(cell(key(executor), forks).model_copy(update={"load": load}))
     lines = printed(cells)
     assert all(len(line) <= 80 for line in lines)

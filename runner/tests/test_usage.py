@@ -6,8 +6,8 @@ import pytest
 
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters
 from jdkmatrix.probes.usage import usage
-from jdkmatrix.records import SutUsage
-from tests.builders import load_result
+from jdkmatrix.records.windows import SutUsage
+from tests.support.builders import load_result
 
 
 def reading(t_s: float, cpu_s: float, **threads_s: float) -> Reading:

@@ -10,14 +10,15 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.base import DriverSession
-from jdkmatrix.measure.observe import Bench, Observed
-from jdkmatrix.measure.warming import settle, warm
-from jdkmatrix.measure.warmup import Gate
-from jdkmatrix.records import CellLoad, Load, RateLoad, SaturateLoad, StepsLoad, Warmup
-from tests.builders import key, load_result, pressure, sut_usage
-from tests.real_parts import Silent
-from tests.test_wrk2_driver import Bench as Wrk2Bench
-from tests.test_wrk2_driver import bench
+from jdkmatrix.records.loads import CellLoad, Load, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.records.windows import Warmup
+from jdkmatrix.subjects.served.observe import Bench, Observed
+from jdkmatrix.subjects.served.warming import settle, warm
+from jdkmatrix.subjects.served.warmup import Gate
+from tests.support.builders import key, load_result, pressure, sut_usage
+from tests.support.real_parts import Silent
+from tests.support.wrk2_bench import Bench as Wrk2Bench
+from tests.support.wrk2_bench import bench
 
 __all__ = ["bench"]
 

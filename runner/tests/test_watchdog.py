@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.config.model import Server
-from jdkmatrix.measure.watchdog import DiskFullError, FloodError, Watchdog, breach, shorten_logs
+from jdkmatrix.fork.watchdog import DiskFullError, FloodError, Watchdog, breach, shorten_logs
 
 RULES = Server(
     first_response_timeout_s=1, ready_without_port_s=1, stop_timeout_s=1, smt=False, answer_timeout_s=1,

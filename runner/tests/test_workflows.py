@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from jdkmatrix.store.runs import RunStore
-from tests.project import make_project, matrix
-from tests.report_fixtures import Shape, synthetic_run
-from tests.workflow_steps import FOLDER, WORKFLOWS, Step, jobs, load, run_step, shell_step, shell_steps, steps
+from tests.support.project import make_project, matrix
+from tests.support.served_runs import Shape, synthetic_run
+from tests.support.workflow_steps import FOLDER, WORKFLOWS, Step, jobs, load, run_step, shell_step, shell_steps, steps
 
 PINNED = re.compile(r"^ *(?:- )?uses: ([\w-]+(?:/[\w-]+)+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$", re.MULTILINE)
 BUILD = (("nix", "build"), ("nix", "store"))

@@ -8,8 +8,6 @@ and read; not that wrk2 measures well. Plain wrk is played with Debian's real an
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,59 +17,19 @@ import psutil
 import pytest
 
 from jdkmatrix.drivers import wrk2
-from jdkmatrix.drivers.base import Driver, DriverError, Phase, Target
+from jdkmatrix.drivers.base import Driver, DriverError, Phase
 from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
-from jdkmatrix.records import RateLoad, SaturateLoad
+from jdkmatrix.records.loads import RateLoad, SaturateLoad
+from tests.support.wrk2_bench import STALL_LOAD, URL, Bench, bench, executable
+
+__all__ = ["bench"]
 
 SAMPLES = Path(__file__).parent / "samples" / "wrk2"
-URL = "http://127.0.0.1:18190/"
-STALL_LOAD = RateLoad(rate_rps=1000, connections=50)
-
-PROGRAM = """\
-#!{python}
-import sys
-
-sys.path.insert(0, {folder!r})
-from tests.wrk2_stand_in import main
-
-sys.exit(main(sys.argv))
-"""
-
-
-class Bench:
-    """A folder with the stand-in, and the driver that it makes."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.binary = executable(
-            folder / "wrk2", PROGRAM.format(python=sys.executable, folder=str(Path(__file__).parents[1]))
-        )
-        self.logs = folder / "logs"
-        self.logs.mkdir()
-        self.cpu = min(os.sched_getaffinity(0))
-        self.target = Target(url=URL, cpus=(self.cpu,), log_dir=self.logs)
-
-    def driver(self, behaviour: str) -> Wrk2Driver:
-        (self.folder / "behaviour").write_text(behaviour)
-        found = find_wrk2({}, str(self.folder))
-        assert isinstance(found, Wrk2Driver)
-        return found
-
-
-def executable(path: Path, text: str) -> Path:
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
 
 
 def answers(path: Path, sample: str) -> Path:
     """A program that prints a recorded answer whatever it is asked."""
     return executable(path, f"#!/bin/sh\ncat {SAMPLES / sample}\nexit 1\n")
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
 
 
 # ---------------------------------------------------------------- finding it
@@ -158,6 +116,28 @@ def test_a_phase(bench: Bench) -> None:
     assert result.uncorrected.percentiles_us["99"] == 2190
     assert result.bytes_read == 772_352
     assert result.intervals == () and result.send_lateness is None
+
+
+def test_a_process_that_begins_late_is_started_again_before_it_has_sent_anything(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Real wrk2 does so in one of twenty processes: a second of its schedule is missing, and no latency shows it."""
+    monkeypatch.setattr(wrk2, "_OPENS_WITHIN_S", 2.0)  # a Python takes longer to come so far
+    with bench.driver("late 2").open(bench.target) as session:
+        others = {child.pid for child in psutil.Process().children()}
+        before = time.monotonic_ns()
+        result = session.run(STALL_LOAD, 3, label="window-1")
+    assert (bench.folder / "starts").read_text() == "..."
+    assert result.due is not None and result.completed >= result.due
+    assert result.started_monotonic_ns - before > 4e9, "what was started before is no part of the phase"
+    assert not [child for child in psutil.Process().children() if child.pid not in others]
+
+
+def test_one_that_is_late_every_time_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wrk2, "_OPENS_WITHIN_S", 0.01)
+    monkeypatch.setattr(wrk2, "_STARTS_MAX", 2)
+    with bench.driver("late 9").open(bench.target) as session, pytest.raises(DriverError, match="no connection within"):
+        session.run(STALL_LOAD, 3, label="window-1")
 
 
 def test_every_phase_is_started_in_the_drivers_cgroup(bench: Bench) -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.wrk2_figures import Histogram, SpectrumRow, ThreadCalibration
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
-from jdkmatrix.records import Errors
-from tests.wrk2_printer import Run, rank_values
+from jdkmatrix.records.loads import Errors
+from tests.support.wrk2_printer import Run, rank_values
 
 SAMPLES = Path(__file__).parent / "samples" / "wrk2"
 RUNS = ("stall", "20s-calibration", "errors", "over-capacity", "reset", "minutes")

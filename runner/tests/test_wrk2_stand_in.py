@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from jdkmatrix.drivers.wrk2_output import parse
-from tests import wrk2_stand_in
-from tests.wrk2_stand_in import SAMPLES, Asked, made_up_run
+from tests.support import wrk2_stand_in
+from tests.support.wrk2_stand_in import SAMPLES, Asked, made_up_run
 
 RECORDED: list[dict[str, Any]] = json.loads((SAMPLES / "refusals.json").read_text())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jdkmatrix.records import ClaimSource, PublishedFigure, PublishedResult
+from jdkmatrix.records.claims import ClaimSource, PublishedFigure, PublishedResult
 
 MINUS = "\u2212"
 _INSTEAD = {

@@ -10,20 +10,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.project import find_project
-from jdkmatrix.provision.jdks import net
-from jdkmatrix.provision.jdks.catalogue import (
-    JdkEntry,
-    dump_catalogue,
-    load_catalogue,
-    parse_catalogue,
-    read_catalogue,
-)
-from jdkmatrix.provision.jdks.lookup import look_up, question
-from jdkmatrix.provision.jdks.outlook import Outlook, outlook
-from jdkmatrix.provision.jdks.pins import why_fixed
-from jdkmatrix.provision.jdks.resolve import fetch
-from jdkmatrix.provision.jdks.update import applied, difference, judge
+from jdkmatrix.jdks import net
+from jdkmatrix.jdks.availability import Outlook, outlook
+from jdkmatrix.jdks.catalogue import JdkEntry, dump_catalogue, load_catalogue, parse_catalogue, read_catalogue
+from jdkmatrix.jdks.lookup import look_up, question
+from jdkmatrix.jdks.pins import why_fixed
+from jdkmatrix.jdks.resolve import fetch
+from jdkmatrix.jdks.update import applied, difference, judge
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.store.atomic import write_atomic
 
 _STYLES = {"ready": "green", "fetchable": "cyan", "unavailable": "dim"}

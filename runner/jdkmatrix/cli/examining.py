@@ -17,7 +17,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import Topology, read_topology
-from jdkmatrix.project import find_project
+from jdkmatrix.provision.project import find_project
 
 EXIT: dict[HostVerdict, int] = {"ready": 0, "noisy": 1, "unfit": 2}
 _STYLES = {"ready": "green", "noisy": "yellow", "unfit": "red", "not shown": "dim"}

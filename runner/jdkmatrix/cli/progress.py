@@ -10,13 +10,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from jdkmatrix.cli import alone
-from jdkmatrix.measure.campaign import CampaignListener
-from jdkmatrix.measure.windows import rate_words
-from jdkmatrix.plan import PlannedFork
-from jdkmatrix.records import AnyCell, ExperimentFork, Fork, Status, StepsLoad
-from jdkmatrix.stats import fork_cpu_us_per_request, fork_throughput
-from jdkmatrix.stats.figures import Bound, cpu_us_per_request, throughput_rps
+from jdkmatrix.cli import experiments
+from jdkmatrix.figures.fork_figures import Bound, cpu_us_per_request, throughput_rps
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import StepsLoad
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.run.campaign import CampaignListener
+from jdkmatrix.stats.forks import fork_cpu_us_per_request, fork_throughput
+from jdkmatrix.subjects.served.windows import rate_words
 
 
 class Display(CampaignListener, Protocol):
@@ -27,15 +30,15 @@ class Display(CampaignListener, Protocol):
     ) -> None: ...
 
 
-def figures(fork: Fork | ExperimentFork, cell: AnyCell) -> str:
+def figures(fork: Fork, cell: CellRecord) -> str:
     """The result of one fork in a line; of rising steps the figures that the table has."""
-    if isinstance(fork, ExperimentFork):
-        return alone.fork_words(fork)
+    if not cell.key.has_server:
+        return experiments.fork_words(fork)
     if not fork.usable:
-        why = [*fork.reasons, *(reason for window in fork.windows for reason in window.shortfalls)]
+        why = [*fork.reasons, *(reason for window in fork.served.windows for reason in window.shortfalls)]
         return f"{fork.status.value}: {why[0].message.splitlines()[0] if why else ''}"
     text = _of_steps(fork, cell.load) if isinstance(cell.load, StepsLoad) else _of_all(fork)
-    short = {reason.code for window in fork.valid_windows for reason in window.shortfalls}
+    short = {reason.code for window in fork.served.valid_windows for reason in window.shortfalls}
     marks = [*([] if fork.status is Status.OK else [fork.status.value]), *sorted(short)]
     return f"{text} ({', '.join(marks)})" if marks else text
 
@@ -99,7 +102,7 @@ class Lines:
         if text.startswith(("window", "search")):
             self._say(f"    {text}")
 
-    def fork_finished(self, fork: Fork | ExperimentFork, cell: AnyCell) -> None:
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
         self._pace.done += 1
         self._say(f"    {figures(fork, cell)}")
 
@@ -150,7 +153,7 @@ class Live:
     def step(self, text: str) -> None:
         self._progress.update(self._task, step=escape(text))
 
-    def fork_finished(self, fork: Fork | ExperimentFork, cell: AnyCell) -> None:
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
         self._pace.done += 1
         self._progress.update(self._task, advance=1, step="", left=clock(self._pace.left_s()))
         style = "" if fork.status is Status.OK else "[yellow]"

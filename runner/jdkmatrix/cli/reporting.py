@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.project import Project, find_project
+from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore, latest_run
 

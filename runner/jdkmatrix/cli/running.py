@@ -18,7 +18,6 @@ from typing import Literal
 from rich.console import Console
 
 from jdkmatrix import __version__
-from jdkmatrix.cell_loads import basis_cells
 from jdkmatrix.cli.progress import display
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, tell_damage, write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
@@ -27,25 +26,27 @@ from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.handed import handed_over
+from jdkmatrix.fork.fork_record import now_utc
+from jdkmatrix.fork.pinning import Pinner, pinning
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.host.limits import CONTROLLERS
-from jdkmatrix.measure.campaign import Campaign
-from jdkmatrix.measure.capacities import FOLDER as CAPACITY_FOLDER
-from jdkmatrix.measure.capacities import capacity_of, profile_of_bases
-from jdkmatrix.measure.draft import now_utc
-from jdkmatrix.measure.origins import source_revision
-from jdkmatrix.measure.pinning import Pinner, pinning
-from jdkmatrix.measure.prepare import Prepared, catalogue_records, prepare, set_up_parts
-from jdkmatrix.measure.repeats import again_words, in_order
-from jdkmatrix.measure.sessions import closed, ended, idle
-from jdkmatrix.plan import estimate_s, select_cells
-from jdkmatrix.project import Project, find_project
+from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.cache import cache_dir
-from jdkmatrix.records import BasisCapacity, CellKey, HostFacts, RunRecord, Session, Stopping
+from jdkmatrix.provision.nix_parts import handed_over
+from jdkmatrix.provision.project import Project, find_project
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
 from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.wording import pinned_words
+from jdkmatrix.run.campaign import Campaign
+from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
+from jdkmatrix.run.capacities import capacity_of, profile_of_bases
+from jdkmatrix.run.origins import source_revision
+from jdkmatrix.run.plan import estimate_s, select_cells
+from jdkmatrix.run.prepare import Prepared, catalogue_records, prepare, set_up_parts
+from jdkmatrix.run.repeats import again_words, in_order
+from jdkmatrix.run.sessions import closed, ended, idle
 from jdkmatrix.store.runs import RunStore, latest_run
 
 
@@ -76,7 +77,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         matrix, options = chosen.matrix, chosen.options
         seed = earlier.seed if earlier else options.order_seed()
         profile = matrix.profiles[options.profile]
-        sessions = closed(earlier.every_session) if earlier else ()
+        sessions = closed(earlier.sessions) if earlier else ()
         preparing = partial(
             prepare,
             project,
@@ -234,25 +235,17 @@ def _record(
     seed: int,
 ) -> RunRecord:
     matrix, options = chosen.matrix, chosen.options
-    first = sessions[0]
     return RunRecord(
         run_id=earlier.run_id if earlier else run_id,
-        tool_version=first.tool_version,
-        git_commit=first.git_commit,
-        git_dirty=first.git_dirty,
         profile=options.profile,
         scenario=chosen.scenario,
         selection={axis: tuple(values) for axis, values in options.only.items()}
         | ({"aa": (options.aa,)} if options.aa else {}),
         seed=seed,
-        started_at=first.started_at,
         ended_at=None,
         status="running",
-        command=first.command,
         matrix=matrix.model_dump(mode="json", by_alias=True),
-        host=first.host,
-        server=next(iter(prepared.servers), None),
-        other_servers=prepared.servers[1:],
+        servers=prepared.servers,
         drivers=prepared.drivers,
         jdks=prepared.jdks,
         calibrations=(prepared.calibration,) if prepared.calibration else (),

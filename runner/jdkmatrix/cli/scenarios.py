@@ -21,11 +21,12 @@ from jdkmatrix.config.model import Matrix, ScaleName, Scenario
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.topology import Topology, read_topology
-from jdkmatrix.measure.prepare import too_few_cpus
-from jdkmatrix.plan import estimate_s, make_plan, select_cells
-from jdkmatrix.project import Project, find_project
-from jdkmatrix.provision.jdks.catalogue import load_catalogue
-from jdkmatrix.records import ClaimRecord, ScenarioRecord
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.provision.project import Project, find_project
+from jdkmatrix.records.claims import ClaimRecord
+from jdkmatrix.records.run import ScenarioRecord
+from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
+from jdkmatrix.run.prepare import too_few_cpus
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
 IN_TURN = "in-turn"

@@ -11,25 +11,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from jdkmatrix.cli import alone, markdown
+from jdkmatrix.cli import experiments, markdown
 from jdkmatrix.config.executors import BASELINE, is_again, reference
-from jdkmatrix.records import (
-    CapacityLoad,
-    CellLoad,
-    CellRecord,
-    ExperimentRecord,
-    Fork,
-    RampedLoad,
-    RateLoad,
-    RunRecord,
-    SaturateLoad,
-    Status,
-    StepsLoad,
-    TaskSize,
-)
+from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskSize
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import sessions
 from jdkmatrix.report.cell_figures import failed_words, of_metric
-from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats
+from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.judgements import judge_run
@@ -37,7 +28,7 @@ from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import DID, counted, is_news, sentence
 from jdkmatrix.report.steps import not_saturated
 from jdkmatrix.report.wording import condition, cost_step, losses_words, marked_interval, wait_words, work_words
-from jdkmatrix.stats import Judged, Verdict
+from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
 
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
@@ -49,7 +40,7 @@ class _Judged:
 
     def __init__(self, loaded: LoadedRun) -> None:
         self.loaded = loaded
-        self.cells = Cells(loaded.run, loaded.cells)
+        self.cells = Cells(loaded.run, loaded.served)
         self.judgements = judge_run(self.cells)
 
 
@@ -79,8 +70,8 @@ def _table(run: _Judged) -> Table:
     """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
     block by block. Fits on a terminal of 80 columns, so that the rate that is held stands in the place of p99 where it
     was searched for."""
-    table = Table(caption=_caption(run.loaded.cells), caption_justify="left")
-    first, *figures = _headings(run.loaded.cells)
+    table = Table(caption=_caption(run.loaded.served), caption_justify="left")
+    first, *figures = _headings(run.loaded.served)
     table.add_column(first, no_wrap=True)
     for name in figures:
         table.add_column(name, justify="right")
@@ -101,7 +92,7 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
     run = _Judged(loaded)
     forks = count_forks(loaded)
     console.print(f"{'[yellow]' if forks.amber else ''}{escape(f'{loaded.run.run_id}: {forks.text}')}", soft_wrap=True)
-    if loaded.cells or not loaded.experiments:
+    if loaded.served or not loaded.experiments:
         console.print(_table(run))
     for title, table in _alone_tables(loaded.experiments):
         console.print(f"[bold]{escape(title)}", soft_wrap=True)
@@ -123,10 +114,10 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
     console.print(_seed_words(loaded.run), soft_wrap=True)
 
 
-def _alone_tables(cells: Sequence[ExperimentRecord]) -> Iterator[tuple[str, Table]]:
-    for title, rows in alone.groups(cells):
+def _alone_tables(cells: Sequence[CellRecord]) -> Iterator[tuple[str, Table]]:
+    for title, rows in experiments.groups(cells):
         table = Table(box=box.SIMPLE_HEAD)
-        for number, name in enumerate(alone.HEADINGS):
+        for number, name in enumerate(experiments.HEADINGS):
             table.add_column(name, justify="left" if number in (0, 5) else "right", no_wrap=number == 0)
         for row in rows:
             table.add_row(*map(escape, row))
@@ -138,7 +129,7 @@ _ALONE_CAPTION = "without a server: median, least and most over forks"
 
 def summary_markdown(loaded: LoadedRun) -> str:
     """The same for the job summary of a CI service, with a heading that says how many forks can be used."""
-    judged, run, cells = _Judged(loaded), loaded.run, loaded.cells
+    judged, run, cells = _Judged(loaded), loaded.run, loaded.served
     rows: list[Sequence[str]] = []
     for group in _groups(judged):
         jdk, *others = map(markdown.escaped, group.condition)
@@ -170,17 +161,17 @@ def summary_markdown(loaded: LoadedRun) -> str:
     return "\n\n".join(parts)
 
 
-def _alone_markdown(cells: Sequence[ExperimentRecord]) -> str:
+def _alone_markdown(cells: Sequence[CellRecord]) -> str:
     rows: list[Sequence[str]] = []
-    for title, found in alone.groups(cells):
-        rows.append((f"**{markdown.escaped(title)}**", *[""] * (len(alone.HEADINGS) - 1)))
+    for title, found in experiments.groups(cells):
+        rows.append((f"**{markdown.escaped(title)}**", *[""] * (len(experiments.HEADINGS) - 1)))
         rows += [tuple(map(markdown.escaped, row)) for row in found]
-    return markdown.table(tuple(map(markdown.escaped, alone.HEADINGS)), rows)
+    return markdown.table(tuple(map(markdown.escaped, experiments.HEADINGS)), rows)
 
 
 def _warnings(loaded: LoadedRun) -> tuple[str, ...]:
     """What changes how the ratios must be read."""
-    finding = check_blocks(Cells(loaded.run, loaded.cells)).finding
+    finding = check_blocks(Cells(loaded.run, loaded.served)).finding
     return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
 
 
@@ -194,7 +185,7 @@ def has_failures(loaded: LoadedRun) -> bool:
 
 
 def _cells_words(loaded: LoadedRun) -> str:
-    cells = f"{len(loaded.every_cell)} of {len(loaded.run.cells)} cells"
+    cells = f"{len(loaded.cells)} of {len(loaded.run.cells)} cells"
     if not has_failures(loaded):
         return f"{cells}, all with usable forks"
     return f"{cells}, {_unusable(loaded)} without a usable fork, {_failed_forks(loaded)} failed forks"
@@ -202,20 +193,20 @@ def _cells_words(loaded: LoadedRun) -> str:
 
 def _unusable(loaded: LoadedRun) -> int:
     """That an experiment came to nothing on a JDK which has not what it is about is no failure."""
-    return sum(not any(fork.usable for fork in cell.forks) for cell in loaded.cells) + sum(
+    return sum(not any(fork.usable for fork in cell.forks) for cell in loaded.served) + sum(
         not any(fork.status is Status.OK for fork in cell.forks) for cell in loaded.experiments
     )
 
 
 def _failed_forks(loaded: LoadedRun) -> int:
-    return sum(fork.status is Status.FAILED for cell in loaded.every_cell for fork in cell.forks)
+    return sum(fork.status is Status.FAILED for cell in loaded.cells for fork in cell.forks)
 
 
 def _measured_how(loaded: LoadedRun) -> Iterator[str]:
     """In how many sessions, where in several, and how many attempts do not count."""
     if told := sessions.line(loaded):
         yield told
-    if attempts := sum(len(cell.attempts) for cell in loaded.every_cell):
+    if attempts := sum(len(cell.attempts) for cell in loaded.cells):
         yield f"{attempts} earlier attempts at forks do not count: a fault of the host, or a block that was cut off"
 
 
@@ -225,20 +216,20 @@ def _not_testable(loaded: LoadedRun) -> Iterator[str]:
 
 def _problems(loaded: LoadedRun) -> Iterator[str]:
     yield from loaded.problems
-    for cell in loaded.every_cell:
+    for cell in loaded.cells:
         for fork in cell.forks:
             label = f"{cell.key.cell_id}#{fork.fork}"
             for reason in fork.reasons:
                 label = cell.key.fork_label(fork.fork, fork.attempt)
                 yield f"{label} {fork.status.value}: {reason.message.splitlines()[0]}"
-            if isinstance(fork, Fork) and fork.valid_windows and not fork.usable and not fork.reasons:
-                short = dict.fromkeys(reason.message for window in fork.windows for reason in window.shortfalls)
+            if cell.key.has_server and fork.served.valid_windows and not fork.usable and not fork.reasons:
+                short = dict.fromkeys(reason.message for window in fork.served.windows for reason in window.shortfalls)
                 yield f"{cell.key.fork_label(fork.fork, fork.attempt)} without a figure: {'; '.join(short)}"
 
 
 def _outcomes(run: _Judged) -> Iterator[str]:
     """Where forks did not do what their load asks for, failed requests, and ratios that are not judged."""
-    for record in cells_by_condition(run.loaded.cells):
+    for record in cells_by_condition(run.loaded.served):
         cell, key = run.cells.get(record.key), record.key
         told = list(_told(cell, run)) if cell else []
         if told:
@@ -279,7 +270,7 @@ def _headings(cells: Sequence[CellRecord]) -> tuple[str, ...]:
 
 
 def _caption(cells: Sequence[CellRecord]) -> str:
-    kinds = list(dict.fromkeys(_ratio_of(cell.load) for cell in cells)) or ["of req/s"]
+    kinds = list(dict.fromkeys(_ratio_of(cell.served_load) for cell in cells)) or ["of req/s"]
     caption = f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval (*: no evidence yet)"
     if _searched(cells):
         return caption
@@ -290,8 +281,8 @@ def _caption(cells: Sequence[CellRecord]) -> str:
 
 
 def _groups(run: _Judged) -> Iterator[Group]:
-    searched = _searched(run.loaded.cells)
-    for key, members in groupby(cells_by_condition(run.loaded.cells), key=lambda cell: cell.key.group):
+    searched = _searched(run.loaded.served)
+    for key, members in groupby(cells_by_condition(run.loaded.served), key=lambda cell: cell.key.group):
         cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
         rows = [_row(cell, run, searched=searched) for one in members if (cell := run.cells.get(one.key))]
         yield Group((key.jdk, key.served, cpus, _task(key.task), key.load), tuple(rows))
@@ -320,7 +311,7 @@ def _cost(cell: CellStats) -> str:
 
 
 def _why_no_figure(cell: CellStats) -> str:
-    whys = {"no answers" if fork.valid_windows else fork.status.value for fork in cell.record.forks}
+    whys = {"no answers" if fork.served.valid_windows else fork.status.value for fork in cell.record.forks}
     return ", ".join(sorted(whys)) or "not measured"
 
 

@@ -17,7 +17,7 @@ from jdkmatrix.cli.examining import this_host
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.doctor.catalogue import proposed
 from jdkmatrix.doctor.tuned import ARM_FILE, STATE_FILE
-from jdkmatrix.doctor.tuning import Outcome, Restored, Step, restore, steps, tune
+from jdkmatrix.doctor.tuning import ChangeOutcome, Restored, Step, restore, steps, tune
 from jdkmatrix.errors import MatrixError
 
 _STYLES = {"put back": "green", "already so": "green", "left": "yellow", "gone": "yellow", "failed": "red"}
@@ -42,7 +42,7 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     console.print(f"The current settings are kept in {state}; `matrix doctor --restore` puts them back.")
     if not yes and not _agreed():
         raise MatrixError("nothing was changed")
-    failed: list[Outcome] = []
+    failed: list[ChangeOutcome] = []
     tune(host, planned, state, lambda outcome: failed.append(outcome) if outcome.error else None)
     console.print(f"{len(planned) - len(failed)} of {len(planned)} settings changed.")
     _list(console, ((outcome.file, f"[red]not changed[/]: {escape(outcome.error)}") for outcome in failed))

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from jdkmatrix.config.executors import tuning_of
 from jdkmatrix.config.experiments import Fanout, Spawn, arms_of, has_arm, has_load, load_kinds_of
 from jdkmatrix.config.model import Matrix, Protocol, Selection, Workload
-from jdkmatrix.config.parts import RemoteAnswers
 from jdkmatrix.config.relative_loads import RelativeLoad
+from jdkmatrix.config.tables import RemoteAnswers
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import NO_SERVER, SaturateLoad
+from jdkmatrix.records.loads import AXES, NO_SERVER, SaturateLoad
 
 # What an application needs of a feature set beyond Jakarta REST.
 _NEEDS = {"banking": "JSON binding", "pinning": "servlets"}
-AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 
 
 def unknown(found: object, allowed: Iterable[object]) -> str:

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from jdkmatrix.config.executors import base_of
-from jdkmatrix.config.parts import Jvm, Limits, RemoteAnswers, Seconds, Table
-from jdkmatrix.records import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
+from jdkmatrix.config.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
+from jdkmatrix.records.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 
 Construct = Literal[
     "synchronized", "lock", "object-wait", "class-init", "native", "contended-monitor", "contended-lock"

@@ -12,7 +12,7 @@ from jdkmatrix.config import checks
 from jdkmatrix.config.experiments import ExperimentName
 from jdkmatrix.config.explain import ConfigError, Tag, explain, message, read_toml
 from jdkmatrix.config.model import AskedLoad, Matrix
-from jdkmatrix.records import TaskLoad
+from jdkmatrix.records.loads import TaskLoad
 
 
 def _kinds(union: Any) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from pydantic import AfterValidator, Field
 
 from jdkmatrix.config.executors import check_executor, needs_no_server
 from jdkmatrix.config.experiments import Experiment, fits
-from jdkmatrix.config.parts import Jvm, Limits, RemoteAnswers, Seconds, Table
 from jdkmatrix.config.relative_loads import FloodLoad, ShareLoad
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.records import CapacityLoad, CellKey, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
+from jdkmatrix.config.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
+from jdkmatrix.records.loads import CapacityLoad, CellKey, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
 from jdkmatrix.stats.stopping import StoppingRules
 
 Executor = Annotated[str, AfterValidator(check_executor)]

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from jdkmatrix.config.executors import check_executor
-from jdkmatrix.config.parts import Table
-from jdkmatrix.records import RateLoad, SaturateLoad
+from jdkmatrix.config.tables import Table
+from jdkmatrix.records.loads import RateLoad, SaturateLoad
 
 Connections = Annotated[int, Field(ge=1, le=100_000)]
 

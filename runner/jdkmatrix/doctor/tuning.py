@@ -30,7 +30,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ChangeOutcome:
     """What became of one write; `error` is empty when it succeeded."""
 
     file: str
@@ -56,7 +56,7 @@ def steps(host: Host, changes: Iterable[Change]) -> tuple[Step, ...]:
     )
 
 
-def tune(host: Host, planned: Iterable[Step], state: Path, told: Callable[[Outcome], None]) -> Tuned:
+def tune(host: Host, planned: Iterable[Step], state: Path, told: Callable[[ChangeOutcome], None]) -> Tuned:
     """Record, then write one after another; a write that fails is told and does not stop the others.
 
     Raises:
@@ -72,7 +72,7 @@ def tune(host: Host, planned: Iterable[Step], state: Path, told: Callable[[Outco
                 error = "the kernel took it and kept the old value"
             tuned = tuned.with_outcome(step.file, f"failed: {error}" if error else "written", None if error else now)
             save(state, tuned)
-            told(Outcome(step.file, error))
+            told(ChangeOutcome(step.file, error))
         return tuned
 
 

@@ -15,7 +15,8 @@ from typing import Protocol, Self
 
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import DriverFacts, Load, LoadResult, RateLoad
+from jdkmatrix.records.loads import Load, LoadResult, RateLoad
+from jdkmatrix.records.run import DriverFacts
 
 
 class DriverError(MatrixError):

@@ -20,11 +20,12 @@ from typing import IO, Self
 
 from pydantic import ValidationError
 
-from jdkmatrix import launch
 from jdkmatrix.drivers.base import DriverError, Phase, Target
 from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
-from jdkmatrix.histograms import latency_from_histogram
-from jdkmatrix.records import DriverFacts, Interval, Latency, Load, LoadResult, RateLoad
+from jdkmatrix.host import launch
+from jdkmatrix.records.loads import Interval, Latency, Load, LoadResult, RateLoad
+from jdkmatrix.records.run import DriverFacts
+from jdkmatrix.stats.histograms import latency_from_histogram
 
 # The serial collector and a fixed heap, touched before the first request: short pauses, no page faults while a phase
 # runs, and no helper threads that compete for the driver's CPU.

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from jdkmatrix.records import Errors
+from jdkmatrix.records.loads import Errors
 
 
 class _Event(BaseModel):

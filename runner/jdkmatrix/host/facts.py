@@ -12,7 +12,7 @@ from pathlib import Path
 from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpulist import parse_cpu_list
 from jdkmatrix.host.topology import CPU_ROOT, Topology
-from jdkmatrix.records import CpuFacts, HostFacts
+from jdkmatrix.records.run import CpuFacts, HostFacts
 
 _SCHEDULER_KNOBS = Path("/sys/kernel/debug/sched")
 

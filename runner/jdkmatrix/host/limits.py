@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from jdkmatrix.config.parts import Limits
+from jdkmatrix.config.tables import Limits
 from jdkmatrix.host import cgroup_folders, cgroup_tree
 from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.cgroup_tree import CgroupState

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 
 from jdkmatrix.probes.memory_map import MemoryMap, Regions, share_out
 from jdkmatrix.probes.native_memory import Native, Origin
-from jdkmatrix.records import Gauges
 from jdkmatrix.records.memory import UNATTRIBUTED
+from jdkmatrix.records.windows import Gauges
 
 DIRECT_BUFFERS = "direct buffers"
 MALLOC_SURPLUS = "malloc: free or not counted"

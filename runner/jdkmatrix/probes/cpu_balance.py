@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.records import CpuRole, CpuUse
+from jdkmatrix.records.pressure import CpuRole, CpuUse
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.probes.cpu_balance import CpuTicks, Used, balance, parse_stat
-from jdkmatrix.records import CpuUse, Pressure
+from jdkmatrix.records.pressure import CpuUse, Pressure
 
 _PROC = Path("/proc")
 _CGROUP = Path("/sys/fs/cgroup")

@@ -17,21 +17,15 @@ from pathlib import Path
 import numpy as np
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.identify import Vm
+from jdkmatrix.probes import jcmd
 from jdkmatrix.probes.attribution import JvmAccount, attribute
 from jdkmatrix.probes.memory_map import MappedRange, MemoryMap, Range, Regions, cut, parse_smaps, pieces_of
-from jdkmatrix.probes.native_memory import (
-    QUESTIONS,
-    combine,
-    parse_bounds,
-    parse_native_memory,
-    parse_system_map,
-)
+from jdkmatrix.probes.native_memory import QUESTIONS, combine, parse_bounds, parse_native_memory, parse_system_map
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, GaugedPace
-from jdkmatrix.records import Gauges
 from jdkmatrix.records.memory import MemoryReading
-from jdkmatrix.sut import jcmd
-from jdkmatrix.sut.jvm import Vm
+from jdkmatrix.records.windows import Gauges
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ENTRY_BYTES = 8

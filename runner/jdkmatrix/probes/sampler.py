@@ -7,10 +7,10 @@ from types import TracebackType
 
 from pydantic import ValidationError
 
+from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.probes.pace import Pace
 from jdkmatrix.probes.process import Glance, glance
-from jdkmatrix.records import Gauges, Sample
-from jdkmatrix.sut.http import Connection, HttpError
+from jdkmatrix.records.windows import Gauges, Sample
 
 GAUGES_TIMEOUT_S = 2.0
 

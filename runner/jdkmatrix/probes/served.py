@@ -10,7 +10,9 @@ the number of threads that the executor has started tells.
 
 from __future__ import annotations
 
-from jdkmatrix.records import Gauges, LoadResult, Served
+from jdkmatrix.records.loads import LoadResult
+from jdkmatrix.records.served import Served
+from jdkmatrix.records.windows import Gauges
 
 
 def served_between(before: Gauges | None, after: Gauges | None, result: LoadResult, *, left_over: int) -> Served | None:

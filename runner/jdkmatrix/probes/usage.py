@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jdkmatrix.probes.process import Reading, attach_cpu_ns, difference, jit_cpu_ns
-from jdkmatrix.records import Gauges, Sample, SutUsage
+from jdkmatrix.records.windows import Gauges, Sample, SutUsage
 
 
 def usage(

@@ -104,6 +104,6 @@ def main(arguments: Sequence[str], root: Path) -> int:
 
 
 if __name__ == "__main__":
-    from jdkmatrix.project import find_project
+    from jdkmatrix.provision.project import find_project
 
     sys.exit(main(sys.argv[1:], find_project().root))

@@ -66,7 +66,7 @@ class PublishedFigure(Record):
 
 class PublishedResult(Record):
     """`published`: in words; `figures`: what of it is a number; `only`: what there is where no number was published,
-    None in records from before it was told; `note`: what the original leaves out, or where it contradicts itself;
+    None: not told; `note`: what the original leaves out, or where it contradicts itself;
     `inference`: what this project concludes, which the original does not say; `not_repeated`: why no scenario repeats
     it, None where one does."""
 

@@ -1,4 +1,4 @@
-"""What an experiment without a server shows: the words of the program `standalone`, and what the host did meanwhile.
+"""What an experiment without a server shows: the words of the program `standalone`.
 
 Every figure is the program's own, read by it inside its process; field by field this is the JSON that it prints.
 """
@@ -10,11 +10,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from jdkmatrix.records.base import Record
-from jdkmatrix.records.cells import CellRecord, Identity, Pinning, Pressure, Reason, Status
-from jdkmatrix.records.limits import Enforcement
-from jdkmatrix.records.limits import Outcome as LimitOutcome
-from jdkmatrix.records.loads import CellKey, TaskLoad
-from jdkmatrix.records.remote import RemoteStats
 
 OutcomeWord = Literal[
     "complete",
@@ -262,7 +257,7 @@ class _Result(Record):
     problem: Problem | None
     asked: dict[str, Any]
     expected: Expected | None  # None: this JDK has not what it is about
-    measured_span: MeasuredSpan | None = None  # None: nothing was measured, or an older record
+    measured_span: MeasuredSpan | None = None  # None: nothing was measured
     vm: VmFacts
 
 
@@ -287,56 +282,3 @@ class FanoutResult(_Result):
 
 
 ExperimentResult = Annotated[BurnResult | SpawnResult | PinningResult | FanoutResult, Field(discriminator="experiment")]
-
-
-class ExperimentFork(Record):
-    """One process of the program. `host`: over `host_span_s` seconds, from the last reading before what it measured to
-    the first after it; over its whole life, start and warm-up included, where it tells no such span, and in older
-    records (which have no `host_span_s`). None where it did not run. `clock_speed_before` and
-    `_after` it, as Window.clock_speed.
-
-    `result` is None where it failed; an outcome other than "complete" is a finding, not a failure."""
-
-    fork: int  # 1.., equals the block it belongs to
-    position: int
-    sequence: int
-    attempt: int = 1
-    session: int = 1
-    status: Status
-    reasons: tuple[Reason, ...]
-    started_at: str
-    ended_at: str
-    command: tuple[str, ...]
-    remote_command: tuple[str, ...] = ()
-    pinning: Pinning
-    host: Pressure | None
-    host_span_s: float | None = None
-    clock_speed_before: float | None = None
-    clock_speed_after: float | None = None
-    remote: RemoteStats | None = None
-    result: ExperimentResult | None
-    limits: tuple[Enforcement, ...] = ()
-    outcomes: tuple[LimitOutcome, ...] = ()
-    logs: dict[str, str]  # title -> path beside the cell file
-
-    @property
-    def usable(self) -> bool:
-        """May its figures stand in a table?"""
-        return self.status is Status.OK and self.result is not None and self.result.seen is not None
-
-
-class ExperimentRecord(Record):
-    """One cell: an experiment on a JDK with one arm, so many CPUs and one load."""
-
-    schema_version: Literal[1] = 1
-    key: CellKey
-    load: TaskLoad
-    identity: Identity
-    parameters: dict[str, Any]  # its table of matrix.toml
-    burn_rounds: int
-    jvm_flags: dict[str, str] = {}
-    forks: tuple[ExperimentFork, ...]
-    attempts: tuple[ExperimentFork, ...] = ()  # as CellRecord.attempts
-
-
-AnyCell = CellRecord | ExperimentRecord  # what a run has a file of for each cell

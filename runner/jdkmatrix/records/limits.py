@@ -20,7 +20,7 @@ class Enforcement(Record):
     why_not: tuple[str, ...] = ()
 
 
-class Outcome(Record):
+class LimitHit(Record):
     """A limit that was hit. `code`: "threads-limit", "memory-limit", "files-limit", or "jvm-memory-limit" for one that
     the JVM has set itself, such as the size of its heap. `first_seen_s`: seconds since the process was started; None:
     seen only after its end."""

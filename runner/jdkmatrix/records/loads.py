@@ -204,7 +204,8 @@ class CountLoad(Record):
 # What an experiment without a server is loaded with.
 TaskLoad = Annotated[InFlightLoad | TaskRateLoad | CountLoad, Field(discriminator="kind")]
 
-DEFAULT_SERVER = "open-liberty"  # of every result from before there was an axis for it
+AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
+DEFAULT_SERVER = "open-liberty"
 NO_SERVER = "none"  # of an experiment that is a program of its own
 
 

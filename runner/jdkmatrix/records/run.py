@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from jdkmatrix.records.base import Record
-from jdkmatrix.records.cells import PinningMethod
 from jdkmatrix.records.claims import ClaimRecord
+from jdkmatrix.records.forks import PinningMethod
 from jdkmatrix.records.loads import DEFAULT_SERVER, CellKey
 from jdkmatrix.records.provenance import Provenance
 
@@ -40,7 +42,7 @@ class HostFacts(Record):
     load_1min: float
     irq_time_accounting: bool | None = None  # does the clock of a process leave interrupts out? None: not known
     limits: dict[str, str]
-    # None: the kernel does not tell, or the record is from before this was recorded.
+    # None: the kernel does not tell.
     transparent_huge_pages: str | None = None  # "always", "madvise", "never"
     kernel_command_line: str | None = None  # values that may be secret are masked
     kernel_command_line_sha256: str | None = None  # of the text above
@@ -125,7 +127,7 @@ class ScenarioRecord(Record):
     scale_words: str
     description: str
     published: tuple[str, ...]
-    claims: tuple[ClaimRecord, ...] = ()  # empty: a run from before they were recorded
+    claims: tuple[ClaimRecord, ...] = ()  # empty: they were not recorded
     not_repeated: tuple[ClaimRecord, ...] = ()
 
 
@@ -157,29 +159,22 @@ class NotTestable(Record):
 
 
 class RunRecord(Record):
-    """`tool_version`, `git_commit`, `git_dirty`, `command`, `started_at` and `host` are those of its first session."""
+    """What is told of a whole run is told of its first session; each session tells its own host and command."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     run_id: str
-    tool_version: str
-    git_commit: str | None
-    git_dirty: bool | None
     profile: str
     scenario: ScenarioRecord | None = None  # None: the profile is one of matrix.toml's own
     # Axes that the command line narrowed; "aa": the executor that it measures against itself.
     selection: dict[str, tuple[str | int, ...]]
     seed: int
-    started_at: str
     ended_at: str | None  # None: still running, or killed
     status: Literal["running", "complete", "interrupted"]
-    command: tuple[str, ...]
     matrix: dict[str, Any]  # matrix.toml as resolved for this run
-    host: HostFacts
-    server: ServerFacts | None  # None: every cell is an experiment without one
-    other_servers: tuple[ServerFacts, ...] = ()
+    servers: tuple[ServerFacts, ...]  # none where every cell is an experiment without one
     drivers: tuple[DriverFacts, ...]
     jdks: tuple[JdkRecord, ...]
-    calibrations: tuple[Calibration, ...]  # none where nothing burns; one per JDK in records from before it was one
+    calibrations: tuple[Calibration, ...]  # none where nothing burns
     capacities: tuple[BasisCapacity, ...] = ()  # none where no load is a share of one
     cells: tuple[CellKey, ...]  # planned, in the order of the report
     not_testable: tuple[NotTestable, ...]
@@ -187,32 +182,20 @@ class RunRecord(Record):
     # (CellKey.fork_label). While the run is not complete: the first attempts of all that may run.
     order: tuple[str, ...]
     stopping: Stopping | None = None  # None: the number of blocks was fixed beforehand
-    # The share to which the protocol promises to know a ratio; None: a run from before this was recorded.
-    promised_precision: float | None = None
-    provenance: Provenance | None = None  # None: a run from before this was recorded
+    promised_precision: float | None  # the share to which the protocol promises to know a ratio; None: not recorded
+    provenance: Provenance | None  # None: not recorded
     notes: tuple[str, ...] = ()  # what a reader must know, e.g. SUT and driver overlap
-    sessions: tuple[Session, ...] = ()  # empty: a run from before they were recorded
+    sessions: Annotated[tuple[Session, ...], Field(min_length=1)]
 
     @property
-    def every_session(self) -> tuple[Session, ...]:
-        """At least one: of a run from before they were recorded, what it says of itself is one session."""
-        return self.sessions or (
-            Session(
-                number=1,
-                started_at=self.started_at,
-                ended_at=self.ended_at,
-                status=self.status,
-                tool_version=self.tool_version,
-                git_commit=self.git_commit,
-                git_dirty=self.git_dirty,
-                command=self.command,
-                host=self.host,
-                boot_id=None,
-                pinning=None,
-            ),
-        )
+    def first_session(self) -> Session:
+        return self.sessions[0]
 
     @property
     def latest_session(self) -> Session:
         """What decides a result is equal for every fork that stands (Identity), so that its host is theirs."""
-        return self.every_session[-1]
+        return self.sessions[-1]
+
+    @property
+    def started_at(self) -> str:
+        return self.first_session.started_at

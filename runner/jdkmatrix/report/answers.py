@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from jdkmatrix.records import CellKey, TaskSize
+from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.records.loads import CellKey, TaskSize
 from jdkmatrix.report import crossover
-from jdkmatrix.report.cellstats import Metric
+from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, JudgedOutcomes, Judgements
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import TITLES, against, counted, finding_of, is_news, sentence
 from jdkmatrix.report.pairs import paired_words
-from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Answer
 from jdkmatrix.report.wording import Finding, condition, finding, losses_words, marked_interval, ratio_sentence
-from jdkmatrix.stats import Judged
+from jdkmatrix.stats.verdicts import Judged
 
 
 def answers(

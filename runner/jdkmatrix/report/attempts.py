@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from jdkmatrix.records import AnyCell, ExperimentFork, Fork, RunRecord
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import AttemptView, Fact, LogView, Notice
@@ -14,7 +16,7 @@ from jdkmatrix.store.loaded import LoadedRun
 Logs = Mapping[tuple[int, int], Sequence[LogView]]  # by number and attempt of a fork
 
 
-def attempt_views(cell: AnyCell, run: RunRecord, logs: Logs) -> tuple[AttemptView, ...]:
+def attempt_views(cell: CellRecord, run: RunRecord, logs: Logs) -> tuple[AttemptView, ...]:
     """In the order of measurement."""
     return tuple(
         AttemptView(
@@ -29,15 +31,15 @@ def attempt_views(cell: AnyCell, run: RunRecord, logs: Logs) -> tuple[AttemptVie
     )
 
 
-def order_words(fork: Fork | ExperimentFork, run: RunRecord) -> str:
+def order_words(fork: Fork, run: RunRecord) -> str:
     """Where it stood in block and run; which attempt and session it is, where there are several."""
     attempt = f", attempt {fork.attempt}" if fork.attempt > 1 else ""
-    session = f", session {fork.session}" if len(run.every_session) > 1 else ""
+    session = f", session {fork.session}" if len(run.sessions) > 1 else ""
     return f"{fork.position} in block {fork.fork}, {fork.sequence} in the run{attempt}{session}"
 
 
 def notices(loaded: LoadedRun) -> Iterator[Notice]:
-    cells = loaded.every_cell
+    cells = loaded.cells
     attempts = sum(len(cell.attempts) for cell in cells)
     again = sum(fork.attempt > 1 for cell in cells for fork in cell.forks)
     if attempts:
@@ -51,6 +53,5 @@ def notices(loaded: LoadedRun) -> Iterator[Notice]:
         )
 
 
-def _reasons(fork: Fork | ExperimentFork) -> tuple[str, ...]:
-    of_windows = [reason for window in fork.windows for reason in window.reasons] if isinstance(fork, Fork) else []
-    return tuple(dict.fromkeys(reason.message for reason in (*fork.reasons, *of_windows)))
+def _reasons(fork: Fork) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(reason.message for reason in (*fork.reasons, *fork.measured.window_reasons)))

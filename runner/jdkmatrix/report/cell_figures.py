@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jdkmatrix.records import RampLoad
-from jdkmatrix.report.cellstats import CPU, P99, CellStats, Metric
+from jdkmatrix.figures.metrics import CPU, P99, Metric
+from jdkmatrix.records.loads import RampLoad
+from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.latency import percentile_figure
-from jdkmatrix.report.numbers import Figure, digits, over_forks
+from jdkmatrix.report.numbers import Figure, count, digits, over_forks, quantity
 from jdkmatrix.report.wording import cost_step
 
 
@@ -16,7 +17,14 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
     where there is no figure."""
     if metric is P99:
         return percentile(cell, "99", why=why)
-    return over_forks(metric.figures(cell).values() if cell else (), metric.significant, why=why, scale=metric.scale)
+    if cell is not None and cell.usable:
+        why = metric.missing
+    if metric.over_forks == "most":
+        most = max((figure.value for figure in cell.figures(metric).values()), default=None) if cell else None
+        if metric.significant == 0:
+            return count(None if most is None else round(most), why=why)
+        return quantity(most, metric.significant, why=why, scale=metric.scale)
+    return over_forks(cell.figures(metric).values() if cell else (), metric.significant, why=why, scale=metric.scale)
 
 
 def cost(cell: CellStats | None, *, why: str) -> Figure:

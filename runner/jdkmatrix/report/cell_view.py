@@ -7,18 +7,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jdkmatrix.config.executors import reference
-from jdkmatrix.records import CellKey, CellRecord, Fork, Reason, RunRecord
+from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, metrics_of
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import Logs, attempt_views, order_words
 from jdkmatrix.report.cell_figures import cost, failed_words, of_metric, percentile
-from jdkmatrix.report.cellstats import CAPACITY, CPU, P99, THROUGHPUT, Cells, CellStats, State, metrics_of
+from jdkmatrix.report.cellstats import Cells, CellStats, State
 from jdkmatrix.report.clock import speed_words
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import Figure, count, mebibytes, over_forks, plural
+from jdkmatrix.report.numbers import Figure, plural
 from jdkmatrix.report.outcomes import TITLES, is_news, sentence
 from jdkmatrix.report.pairs import pair_table, paired_words
 from jdkmatrix.report.run_view import state_text
@@ -51,7 +56,7 @@ def view_cell(
         cell_id=key.cell_id,
         title=f"{key.executor} on {key.jdk}",
         condition=f"{key.served}, {condition(key.cpus, key.task)}",
-        load_words=load_words(record.load),
+        load_words=load_words(record.served_load),
         status=state_text(cell),
         status_class=STATE_CLASS[cell.state],
         status_title=STATE_MEANING[cell.state],
@@ -85,10 +90,8 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
         """Where there is no interval, the tooltip says why."""
         return figure if figure.sort is None or figure.under else replace(figure, under=figure.title)
 
-    threads = max(cell.threads_peak.values(), default=None)
     throughput = of_metric(THROUGHPUT, cell, why=why)
-    held = (("Rate held", "requests/s", tile(of_metric(CAPACITY, cell, why=why))),) if cell.capacity_rps else ()
-    never = "no usable fork reached its steady state" if cell.usable else why
+    held = (("Rate held", "requests/s", tile(of_metric(CAPACITY, cell, why=why))),) if cell.figures(CAPACITY) else ()
     arm = cell.attained
     outcome = (
         (TITLES[cell.question], "forks", Figure(f"{arm.yes} of {arm.told}", float(arm.yes), amber=arm.yes < arm.told)),
@@ -101,16 +104,14 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
         ("p50", "ms", percentile_tile("50")),
         ("p99", "ms", percentile_tile("99")),
         ("p99.9", "ms", percentile_tile("99.9")),
-        ("RSS, peak", "MiB", mebibytes(max(cell.rss_peak_bytes.values(), default=None), why=why)),
-        ("95 % of steady state after", "s", over_forks(cell.time_to_steady_s.values(), 3, why=never)),
-        ("Threads, peak", "", count(None if threads is None else int(threads), why=why)),
+        *((one.title, one.unit, of_metric(one, cell, why=why)) for one in (RSS_PEAK, TIME_TO_STEADY, THREADS_PEAK)),
     )
 
 
 def _over_forks(cell: CellStats, figure: Figure) -> str | None:
     if figure.sort is None:
         return None
-    forks = plural(len(cell.throughput_rps), "fork")
+    forks = plural(len(cell.figures(THROUGHPUT)), "fork")
     sure = f"{figure.under}, {forks}" if figure.under else f"{forks}: no interval"
     failed = failed_words(cell)
     return f"{sure}; {failed}" if failed else sure
@@ -172,13 +173,13 @@ def _fork(fork: Fork, cell: CellStats, run: RunRecord, logs: Sequence[LogView]) 
         warmup_note=warmup_note(fork),
         warmup=warmup_charts(fork),
         series=fork_series(fork),
-        windows=window_table(fork.windows) if fork.windows else None,
-        search=search_view(fork.capacity) if fork.capacity else None,
+        windows=window_table(fork.served.windows) if fork.served.windows else None,
+        search=search_view(fork.served.capacity) if fork.served.capacity else None,
         commands=tuple(
             (title, shlex.join(command))
             for title, command in (
-                ("Server", fork.sut_command),
-                ("Driver", fork.driver_command),
+                ("Server", fork.command),
+                ("Driver", fork.served.driver_command),
                 ("Remote system", fork.remote_command),
             )
             if command
@@ -205,7 +206,9 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
         Fact("Pinned", pinned_words(pinning.method, pinning.why_not_cgroup)),
         Fact(
             "First answer",
-            f"{fork.first_response_s:.1f} s after the start" if fork.first_response_s is not None else "none came",
+            f"{fork.served.first_response_s:.1f} s after the start"
+            if fork.served.first_response_s is not None
+            else "none came",
         ),
         Fact("Proof of executor", _proof(fork)),
         Fact("Proof under load", under_load_words(fork)),
@@ -222,9 +225,10 @@ def _of_workload(fork: Fork, record: CellRecord) -> Iterable[Fact]:
         by_socket = (record.identity.inputs.get("workload") or {}).get("client") == "socket"
         caller = "a plain socket on which the request’s thread blocks" if by_socket else "the JDK’s HTTP client"
         yield Fact("Remote system", f"on CPUs {facts.ranges(fork.pinning.remote_cpus)}{shared}, called by {caller}")
-    if fork.audit:
-        books = "money was conserved" if fork.audit.conserved else "money was made or lost"
-        moved = f"{plural(fork.audit.transfers_done, 'transfer')} between {plural(fork.audit.accounts, 'account')}"
+    audit = fork.served.audit
+    if audit:
+        books = "money was conserved" if audit.conserved else "money was made or lost"
+        moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
         yield Fact("Books", f"{moved}: {books}")
     if fork.limits:
         yield Fact("Box", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits))
@@ -234,7 +238,7 @@ _UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open
 
 
 def _proof(fork: Fork) -> str:
-    proof = fork.proof
+    proof = fork.served.proof
     if proof is None:
         return "none: the fork ended before it, or was overloaded"
     kind = "virtual" if proof.virtual else "platform"
@@ -246,7 +250,7 @@ def _proof(fork: Fork) -> str:
 
 
 def _work(fork: Fork, key: CellKey) -> str:
-    check = fork.burn_check
+    check = fork.served.burn_check
     if check is None:
         return (
             "none: the fork ended before it, or was overloaded"

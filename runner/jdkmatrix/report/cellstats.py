@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from jdkmatrix import stats
 from jdkmatrix.config.executors import reference
-from jdkmatrix.records import (
-    CapacityLoad,
-    CellKey,
-    CellLoad,
-    CellRecord,
-    Fork,
-    Latency,
-    RampLoad,
-    RateLoad,
-    Reason,
-    RunRecord,
-    Status,
-    StepsLoad,
-)
-from jdkmatrix.report.latency import Pooled, fork_latency, kind_of, pool
-from jdkmatrix.stats import Ratio, figures
+from jdkmatrix.figures.fork_figures import FigureOf, ForkFigure, comparable, of_forks
+from jdkmatrix.figures.latency import fork_latency, kind_of
+from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellKey, CellLoad, Latency, RampLoad, StepsLoad
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.latency import Pooled, pool
 from jdkmatrix.stats.attainment import Attained, Fate, Question, attained, fate, held, question_of
-from jdkmatrix.stats.figures import Bound, FigureOf, ForkFigure, comparable, of_forks
-from jdkmatrix.stats.percentiles import tail_checked
-from jdkmatrix.stats.ratios import log_ratios
+from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 
 Figures = Mapping[int, ForkFigure]  # by block
@@ -63,7 +53,7 @@ class CellStats:
 
     @property
     def load(self) -> CellLoad:
-        return self.record.load
+        return self.record.served_load
 
     @cached_property
     def usable(self) -> tuple[Fork, ...]:
@@ -83,39 +73,24 @@ class CellStats:
         """What its forks did of what the load asks."""
         return attained(self.record.forks, self.load, planned=self.forks)
 
-    def _figures(self, figure: FigureOf) -> Figures:
-        return of_forks(figure, self.record.forks, self.load)
-
     @cached_property
-    def throughput_rps(self) -> Figures:
-        return self._figures(figures.throughput_rps)
+    def _known(self) -> dict[FigureOf, Figures]:
+        return {}
 
-    @cached_property
-    def cpu_us_per_request(self) -> Figures:
-        return self._figures(figures.cpu_us_per_request)
+    def figures(self, metric: Metric) -> Figures:
+        """Of the usable forks that have it."""
+        if metric.of not in self._known:
+            self._known[metric.of] = of_forks(metric.of, self.record.forks, self.load)
+        return self._known[metric.of]
 
-    @cached_property
-    def capacity_rps(self) -> Figures:
-        return self._figures(figures.capacity_rps)
-
-    @cached_property
-    def time_to_peak_s(self) -> Figures:
-        return self._figures(figures.time_to_peak)
-
-    @cached_property
-    def knee_rps(self) -> Figures:
-        return self._figures(figures.knee_rps)
-
-    @cached_property
-    def time_to_steady_s(self) -> Figures:
-        """From the start of the process to 95 % of the steady performance, of the forks that showed both."""
-        times = {fork.fork: fork.warmup.time_to_steady_s for fork in self.usable if fork.warmup}
-        return {block: ForkFigure(time_s) for block, time_s in times.items() if time_s is not None}
+    def by_block(self, metric: Metric) -> dict[int, float]:
+        """The forks' figures that may stand in a ratio."""
+        return comparable(self.figures(metric))
 
     @property
     def failed_requests(self) -> int:
         """In the valid windows of usable forks."""
-        return sum(window.load.failed for fork in self.usable for window in fork.valid_windows)
+        return sum(window.load.failed for fork in self.usable for window in fork.served.valid_windows)
 
     @cached_property
     def _fork_latencies(self) -> dict[int, Latency]:
@@ -124,35 +99,12 @@ class CellStats:
         return {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
 
     @cached_property
-    def p99_us(self) -> Figures:
-        """The forks' own. Of a fork that fell short it is a bound: a request without an answer stands in it with the
-        time that it had waited, or not at all."""
-        short = {fork.fork for fork in self.usable if not held(fork)}
-        own = {block: tail_checked(latency, "99") for block, latency in self._fork_latencies.items()}
-        return {
-            block: ForkFigure(figure_us, Bound.AT_LEAST if block in short else Bound.NONE)
-            for block, figure_us in own.items()
-            if figure_us is not None
-        }
-
-    @cached_property
     def latency(self) -> Pooled | None:
         """None when no usable fork has the distribution that the load asks for."""
         if not self._fork_latencies:
             return None
         short = [fork for fork in self.usable if fork.fork in self._fork_latencies and not held(fork)]
-        return pool(kind_of(self.usable[0].valid_windows[0]), list(self._fork_latencies.values()), short)
-
-    @cached_property
-    def rss_peak_bytes(self) -> dict[int, float]:
-        return self._peak(lambda fork: [w.sut.rss_peak_bytes for w in fork.valid_windows])
-
-    @cached_property
-    def threads_peak(self) -> dict[int, float]:
-        return self._peak(lambda fork: [w.sut.threads_peak for w in fork.valid_windows])
-
-    def _peak(self, values: Callable[[Fork], list[int]]) -> dict[int, float]:
-        return {fork.fork: float(max(values(fork))) for fork in self.usable}
+        return pool(kind_of(self.usable[0].served.valid_windows[0]), list(self._fork_latencies.values()), short)
 
     @property
     def state(self) -> State:
@@ -186,65 +138,14 @@ class CellStats:
         """Every distinct reason of forks and windows, and what fell short, with the forks that have it."""
         found: dict[tuple[str, str], tuple[Reason, list[int]]] = {}
         for fork in self.record.forks:
-            windows = [reason for window in fork.windows for reason in window.reasons]
+            windows = [reason for window in fork.served.windows for reason in window.reasons]
             if self.fell_short or not fork.usable:
-                windows += [reason for window in fork.windows for reason in window.shortfalls]
+                windows += [reason for window in fork.served.windows for reason in window.shortfalls]
             for reason in (*fork.reasons, *windows):
                 _, forks = found.setdefault((reason.code, reason.message), (reason, []))
                 if fork.fork not in forks:
                     forks.append(fork.fork)
         return tuple((reason, tuple(forks)) for reason, forks in found.values())
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A figure that executors are compared by. `unit`: as it is shown, with so many `significant` digits, which is
-    `scale` times the figure itself."""
-
-    id: str
-    title: str
-    more_is_better: bool
-    figures: Callable[[CellStats], Figures]
-    unit: str
-    significant: int
-    scale: float = 1.0
-
-    @property
-    def name(self) -> str:
-        """As it stands inside a sentence."""
-        return self.title if self.title[:3] in ("CPU", "p99") else self.title.lower()
-
-    def by_block(self, cell: CellStats) -> dict[int, float]:
-        """The forks' figures that may stand in a ratio."""
-        return comparable(self.figures(cell))
-
-
-_RPS, _CPU_US, _S = "requests/s", "µs", "s"
-THROUGHPUT = Metric("throughput", "Throughput", True, lambda cell: cell.throughput_rps, _RPS, 4)
-CPU = Metric("cpu", "CPU per request", False, lambda cell: cell.cpu_us_per_request, _CPU_US, 3)
-P99 = Metric("p99", "p99 latency", False, lambda cell: cell.p99_us, "ms", 3, 1e-3)
-SATURATED = Metric("saturated", "Throughput at saturation", True, lambda cell: cell.throughput_rps, _RPS, 4)
-LOWEST_CPU = Metric(
-    "lowest-cpu", "CPU per request at the lowest rate", False, lambda cell: cell.cpu_us_per_request, _CPU_US, 3
-)
-TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, lambda cell: cell.time_to_peak_s, _S, 3)
-KNEE = Metric("knee", "Rate at the knee of p99", True, lambda cell: cell.knee_rps, _RPS, 4)
-CAPACITY = Metric("capacity", "Rate held", True, lambda cell: cell.capacity_rps, _RPS, 4)
-
-
-def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
-    """What executors under this load are compared by, the leading figure first (as stats.figures.leading_of has it).
-
-    A constant rate fixes the throughput. In a closed loop a slow answer delays the next request, so that its latencies
-    say how many connections share the throughput, and not how long a request that comes when it comes would take.
-    """
-    if isinstance(load, CapacityLoad):
-        return (CAPACITY, THROUGHPUT, CPU)
-    if isinstance(load, StepsLoad):
-        return (SATURATED, LOWEST_CPU)
-    if isinstance(load, RampLoad):
-        return (TIME_TO_PEAK, THROUGHPUT, CPU) if load.ends_level else (KNEE,)
-    return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU)
 
 
 @dataclass(frozen=True)
@@ -262,12 +163,12 @@ class Comparison:
 
 def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: bool = False) -> Comparison:
     """`cell` over `base`, paired by block. `sequential`: as in paired_ratio."""
-    above, below = metric.by_block(cell), metric.by_block(base)
+    above, below = cell.by_block(metric), base.by_block(metric)
     return Comparison(
         metric=metric,
         cell=cell,
         base=base,
-        ratio=stats.paired_ratio(above, below, sequential=sequential),
+        ratio=paired_ratio(above, below, sequential=sequential),
         pairs={block: (above[block], below[block]) for block in sorted(above.keys() & below.keys())},
         losses=Losses(cell.forks - len(above), cell.forks, base.forks - len(below), base.forks),
     )
@@ -295,7 +196,9 @@ class Cells:
 
     def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
         forks = planned_forks(run)
-        self._by_key = {record.key: CellStats(record, forks[record.key.cell_id]) for record in records}
+        self._by_key = {
+            record.key: CellStats(record, forks[record.key.cell_id]) for record in records if record.key.has_server
+        }
         self._sequential = run.stopping is not None
         planned = dict.fromkeys(key for key in run.cells if key.has_server)
         self.keys = (*planned, *(key for key in self._by_key if key not in planned))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.records import AnyCell, ExperimentFork, Fork
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.numbers import digits, share
 from jdkmatrix.report.views import Notice
 
@@ -25,19 +26,13 @@ class Moved:
     blocks_beyond: int
 
 
-def speeds(fork: Fork | ExperimentFork) -> tuple[float, ...]:
+def speeds(fork: Fork) -> tuple[float, ...]:
     """Every reading of a fork, in the order of time."""
-    found: tuple[float | None, ...]
-    if isinstance(fork, ExperimentFork):
-        found = (fork.clock_speed_before, fork.clock_speed_after)
-    else:
-        steps = fork.capacity.steps if fork.capacity else ()
-        windows = (*fork.windows, *(step.window for step in steps))
-        found = (*(window.clock_speed for window in windows), fork.clock_speed_after)
-    return tuple(speed for speed in found if speed is not None)
+    after = () if fork.clock_speed_after is None else (fork.clock_speed_after,)
+    return (*fork.measured.clock_speeds, *after)
 
 
-def moved(cells: Iterable[AnyCell], beyond: float) -> Moved | None:
+def moved(cells: Iterable[CellRecord], beyond: float) -> Moved | None:
     """None where nothing was read. Readings on different CPUs are not compared."""
     by_cpu: dict[int, list[float]] = {}
     by_block: dict[tuple[str, int], list[float]] = {}
@@ -61,7 +56,7 @@ def _moved(readings: Sequence[float]) -> float:
     return max(readings) / min(readings) - 1
 
 
-def clock_notices(cells: Iterable[AnyCell], promised: float | None) -> Iterable[Notice]:
+def clock_notices(cells: Iterable[CellRecord], promised: float | None) -> Iterable[Notice]:
     """A note where it moved by more than the run promises of its ratios."""
     found = moved(cells, promised) if promised is not None else None
     if found is None or promised is None or found.over_run <= promised:
@@ -81,7 +76,7 @@ def clock_notices(cells: Iterable[AnyCell], promised: float | None) -> Iterable[
     )
 
 
-def speed_words(fork: Fork | ExperimentFork) -> str:
+def speed_words(fork: Fork) -> str:
     """The readings of a fork in a line."""
     found = speeds(fork)
     if not found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from jdkmatrix.records import CellKey
+from jdkmatrix.records.loads import CellKey
 from jdkmatrix.report.cellstats import Cells, block_logs
 from jdkmatrix.report.numbers import Figure, digits, missing, p_value, plural
 from jdkmatrix.report.views import Notice

@@ -7,8 +7,10 @@ import shlex
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from jdkmatrix.records import Fork, HostFacts, JdkRecord, RunRecord, Status
-from jdkmatrix.report.again import aa_notices
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord
+from jdkmatrix.report.aa_check import aa_notices
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.clock import clock_notices
 from jdkmatrix.report.judgements import Judgements
@@ -92,7 +94,7 @@ def _frequency(host: HostFacts) -> tuple[str | None, ...]:
 
 
 def run_facts(run: RunRecord) -> tuple[Fact, ...]:
-    took = duration(run.started_at, run.ended_at) if len(run.every_session) == 1 else None
+    took = duration(run.started_at, run.ended_at) if len(run.sessions) == 1 else None
     latest = run.latest_session
     dirty = " with uncommitted changes" if _dirty(run) else ""
     commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"
@@ -117,7 +119,7 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
 
 def _dirty(run: RunRecord) -> bool | None:
     """Had the source uncommitted changes in any session? None: of one it is not known."""
-    told = [session.git_dirty for session in run.every_session]
+    told = [session.git_dirty for session in run.sessions]
     return True if True in told else None if None in told else False
 
 
@@ -147,8 +149,8 @@ def _scenario(run: RunRecord) -> tuple[Fact, ...]:
 
 
 def _servers(run: RunRecord) -> Iterable[Fact]:
-    several = bool(run.other_servers)
-    for server in filter(None, (run.server, *run.other_servers)):
+    several = len(run.servers) > 1
+    for server in run.servers:
         name = f"Server {server.id}" if several else "Server"
         yield Fact(name, f"{server.name} {server.version}", f"archive sha256 {server.sha256}")
 
@@ -180,7 +182,7 @@ def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[No
             f"{plural(len(loaded.damaged), 'file')}: nothing here counts what stood there. The files are named below."
         )
         found.append(Notice("warn", "Result files damaged or missing", text))
-    found += clock_notices((*loaded.cells, *loaded.experiments), run.promised_precision)
+    found += clock_notices(loaded.cells, run.promised_precision)
     found += [Notice("info", "Note of the run", note) for note in run.notes]
     return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
 
@@ -299,9 +301,9 @@ def reproduce(run: RunRecord) -> str:
     scale = ["--scale", found.scale] if found else []
     what = ["--scenario", found.name, *scale] if found else ["--profile", run.profile]
     arguments = ["run", *what, *selected]
-    if "--resume" not in run.command and len(run.command) > 1:
+    if "--resume" not in run.first_session.command and len(run.first_session.command) > 1:
         # As typed, with what is in no record of its own (--blocks, --window-s); where it wrote to is not part of it.
-        arguments = [*_without(run.command[1:], ("--run", "--site", "--scale")), *scale]
+        arguments = [*_without(run.first_session.command[1:], ("--run", "--site", "--scale")), *scale]
     if not any(argument.split("=")[0] == "--seed" for argument in arguments):
         arguments += ["--seed", str(run.seed)]
     commit = run.latest_session.git_commit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jdkmatrix.records import AnyCell, Status
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cellstats import planned_forks
 from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import ForkCount
@@ -13,14 +13,16 @@ from jdkmatrix.store.loaded import LoadedRun
 def count_forks(loaded: LoadedRun) -> ForkCount:
     """ "6 of 8 forks usable: 1 lost to faults of the host or of the measurement, 1 lost to the server’s own doing; 2
     measured again"."""
-    cells: tuple[AnyCell, ...] = (*loaded.cells, *loaded.experiments)
+    cells = loaded.cells
     forks = sum(len(cell.forks) for cell in cells)
     # That a JDK has not what an experiment is about is no loss.
-    usable = sum(fork.usable for cell in loaded.cells for fork in cell.forks) + sum(
+    usable = sum(fork.usable for cell in loaded.served for fork in cell.forks) + sum(
         fork.status is Status.OK for cell in loaded.experiments for fork in cell.forks
     )
     own_doing = sum(
-        not fork.usable and fate(fork, cell.load) is not Fate.LOST for cell in loaded.cells for fork in cell.forks
+        not fork.usable and fate(fork, cell.served_load) is not Fate.LOST
+        for cell in loaded.served
+        for fork in cell.forks
     )
     recorded = {cell.key.cell_id: len(cell.forks) for cell in cells}
     missing = sum(max(0, number - recorded.get(cell, 0)) for cell, number in planned_forks(loaded.run).items())

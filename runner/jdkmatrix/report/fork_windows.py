@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from jdkmatrix.records import CpuRole, CpuUse, Window
-from jdkmatrix.report.latency import chosen
+from jdkmatrix.figures.latency import chosen
+from jdkmatrix.records.pressure import CpuRole, CpuUse
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
 from jdkmatrix.report.views import WindowTable
 

@@ -13,15 +13,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.records import CellKey, TaskSize
-from jdkmatrix.report.cellstats import Cells, Metric
+from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.records.loads import CellKey, TaskSize
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, JudgedOutcomes, Judgements
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import TITLES, finding_of, has_column, is_news, sentence
 from jdkmatrix.report.pairs import pairs_title
-from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.wording import Finding, because, finding, losses_words, marked_interval
-from jdkmatrix.stats import Judged, Verdict
+from jdkmatrix.stats.verdicts import Judged, Verdict
 
 # A factor of so much away from 1 reaches the next colour.
 EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)

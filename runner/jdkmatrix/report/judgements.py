@@ -20,11 +20,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jdkmatrix.config.executors import BASELINE, is_again, reference
-from jdkmatrix.records import CellKey
-from jdkmatrix.report.cellstats import Cells, Comparison, Metric, metrics_of
-from jdkmatrix.stats import Judged
+from jdkmatrix.figures.metrics import Metric, metrics_of
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.report.cellstats import Cells, Comparison
 from jdkmatrix.stats.attainment import Contrast, Question, contrast
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, adjust, judged
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, adjust, judged
 
 NUMERATOR, DENOMINATOR = "virtual", BASELINE
 

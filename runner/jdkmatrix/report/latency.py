@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from jdkmatrix.records import Fork, Latency, SpectrumPoint, Window
+from jdkmatrix.figures.fork_figures import Bound
+from jdkmatrix.figures.latency import Kind
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import Latency, SpectrumPoint
 from jdkmatrix.report.numbers import Figure, digits, milliseconds, missing, plural
-from jdkmatrix.stats.figures import Bound
 from jdkmatrix.stats.percentiles import MIN_BEYOND, Percentile, merge_latencies, percentiles_over_forks
 
 MAX_CURVE_POINTS = 80
 
-Kind = Literal["corrected", "uncorrected"]
 KIND_WORDS: dict[Kind, str] = {
     "corrected": "response time from the intended send time (corrected for coordinated omission)",
     "uncorrected": "service time in a closed loop: a slow answer delays the next request, so this says nothing about "
@@ -41,26 +41,10 @@ class Pooled:
     lower_bounds: int | None
 
 
-def kind_of(window: Window) -> Kind:
-    """Which of its distributions stands for this window: the corrected one wherever there is a schedule."""
-    return "corrected" if window.load.load.kind == "rate" else "uncorrected"
-
-
-def chosen(window: Window) -> Latency | None:
-    return window.load.corrected if kind_of(window) == "corrected" else window.load.uncorrected
-
-
-def fork_latency(fork: Fork) -> Latency | None:
-    """Of its valid windows together; None when none of them has the distribution that its load asks for, or nothing
-    was answered."""
-    found = [latency for window in fork.valid_windows if (latency := chosen(window)) is not None and latency.count]
-    return merge_latencies(found) if found else None
-
-
 def pool(kind: Kind, forks: Sequence[Latency], short: Sequence[Fork] = ()) -> Pooled:
     """`forks`: what `fork_latency` gave for each, at least one; `short`: those of them that fell short."""
     merged = merge_latencies(forks)
-    bounds = [window.load.lower_bounds for fork in short for window in fork.valid_windows]
+    bounds = [window.load.lower_bounds for fork in short for window in fork.served.valid_windows]
     told = [number for number in bounds if number is not None]
     return Pooled(
         kind=kind,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.charts import Row
+from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, lines
-from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart
 
 _OfCell = Callable[[CellStats], Iterable[Row]]

@@ -6,7 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
-from jdkmatrix.records import AnyCell, ExperimentFork, Fork
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.views import LogView
 from jdkmatrix.store.loaded import LoadedRun
@@ -51,18 +52,18 @@ def tail(path: Path) -> tuple[str, int]:
     return _CONTROL.sub("", "\n".join(shown)), len(lines) - len(shown)
 
 
-def publish_all(loaded: LoadedRun, cell: AnyCell, page_dir: Path) -> dict[tuple[int, int], tuple[LogView, ...]]:
+def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> dict[tuple[int, int], tuple[LogView, ...]]:
     """As `publish`, of every fork and every earlier attempt, by number and attempt."""
     return {(fork.fork, fork.attempt): publish(loaded, cell, fork, page_dir) for fork in (*cell.attempts, *cell.forks)}
 
 
-def publish(loaded: LoadedRun, cell: AnyCell, fork: Fork | ExperimentFork, page_dir: Path) -> tuple[LogView, ...]:
+def publish(loaded: LoadedRun, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[LogView, ...]:
     """Copy the fork's logs and interval histograms to below `page_dir`, and say what the page shows of them."""
     stem = file_stem(cell.key.cell_id)
     which = f"fork-{fork.fork}" + (f".attempt-{fork.attempt}" if fork.attempt > 1 else "")
     named = list(fork.logs.items())
-    if isinstance(fork, Fork):
-        named += [(f"latency by interval, window {w.index}", w.load.hlog) for w in fork.windows if w.load.hlog]
+    if cell.key.has_server:
+        named += [(f"latency by interval, window {w.index}", w.load.hlog) for w in fork.served.windows if w.load.hlog]
     return tuple(
         _publish_one(loaded.directory, title, relative, page_dir, f"{stem}.files/{which}-{number}")
         for number, (title, relative) in enumerate(named, start=1)

@@ -8,14 +8,14 @@ from functools import partial
 
 from jdkmatrix.probes.attribution import DIRECT_BUFFERS
 from jdkmatrix.probes.native_memory import Origin
-from jdkmatrix.records import MemoryReading, RampedLoad
-from jdkmatrix.records.memory import UNATTRIBUTED
+from jdkmatrix.records.loads import RampedLoad
+from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.charts import Row
+from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, stacked
 from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.numbers import digits
-from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart, ChartGroup, Legend
 from jdkmatrix.stats.forks import fork_readings_us
 
@@ -84,7 +84,7 @@ _LINES = (
 
 def memory_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """The stack of every executor's last fork, then single figures of all forks; all on the same scales."""
-    readings = [one for cell in part.cells for fork in cell.usable for one in fork.memory]
+    readings = [one for cell in part.cells for fork in cell.usable for one in fork.served.memory]
     if not readings:
         return ()
     time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
@@ -97,7 +97,7 @@ def memory_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartG
 def readings_words(part: Slice) -> str | None:
     """What CPU per request leaves out; None where nothing was read. That of a ramp is worked out from samples of the
     whole process, and leaves out nothing."""
-    cells = [cell for cell in part.cells if not isinstance(cell.record.load, RampedLoad)]
+    cells = [cell for cell in part.cells if not isinstance(cell.load, RampedLoad)]
     costs = [us for cell in cells for fork in cell.usable if (us := fork_readings_us(fork))]
     if not costs:
         return None
@@ -119,20 +119,20 @@ def _stacks(ident: str, part: Slice, order: Sequence[str], time: Axis, highest_m
     charts = []
     for number, (title, cells) in enumerate(part.conditions(order)):
         for cell in cells:
-            fork = next((fork for fork in reversed(cell.usable) if fork.memory), None)
+            fork = next((fork for fork in reversed(cell.usable) if fork.served.memory), None)
             if fork is None:
                 continue
             charts.append(
                 Chart(
                     id=f"{ident}-stack-{number}-{order.index(cell.key.executor)}",
                     title=f"{cell.key.executor} on {title}, fork {fork.fork}",
-                    note=_note(fork.memory[-1]),
+                    note=_note(fork.served.memory[-1]),
                     spec=stacked(
-                        list(_stack_rows(fork.memory)),
+                        list(_stack_rows(fork.served.memory)),
                         x=time,
                         y=size,
                         origins=GROUPS,
-                        totals=[{"name": "PSS", "x": one.t_s, "y": one.pss_bytes / _MIB} for one in fork.memory],
+                        totals=[{"name": "PSS", "x": one.t_s, "y": one.pss_bytes / _MIB} for one in fork.served.memory],
                         description=f"Resident memory by origin over time: {cell.key.executor} on {title}",
                     ),
                 )
@@ -185,10 +185,12 @@ def _line_rows(line: _Line, cell: CellStats) -> Iterable[Row]:
     return (
         {"executor": cell.key.executor, "fork": fork.fork, "x": one.t_s, "y": line.of(one)}
         for fork in cell.usable
-        for one in fork.memory
+        for one in fork.served.memory
     )
 
 
 def _mean_at_end(line: _Line, cell: CellStats) -> str:
-    ends = [value for fork in cell.usable if fork.memory and (value := line.of(fork.memory[-1])) is not None]
+    ends = [
+        value for fork in cell.usable if fork.served.memory and (value := line.of(fork.served.memory[-1])) is not None
+    ]
     return f"{cell.key.executor}: {digits(sum(ends) / len(ends), 3)} MiB" if ends else ""

@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import RunRecord
 from jdkmatrix.records.base import Record
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.numbers import Figure, digits, share
 
 PROVOKED = "provoked.json"

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jdkmatrix.stats import Ratio, Summary
-from jdkmatrix.stats.figures import ForkFigure, overall
+from jdkmatrix.figures.fork_figures import ForkFigure, overall
+from jdkmatrix.stats.forks import Summary
+from jdkmatrix.stats.ratios import Ratio
 
 MISSING = "–"
 _MIB = 1024 * 1024

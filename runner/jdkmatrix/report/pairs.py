@@ -9,10 +9,11 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
+from jdkmatrix.figures.metrics import P99
 from jdkmatrix.report.cell_figures import amount, of_metric
-from jdkmatrix.report.cellstats import P99, CellStats, Comparison
+from jdkmatrix.report.cellstats import CellStats, Comparison
 from jdkmatrix.report.numbers import plural, ratio_value
-from jdkmatrix.stats import Ratio
+from jdkmatrix.stats.ratios import Ratio
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,15 @@ import math
 from collections.abc import Iterator
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import RunRecord
-from jdkmatrix.report.cellstats import THROUGHPUT, Cells, CellStats
+from jdkmatrix.figures.metrics import THROUGHPUT
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.dependence import BlockChecks, lag1_figure, trend_figure
 from jdkmatrix.report.numbers import Figure, missing, plural, span
 from jdkmatrix.report.views import PrecisionRow, PrecisionView
 from jdkmatrix.report.wording import ratio_name
-from jdkmatrix.stats import Ratio
 from jdkmatrix.stats.protocols import Cost, FixedLength, Protocols, compare_protocols, measured_fork
+from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.stopping import StoppingRules
 
 _FIXED = FixedLength()

@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from jdkmatrix.records import Fork, RampLoad, Sample
+from jdkmatrix.figures.metrics import KNEE, TIME_TO_PEAK, Metric
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import RampLoad
+from jdkmatrix.records.windows import Sample
 from jdkmatrix.report.cell_figures import amount
-from jdkmatrix.report.cellstats import KNEE, TIME_TO_PEAK, CellStats, Metric
+from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.charts import Row, log_domain
+from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, lines
 from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.numbers import digits
-from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart, ChartGroup
 from jdkmatrix.stats.attainment import failed_by_itself
 from jdkmatrix.stats.ramps import (
@@ -58,7 +61,7 @@ def _completed(fork: Fork) -> Iterable[tuple[float, float | None]]:
 
 def _percentile(name: str) -> _Points:
     def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
-        for window in fork.valid_windows:
+        for window in fork.served.valid_windows:
             for interval in window.load.intervals:
                 value: float | None = getattr(interval, name)
                 yield interval.t_s, value / 1000 if value else None
@@ -68,8 +71,8 @@ def _percentile(name: str) -> _Points:
 
 def _sampled(figure: Callable[[Sample], float | None]) -> _Points:
     def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
-        for window in fork.valid_windows:
-            for sample in fork.samples:
+        for window in fork.served.valid_windows:
+            for sample in fork.served.samples:
                 if 0 <= sample.t_s - window.t_s <= window.load.duration_s:
                     yield sample.t_s - window.t_s, figure(sample)
 
@@ -114,7 +117,7 @@ _FIGURES = (
 
 def ramp_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
-    load = next((cell.record.load for cell in part.cells), None)
+    load = next((cell.load for cell in part.cells), None)
     if not isinstance(load, RampLoad) or not any(cell.usable for cell in part.cells):
         return ()
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
@@ -145,7 +148,7 @@ def observed(part: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str
     """By JDK: what became of each executor, in a sentence; empty where the load is no ramp."""
     found: dict[str, list[tuple[str, str]]] = {}
     for cell in sorted(part.cells, key=lambda cell: order.index(cell.key.executor)):
-        load = cell.record.load
+        load = cell.load
         if isinstance(load, RampLoad) and cell.usable:
             found.setdefault(cell.key.jdk, []).append((cell.key.executor, _became(cell, load)))
     return found
@@ -166,7 +169,7 @@ def _became(cell: CellStats, load: RampLoad) -> str:
         if cell.attained.yes:
             words.append(f"no knee up to {highest} requests/s{_in(cell.attained.yes, cell)}")
         if found:
-            words.append(f"knee at {found} requests/s{_in(len(KNEE.by_block(cell)), cell)}")
+            words.append(f"knee at {found} requests/s{_in(len(cell.by_block(KNEE)), cell)}")
     if failed := sum(failed_by_itself(fork) for fork in cell.record.forks):
         words.append(f"the server failed in {failed} of {cell.attained.told} forks")
     hit = [outcome.message for fork in cell.usable for outcome in fork.outcomes]
@@ -218,17 +221,17 @@ def _note(figure: str, cell: CellStats) -> str:
     if figure == "throughput":
         found = _mean(TIME_TO_PEAK, cell)
         words = f"peak after {found} s" if found else "peak not reached"
-        return f"{cell.key.executor}: {words}{_in(len(TIME_TO_PEAK.by_block(cell)), cell) if found else ''}"
+        return f"{cell.key.executor}: {words}{_in(len(cell.by_block(TIME_TO_PEAK)), cell) if found else ''}"
     if figure == "p99":
         found = _mean(KNEE, cell)
         words = f"knee at {found} requests/s" if found else "no knee"
-        return f"{cell.key.executor}: {words}{_in(len(KNEE.by_block(cell)), cell) if found else ''}"
+        return f"{cell.key.executor}: {words}{_in(len(cell.by_block(KNEE)), cell) if found else ''}"
     return ""
 
 
 def _mean(metric: Metric, cell: CellStats) -> str | None:
     """Over the forks that came to it; how many did not, the words beside it say."""
-    values = metric.by_block(cell).values()
+    values = cell.by_block(metric).values()
     return amount(metric, statistics.geometric_mean(values)) if values else None
 
 

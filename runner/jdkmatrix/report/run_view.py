@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from jdkmatrix.config.executors import is_again, reference
-from jdkmatrix.records import CellKey, RunRecord
+from jdkmatrix.figures.fork_figures import overall
+from jdkmatrix.figures.metrics import CAPACITY, CPU, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY
+from jdkmatrix.records.loads import AXES, CellKey
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import attempts, facts, sessions
-from jdkmatrix.report.alone import run_words as alone
-from jdkmatrix.report.alone import words as alone_words
-from jdkmatrix.report.alone.cells import Experiments
 from jdkmatrix.report.cell_figures import failed_words, of_metric, percentile
-from jdkmatrix.report.cellstats import CAPACITY, CPU, THROUGHPUT, Cells, CellStats, State
+from jdkmatrix.report.cellstats import Cells, CellStats, State
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.dependence import check_blocks, dependence_notices
+from jdkmatrix.report.experiments import run_words as alone
+from jdkmatrix.report.experiments import words as alone_words
+from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.judgements import DENOMINATOR, JudgedOutcomes, Judgements, judge_run
 from jdkmatrix.report.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import (
     Figure,
-    count,
     half_width,
-    mebibytes,
     missing,
-    over_forks,
     plural,
     quantity,
     ratio_value,
@@ -49,11 +49,8 @@ from jdkmatrix.report.wording import (
     marked_interval,
     wait_words,
 )
-from jdkmatrix.stats import Summary
-from jdkmatrix.stats.figures import overall
+from jdkmatrix.stats.forks import Summary
 from jdkmatrix.store.loaded import LoadedRun
-
-AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 
 
 def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
@@ -87,7 +84,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         varying=varying,
         constant=_constant(cells.keys, varying),
         rows=rows,
-        searched=any(cell.capacity_rps for cell in cells),
+        searched=any(cell.figures(CAPACITY) for cell in cells),
         outcomes=_outcomes_head(cells, judgements),
         latency_head=_latency_head(cells),
         service_times=KIND_WORDS["uncorrected"] if "uncorrected" in _kinds(cells) else None,
@@ -192,13 +189,8 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
     state = cell.state if cell else State.NOT_MEASURED
     why = f"{state.value}: {STATE_MEANING[state]}"
     usable = cell.usable if cell else ()
-    over = overall(cell.throughput_rps.values()) if cell else None
+    over = overall(cell.figures(THROUGHPUT).values()) if cell else None
     failed = failed_words(cell) if cell else None
-
-    def peak(by_block: dict[int, float] | None) -> float | None:
-        return max(by_block.values(), default=None) if by_block else None
-
-    threads = peak(cell.threads_peak) if cell else None
     forks = f"{len(usable)}/{cell.forks if cell else 0}"
     return CellRow(
         workload=key.workload,
@@ -220,18 +212,15 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
         throughput=replace(of_metric(THROUGHPUT, cell, why=why), under=failed, amber=failed is not None),
         throughput_half=_half(over.summary, over.bounded) if over else missing(why),
         versus=_versus(key, cells, judgements),
-        held=of_metric(CAPACITY, cell, why=why if not usable else "nothing was searched for"),
-        warm=over_forks(cell.time_to_steady_s.values() if cell else (), 3, why=why if not usable else _NEVER_STEADY),
+        held=of_metric(CAPACITY, cell, why=why),
+        warm=of_metric(TIME_TO_STEADY, cell, why=why),
         cpu=replace(of_metric(CPU, cell, why=why), under=cost_step(cell.load) if cell and usable else None),
         p50=percentile(cell, "50", why=why),
         p99=percentile(cell, "99", why=why),
         p999=percentile(cell, "99.9", why=why),
-        rss=mebibytes(peak(cell.rss_peak_bytes) if cell else None, why=why),
-        threads=count(None if threads is None else int(threads), why=why),
+        rss=of_metric(RSS_PEAK, cell, why=why),
+        threads=of_metric(THREADS_PEAK, cell, why=why),
     )
-
-
-_NEVER_STEADY = "no fork reached its steady state before the cap on the warm-up"
 
 
 def state_text(cell: CellStats | None) -> str:

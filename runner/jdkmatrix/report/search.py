@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.records import Capacity, CapacityLoad, CapacityStep
+from jdkmatrix.figures.metrics import CAPACITY
+from jdkmatrix.records.loads import CapacityLoad
+from jdkmatrix.records.windows import Capacity, CapacityStep
 from jdkmatrix.report import charts
 from jdkmatrix.report.cell_figures import of_metric
-from jdkmatrix.report.cellstats import CAPACITY, CellStats
+from jdkmatrix.report.cellstats import CellStats
+from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.numbers import digits, milliseconds, quantity
-from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart, SearchView
 
 _OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
@@ -17,7 +19,7 @@ _OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: 
 
 def search_charts(ident: str, part: Slice, order: Sequence[str]) -> tuple[Chart, ...]:
     """One chart per number of CPUs, work and JDK, all on the same scales: p99 of every valid window over its rate."""
-    load = next((cell.record.load for cell in part.cells), None)
+    load = next((cell.load for cell in part.cells), None)
     rows = {cell.key: rows for cell in part.cells if (rows := _rows(cell))}
     if not isinstance(load, CapacityLoad) or not rows:
         return ()
@@ -59,8 +61,8 @@ def _rows(cell: CellStats) -> list[charts.Row]:
             "held": _OUTCOMES[step.held][0],
         }
         for fork in cell.usable
-        if fork.capacity
-        for step in sorted(fork.capacity.steps, key=lambda step: step.rate_rps)
+        if fork.served.capacity
+        for step in sorted(fork.served.capacity.steps, key=lambda step: step.rate_rps)
         if step.held is not None and (p99_us := _p99_us(step)) is not None
     ]
 

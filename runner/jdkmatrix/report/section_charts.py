@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from jdkmatrix.records import CellKey, TaskSize
+from jdkmatrix.figures.fork_figures import overall
+from jdkmatrix.figures.metrics import P99, Metric
+from jdkmatrix.records.loads import CellKey, TaskSize
 from jdkmatrix.report import charts
 from jdkmatrix.report.cell_figures import amount, of_metric
-from jdkmatrix.report.cellstats import P99, CellStats, Metric
+from jdkmatrix.report.cellstats import CellStats
+from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.latency import Pooled
 from jdkmatrix.report.numbers import plural
-from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import Chart
-from jdkmatrix.stats.figures import overall
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
@@ -62,13 +63,13 @@ def bar_charts(ident: str, part: Slice, metric: Metric, axis: str, order: Sequen
 
 
 def _highest(metric: Metric, cells: Sequence[CellStats], task: TaskSize) -> float:
-    figures = [one.value for cell in cells if cell.key.task == task for one in metric.figures(cell).values()]
+    figures = [one.value for cell in cells if cell.key.task == task for one in cell.figures(metric).values()]
     return max(figures, default=1.0) or 1.0
 
 
 def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[list[charts.Row], list[charts.Row]]:
     """One bar and its points; both empty where the cell has no figure."""
-    figures = metric.figures(cell)
+    figures = cell.figures(metric)
     over = overall(figures.values())
     if over is None:
         return [], []

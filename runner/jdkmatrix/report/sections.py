@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.report import ramps, steps
 from jdkmatrix.report.answers import answers
-from jdkmatrix.report.cellstats import CAPACITY, CPU, THROUGHPUT, Cells, Metric, metrics_of
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.comparisons import Slice, slices
 from jdkmatrix.report.heat import heat_map, outcome_map, outcomes_asked, scorecard
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
@@ -14,7 +16,6 @@ from jdkmatrix.report.memory import memory_groups, readings_words
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.search import search_charts
 from jdkmatrix.report.section_charts import bar_charts, latency_charts
-from jdkmatrix.report.slices import Slice, slices
 from jdkmatrix.report.views import JdkHeat, Legend, Section
 from jdkmatrix.report.wording import condition, cpu_of, loads_words, throughput_of
 
@@ -26,7 +27,7 @@ def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tupl
 def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, order: Sequence[str]) -> Section:
     single = len(part.cpus) == 1 and len(part.tasks) == 1
     pair = {NUMERATOR, DENOMINATOR} <= part.executors
-    load = part.cells[0].record.load if part.cells else None
+    load = part.cells[0].load if part.cells else None
     pools = {cell.key: pool for cell in part.cells if (pool := cell.latency)}
     kinds = list(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
     ident = f"s{number}"
@@ -41,7 +42,7 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         id=f"{ident}-{file_stem(part.keys[0].served)}-{file_stem(part.load)}",
         served=part.keys[0].served,
         load=part.load,
-        load_words=loads_words([cell.record.load for cell in part.cells])
+        load_words=loads_words([cell.load for cell in part.cells])
         if part.cells
         else "no cell of this load has been measured",
         answers=answers(judgements, part, metrics, ramps.observed(part, order) or steps.observed(part, order)),

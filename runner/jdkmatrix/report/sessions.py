@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from jdkmatrix.records import Session
+from jdkmatrix.records.run import Session
 from jdkmatrix.report.facts import duration, moment
 from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import Fact, Notice
@@ -31,7 +31,7 @@ _SHOWN_AT_MOST = 80
 def measuring(loaded: LoadedRun) -> tuple[Session, ...]:
     """The sessions that have measured a fork which stands."""
     forks = _forks(loaded)
-    return tuple(session for session in loaded.run.every_session if forks[session.number])
+    return tuple(session for session in loaded.run.sessions if forks[session.number])
 
 
 def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ def notices(loaded: LoadedRun) -> Iterator[Notice]:
 
 def _forks(loaded: LoadedRun) -> Counter[int]:
     """How many stand, by session."""
-    return Counter(fork.session for cell in loaded.every_cell for fork in cell.forks)
+    return Counter(fork.session for cell in loaded.cells for fork in cell.forks)
 
 
 def _compared(session: Session) -> Iterable[tuple[str, Any]]:

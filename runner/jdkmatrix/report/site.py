@@ -8,21 +8,21 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import CellKey
+from jdkmatrix.records.loads import CellKey
 from jdkmatrix.report import logs
-from jdkmatrix.report.alone.cell_view import view_alone_cell
-from jdkmatrix.report.alone.cells import Experiments
-from jdkmatrix.report.alone.view import view_alone
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells, State
 from jdkmatrix.report.charts import DASHES, executor_order
+from jdkmatrix.report.experiments.cell_view import view_alone_cell
+from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.experiments.view import view_alone
 from jdkmatrix.report.heat import legend
 from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, judge_run
 from jdkmatrix.report.method import view_method
 from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.page import Pages, vega_library
+from jdkmatrix.report.replace_folder import replacing
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.swap import replacing
 from jdkmatrix.report.wording import STATE_MEANING
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -90,7 +90,7 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
     folder = site / place.folder
     (folder / "cells").mkdir(parents=True)
     cells = Cells(loaded.run, loaded.cells)
-    experiments = Experiments(loaded.run, loaded.experiments)
+    experiments = Experiments(loaded.run, loaded.cells)
     order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
     judgements = judge_run(cells)
     view = view_run(loaded, cells)

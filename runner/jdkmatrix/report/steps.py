@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from jdkmatrix.records import RateLoad, StepsLoad, Window
+from jdkmatrix.figures.fork_figures import Bound
+from jdkmatrix.figures.metrics import SATURATED
+from jdkmatrix.records.loads import RateLoad, StepsLoad
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_figures import amount, of_metric
-from jdkmatrix.report.cellstats import SATURATED, CellStats
+from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.charts import Row, log_domain
+from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis
 from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.numbers import digits, plural
-from jdkmatrix.report.slices import Slice
 from jdkmatrix.report.views import ChartGroup
-from jdkmatrix.stats.figures import Bound
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ _FIGURES = (
 
 def steps_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
-    if not any(isinstance(cell.record.load, StepsLoad) and cell.usable for cell in part.cells):
+    if not any(isinstance(cell.load, StepsLoad) and cell.usable for cell in part.cells):
         return ()
     fastest = max(offered for cell in part.cells for _, window in _windows(cell) if (offered := _offered(window)))
     groups = []
@@ -117,10 +119,10 @@ def not_saturated(cell: CellStats) -> str | None:
     loads."""
     if not isinstance(cell.load, StepsLoad):
         return None
-    bounds = [block for block, figure in SATURATED.figures(cell).items() if figure.bound is not Bound.NONE]
+    bounds = [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]
     if not bounds:
         return None
-    offered_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
+    offered_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.served.windows)
     return (
         f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
         f"{digits(offered_rps, 4)} requests/s: the most that it can do was not reached"
@@ -128,7 +130,7 @@ def not_saturated(cell: CellStats) -> str | None:
 
 
 def _windows(cell: CellStats) -> Iterable[tuple[int, Window]]:
-    return ((fork.fork, window) for fork in cell.usable for window in fork.valid_windows)
+    return ((fork.fork, window) for fork in cell.usable for window in fork.served.valid_windows)
 
 
 def _offered(window: Window) -> float:
@@ -145,8 +147,8 @@ def _points(figure: _Figure, cell: CellStats) -> Iterable[Row]:
 
 def _peaks(cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
-        best = max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
-        reached = SATURATED.figures(cell)[fork.fork]
+        best = max(fork.served.valid_windows, key=lambda window: window.load.succeeded_rps)
+        reached = cell.figures(SATURATED)[fork.fork]
         text = f"fork {fork.fork}: {reached.bound.value} {amount(SATURATED, reached.value)} requests/s"
         yield {"executor": cell.key.executor, "x": _offered(best), "y": reached.value, "text": " ".join(text.split())}
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from jdkmatrix.records import Fork, Window
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.served import Place
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.numbers import plural
 
 _PLACES: tuple[tuple[Place, str], ...] = (
@@ -16,7 +17,7 @@ _PLACES: tuple[tuple[Place, str], ...] = (
 
 def under_load_words(fork: Fork) -> str:
     """Of the windows and of those of a search together."""
-    windows = (*fork.windows, *(step.window for step in (fork.capacity.steps if fork.capacity else ())))
+    windows = fork.served.every_window
     told = [(window, window.served) for window in windows if window.served]
     if not told:
         return "not counted" if windows else "not counted: no window was measured"

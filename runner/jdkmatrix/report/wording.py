@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from jdkmatrix.records import (
+from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.records.forks import PinningMethod
+from jdkmatrix.records.loads import (
     CapacityLoad,
     CellKey,
     CellLoad,
-    PinningMethod,
     RampLoad,
     RateLoad,
     SaturateLoad,
-    Status,
     StepsLoad,
     TaskSize,
 )
-from jdkmatrix.report.cellstats import Metric, State
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.report.cellstats import State
 from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
-from jdkmatrix.stats import Judged, Ratio, Verdict
-from jdkmatrix.stats.verdicts import Losses
+from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.verdicts import Judged, Losses, Verdict
 
 
 class Finding(Enum):

@@ -7,24 +7,3 @@ holds. `steady`: when a server is warm.
 
 scipy and numpy are imported where a figure is worked out, never with these modules: the command line answers at once.
 """
-
-from __future__ import annotations
-
-from jdkmatrix.stats.forks import Summary, fork_cpu_us_per_request, fork_throughput, summarise
-from jdkmatrix.stats.intervals import CONFIDENCE
-from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import Judged, Verdict, holm, judge
-
-__all__ = [
-    "CONFIDENCE",
-    "Judged",
-    "Ratio",
-    "Summary",
-    "Verdict",
-    "fork_cpu_us_per_request",
-    "fork_throughput",
-    "holm",
-    "judge",
-    "paired_ratio",
-    "summarise",
-]

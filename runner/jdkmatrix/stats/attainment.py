@@ -25,8 +25,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Capacity, CapacityLoad, CellLoad, Fork, RampLoad, RateLoad, Status, StepsLoad
-from jdkmatrix.stats.capacity import Outcome, is_known
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampLoad, RateLoad, StepsLoad
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.windows import Capacity
+from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, time_to_peak_s
 
 # Reasons of a failed fork that are the server's own doing; all others are the host's, the driver's, or ours.
@@ -77,7 +80,7 @@ def fate(fork: Fork, load: CellLoad) -> Fate:
     """What became of a fork. `load`: of its cell."""
     if fork.status is Status.FAILED:
         return Fate.NO if failed_by_itself(fork) else Fate.LOST
-    if fork.status is Status.INVALID or not fork.valid_windows:
+    if fork.status is Status.INVALID or not fork.served.valid_windows:
         return Fate.NO if _fell_short_only(fork) else Fate.LOST
     if not fork.usable:
         return Fate.NO
@@ -94,19 +97,19 @@ def failed_by_itself(fork: Fork) -> bool:
 
 def _fell_short_only(fork: Fork) -> bool:
     """Before shortfalls were recorded as such, they made windows invalid."""
-    codes = {reason.code for window in fork.windows for reason in window.reasons}
+    codes = {reason.code for window in fork.served.windows for reason in window.reasons}
     return bool(codes) and codes <= _SHORTFALLS
 
 
 def held(fork: Fork) -> bool:
     """Under a constant rate: did the server do all that it was asked for, in every window that counts?"""
-    return not any(window.shortfalls for window in fork.valid_windows)
+    return not any(window.shortfalls for window in fork.served.valid_windows)
 
 
 def was_saturated(fork: Fork, load: StepsLoad) -> bool:
     """Was the last step that counts missed? Before shortfalls were recorded, a series that ended early says so."""
-    last = fork.valid_windows[-1]
-    ended_early = len(fork.windows) < len(load.every_rate_rps) and last is fork.windows[-1]
+    last = fork.served.valid_windows[-1]
+    ended_early = len(fork.served.windows) < len(load.every_rate_rps) and last is fork.served.windows[-1]
     return ended_early or any(reason.code in _MISSED for reason in last.shortfalls)
 
 
@@ -114,12 +117,12 @@ def _answer(fork: Fork, load: CellLoad) -> bool | None:
     """Of a usable fork; None where it cannot be told."""
     match load:
         case CapacityLoad():
-            return _held_a_rate(fork.capacity)
+            return _held_a_rate(fork.served.capacity)
         case RateLoad():
             return held(fork)
         case StepsLoad():
             kept_up = not was_saturated(fork, load)
-            return None if kept_up and not fork.windows[-1].valid else kept_up
+            return None if kept_up and not fork.served.windows[-1].valid else kept_up
         case RampLoad(ends_level=True):
             return time_to_peak_s(seconds_of(fork)) is not None
         case RampLoad():
@@ -132,7 +135,7 @@ def _answer(fork: Fork, load: CellLoad) -> bool | None:
 def _held_a_rate(found: Capacity | None) -> bool | None:
     if found is None or not is_known(found):
         return None
-    return Outcome(found.outcome) is not Outcome.FLOOR_FAILED
+    return SearchOutcome(found.outcome) is not SearchOutcome.FLOOR_FAILED
 
 
 @dataclass(frozen=True)

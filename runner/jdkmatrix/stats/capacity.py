@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Capacity, Latency, Window
+from jdkmatrix.records.loads import Latency
+from jdkmatrix.records.windows import Capacity, Window
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Probe:
     purpose: Purpose
 
 
-class Outcome(Enum):
+class SearchOutcome(Enum):
     FOUND = "found"
     FLOOR_FAILED = "the rate known to work did not hold"
     CEILING_HELD = "even the saturation throughput held"
@@ -94,7 +95,7 @@ class Done:
     `not_monotonic_rps`: rates above `failed_rps` that held.
     """
 
-    outcome: Outcome
+    outcome: SearchOutcome
     held_rps: float | None
     failed_rps: float | None
     not_monotonic_rps: tuple[float, ...]
@@ -102,7 +103,11 @@ class Done:
 
 def is_known(capacity: Capacity) -> bool:
     """Did the search come to an answer? Where every rate held, or not even the floor did, it is a bound."""
-    return Outcome(capacity.outcome) in (Outcome.FOUND, Outcome.CEILING_HELD, Outcome.FLOOR_FAILED)
+    return SearchOutcome(capacity.outcome) in (
+        SearchOutcome.FOUND,
+        SearchOutcome.CEILING_HELD,
+        SearchOutcome.FLOOR_FAILED,
+    )
 
 
 def tried(window: Window, rate_rps: float) -> Tried:
@@ -126,10 +131,10 @@ def next_rate(history: Sequence[Tried], rules: CapacityRules) -> Probe | Done:
     """Ends after at most `windows_max` windows; rates tried lie apart by about half the resolution at least."""
     votes = _votes(history, rules)
     if len(history) >= rules.windows_max:
-        return _done(Outcome.WINDOWS_USED_UP, votes)
+        return _done(SearchOutcome.WINDOWS_USED_UP, votes)
     if history and not history[-1].valid:
         if _invalid_in_a_row(history) >= rules.invalid_in_a_row_max:
-            return _done(Outcome.INVALID_WINDOWS, votes)
+            return _done(SearchOutcome.INVALID_WINDOWS, votes)
         return Probe(history[-1].rate_rps, Purpose.REPEAT)
     for rate, vote in votes.items():
         if vote.tied:
@@ -148,7 +153,7 @@ def _within(votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:
         rate = rules.floor_rps
         if not votes[rate].confirmed(rules.confirmations):
             return Probe(rate, Purpose.CONFIRM)
-        return _done(Outcome.FLOOR_FAILED, votes)
+        return _done(SearchOutcome.FLOOR_FAILED, votes)
     upper = rules.ceiling_rps if failed is None else failed
     middle = rules.nearest_rps(math.sqrt(held * upper))
     if upper > held * (1 + rules.resolution) and held < middle < upper:
@@ -158,7 +163,7 @@ def _within(votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:
     for end in (failed, held):
         if end is not None and not votes[end].confirmed(rules.confirmations):
             return Probe(end, Purpose.CONFIRM)
-    return _done(Outcome.CEILING_HELD if failed is None else Outcome.FOUND, votes)
+    return _done(SearchOutcome.CEILING_HELD if failed is None else SearchOutcome.FOUND, votes)
 
 
 @dataclass(frozen=True)
@@ -195,7 +200,7 @@ def _bracket(votes: Mapping[float, _Vote]) -> tuple[float | None, float | None]:
     return held, failed
 
 
-def _done(outcome: Outcome, votes: Mapping[float, _Vote]) -> Done:
+def _done(outcome: SearchOutcome, votes: Mapping[float, _Vote]) -> Done:
     held, failed = _bracket(votes)
     above = sorted(rate for rate, vote in votes.items() if vote.holds and failed is not None and rate > failed)
     return Done(outcome, held, failed, tuple(above))

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from jdkmatrix.records import (
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.experiments import (
     BurnResult,
     Distribution,
-    ExperimentRecord,
     ExperimentResult,
     FanoutResult,
     PinningResult,
@@ -20,7 +20,7 @@ Unit = str  # as it is printed: "1/s", "s", "ms", "KiB", "%", "" for a count
 
 
 @dataclass(frozen=True)
-class Figure:
+class Reading:
     """`expected`: what the experiment's formula says this one should be, in the same unit."""
 
     name: str
@@ -42,7 +42,7 @@ class Spread:
     expected: float | None
 
 
-def figures(result: ExperimentResult) -> tuple[Figure, ...]:
+def figures(result: ExperimentResult) -> tuple[Reading, ...]:
     """The leading one first; those that the program could not tell are left out."""
     match result:
         case BurnResult():
@@ -53,26 +53,28 @@ def figures(result: ExperimentResult) -> tuple[Figure, ...]:
             found = _pinning(result)
         case FanoutResult():
             found = _fanout(result)
-    return tuple(Figure(name, unit, value, expected) for name, unit, value, expected in found if value is not None)
+    return tuple(Reading(name, unit, value, expected) for name, unit, value, expected in found if value is not None)
 
 
-def spreads(cell: ExperimentRecord) -> tuple[Spread, ...]:
+def spreads(cell: CellRecord) -> tuple[Spread, ...]:
     """Over the forks that can be used, in the order of `figures`. The median, since two or three forks have no more to
     say; the least and the most beside it."""
-    found: dict[str, list[Figure]] = {}
+    found: dict[str, list[Reading]] = {}
     for fork in cell.forks:
-        if fork.usable and fork.result is not None:
-            for figure in figures(fork.result):
+        if fork.usable and fork.experiment.result is not None:
+            for figure in figures(fork.experiment.result):
                 found.setdefault(figure.name, []).append(figure)
     return tuple(_spread(name, same) for name, same in found.items())
 
 
-def outcomes(cell: ExperimentRecord) -> tuple[str, ...]:
+def outcomes(cell: CellRecord) -> tuple[str, ...]:
     """What its forks ended with, each once, in the order of forks."""
-    return tuple(dict.fromkeys(fork.result.outcome for fork in cell.forks if fork.result is not None))
+    return tuple(
+        dict.fromkeys(fork.experiment.result.outcome for fork in cell.forks if fork.experiment.result is not None)
+    )
 
 
-def _spread(name: str, same: Sequence[Figure]) -> Spread:
+def _spread(name: str, same: Sequence[Reading]) -> Spread:
     values = [figure.value for figure in same]
     expected = [figure.expected for figure in same if figure.expected is not None]
     return Spread(

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Fork, Window
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.intervals import mean_interval
 
 
@@ -87,9 +88,9 @@ def fork_readings_us(fork: Fork) -> float | None:
 
 
 def _valid(fork: Fork) -> tuple[Window, ...]:
-    if not fork.valid_windows:
+    if not fork.served.valid_windows:
         raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
-    return fork.valid_windows
+    return fork.served.valid_windows
 
 
 def _exp(log: float) -> float:

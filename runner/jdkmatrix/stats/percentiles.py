@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Latency, SpectrumPoint
+from jdkmatrix.records.loads import Latency, SpectrumPoint
 from jdkmatrix.stats.forks import Summary, summarise
 
 # A percentile with fewer slower requests than this is the story of single requests, not of the executor.
@@ -43,7 +43,7 @@ def percentiles_over_forks(forks: Sequence[Latency], merged: Latency) -> dict[st
     Raises:
         MatrixError: there is no fork.
     """
-    from jdkmatrix.histograms import PERCENTILES  # noqa: PLC0415 - needs numpy
+    from jdkmatrix.stats.histograms import PERCENTILES  # noqa: PLC0415 - see the package
 
     if not forks:
         raise MatrixError("percentiles over forks need at least one fork")
@@ -80,14 +80,14 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
     histograms = [part.histogram for part in parts if part.histogram is not None]
     if len(histograms) < len(parts):
         return _pool_spectra(parts)
-    from jdkmatrix.histograms import latency_from_histogram, merge  # noqa: PLC0415
+    from jdkmatrix.stats.histograms import latency_from_histogram, merge  # noqa: PLC0415 - see the package
 
     return latency_from_histogram(merge(histograms))
 
 
 def _pool_spectra(parts: Sequence[Latency]) -> Latency:
     """Exact at the printed values of one spectrum, interpolated elsewhere."""
-    from jdkmatrix.histograms import PERCENTILES  # noqa: PLC0415
+    from jdkmatrix.stats.histograms import PERCENTILES  # noqa: PLC0415 - see the package
 
     values = sorted({point.value_us for part in parts for point in part.spectrum})
     total = sum(part.count for part in parts)

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import Fork
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, student_t
 from jdkmatrix.stats.ratios import log_ratios
 from jdkmatrix.stats.stopping import StoppingRules
@@ -100,12 +100,12 @@ def measured_fork(fork: Fork) -> MeasuredFork:
     Raises:
         MatrixError: it has no valid window, never gave a first answer, or none in one of its windows.
     """
-    if not fork.valid_windows or fork.first_response_s is None:
+    if not fork.served.valid_windows or fork.served.first_response_s is None:
         raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
     return MeasuredFork(
-        started_s=fork.first_response_s,
-        warm_s=fork.windows[0].t_s,
-        windows=tuple(MeasuredWindow(w.load.duration_s, w.load.succeeded_rps) for w in fork.valid_windows),
+        started_s=fork.served.first_response_s,
+        warm_s=fork.served.windows[0].t_s,
+        windows=tuple(MeasuredWindow(w.load.duration_s, w.load.succeeded_rps) for w in fork.served.valid_windows),
     )
 
 

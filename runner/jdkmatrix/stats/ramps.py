@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from jdkmatrix.records import Fork, Interval, RampLoad, Sample, Window
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import Interval, RampLoad
+from jdkmatrix.records.windows import Sample, Window
 
 CAUGHT_UP_SHARE = 0.95  # of the rate that the load ends with, as the published "time to peak" is read here
 CAUGHT_UP_SECONDS = 3
@@ -91,7 +93,7 @@ def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second],
 
 def seconds_of(fork: Fork) -> tuple[Second, ...]:
     """What the driver saw of the ramp; empty where the fork has no valid window of one."""
-    for window in fork.valid_windows:
+    for window in fork.served.valid_windows:
         load = window.load.load
         if isinstance(load, RampLoad):
             return tuple(_seconds(load, window.load.intervals))
@@ -125,12 +127,12 @@ class Steady:
 
 def steady_part(fork: Fork) -> Steady | None:
     """None where the ramp does not end level, or the fork has no valid window of it."""
-    for window in fork.valid_windows:
+    for window in fork.served.valid_windows:
         load = window.load.load
         if isinstance(load, RampLoad) and load.ends_level:
             (level_s, _), (end_s, _) = load.points[-2:]
             caught_up_s = backlog_until_s(seconds_of(fork)) or 0.0
-            return _steady(fork.samples, window, max((level_s + end_s) / 2, caught_up_s), end_s)
+            return _steady(fork.served.samples, window, max((level_s + end_s) / 2, caught_up_s), end_s)
     return None
 
 

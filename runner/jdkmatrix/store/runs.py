@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -10,11 +13,16 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records import AnyCell, CellKey, CellRecord, ExperimentRecord, RunRecord
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.migrations import Json, cell_from_1, run_from_1
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.store.loaded import LoadedRun
 
 Model = TypeVar("Model", bound=BaseModel)
+
+_SCHEMA_1 = re.compile(rb'\s*\{\s*"schema_version":\s*1\b')  # the first key of every file
 
 
 class UnreadableError(MatrixError):
@@ -56,19 +64,19 @@ class RunStore:
     def save_run(self, run: RunRecord) -> None:
         write_atomic(self.directory / "run.json", run.model_dump_json(indent=1))
 
-    def save_cell(self, cell: AnyCell) -> None:
+    def save_cell(self, cell: CellRecord) -> None:
         write_atomic(self.cell_path(cell.key), cell.model_dump_json(indent=1))
 
     def read_run(self) -> RunRecord:
         """Raises: UnreadableError."""
-        return _read(self.directory / "run.json", RunRecord)
+        return _read(self.directory / "run.json", RunRecord, run_from_1)
 
-    def read_cell(self, key: CellKey) -> AnyCell | None:
+    def read_cell(self, key: CellKey) -> CellRecord | None:
         """The cell's record, or None when it has none. Raises: UnreadableError."""
         path = self.cell_path(key)
         if not path.exists():
             return None
-        return _read(path, CellRecord) if key.has_server else _read(path, ExperimentRecord)
+        return _read(path, CellRecord, cell_from_1)
 
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
@@ -82,7 +90,7 @@ class RunStore:
             UnreadableError: run.json itself.
         """
         run = self.read_run()
-        cells: list[AnyCell] = []
+        cells: list[CellRecord] = []
         damaged: list[str] = []
         for key in run.cells:
             try:
@@ -100,8 +108,7 @@ class RunStore:
         ]
         return LoadedRun(
             run=run,
-            cells=tuple(cell for cell in cells if isinstance(cell, CellRecord)),
-            experiments=tuple(cell for cell in cells if isinstance(cell, ExperimentRecord)),
+            cells=tuple(cells),
             problems=(*damaged, *set_aside),
             directory=self.directory,
             damaged=tuple(damaged),
@@ -118,15 +125,23 @@ def _unused(path: Path) -> Path:
     return next(free for number in itertools.count(1) if not (free := path.with_name(f"{path.name}-{number}")).exists())
 
 
-def _read(path: Path, model: type[Model]) -> Model:
+def _read(path: Path, model: type[Model], from_1: Callable[[Json], Json]) -> Model:
+    """A file of schema 1 is brought to that of today."""
     try:
-        return model.model_validate_json(path.read_bytes())
+        text = path.read_bytes()
+        if _SCHEMA_1.match(text):
+            text = json.dumps(from_1(json.loads(text))).encode()
+        return model.model_validate_json(text)
     except OSError as error:
         raise UnreadableError(f"{path}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise UnreadableError(f"{path}: not a readable result: {where}: {first['msg']}") from None
+    except ValueError as error:
+        raise UnreadableError(f"{path}: not a readable result: {error}") from None
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UnreadableError(f"{path}: not a result of schema 1: {error}") from None
 
 
 def latest_run(results: Path) -> Path:

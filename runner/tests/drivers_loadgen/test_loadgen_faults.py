@@ -10,7 +10,7 @@ import pytest
 
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.loadgen import LoadgenSession
-from jdkmatrix.records import LoadResult, RateLoad, SaturateLoad
+from jdkmatrix.records.loads import LoadResult, RateLoad, SaturateLoad
 from tests.drivers_loadgen.conftest import MoodyServer
 
 pytestmark = pytest.mark.real

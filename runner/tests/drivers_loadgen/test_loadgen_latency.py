@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from jdkmatrix.drivers.loadgen import LoadgenSession
-from jdkmatrix.records import Latency, LoadResult, RateLoad, SaturateLoad
+from jdkmatrix.records.loads import Latency, LoadResult, RateLoad, SaturateLoad
 from tests.drivers_loadgen.conftest import MoodyServer, Report
 
 pytestmark = pytest.mark.real

@@ -13,7 +13,7 @@ from hdrh.log import HistogramLogReader
 
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
-from jdkmatrix.records import LoadResult, RampLoad
+from jdkmatrix.records.loads import LoadResult, RampLoad
 from tests.drivers_loadgen.conftest import MoodyServer, Report
 from tests.drivers_loadgen.test_loadgen_faults import assert_books_balance
 from tests.drivers_loadgen.test_loadgen_session import run_cli

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jdkmatrix.jdks.catalogue import PypiSource, for_this_system, load_catalogue
 from jdkmatrix.provision import artefacts, hosttools, maven
 from jdkmatrix.provision.cache import cache_dir, locked
 from jdkmatrix.provision.debian import elf
-from jdkmatrix.provision.jdks.catalogue import PypiSource, for_this_system, load_catalogue
 from tests.nix.install import Nix
 from tests.nix.linters import linter
-from tests.project import ROOT
+from tests.support.project import ROOT
 
 STAND_IN = Path(__file__).parent / "nixpkgs"
 SERVERS = ("open-liberty",)

@@ -28,10 +28,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.cache import path_safe
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.debian import apt, elf
-from jdkmatrix.provision.jdks.cache import path_safe
-from jdkmatrix.records import Record
+from jdkmatrix.records.base import Record
 
 PACKAGE = "nix-bin"
 NEWEST_SUITE = "sid"

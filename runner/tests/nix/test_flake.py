@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from bootstrap import TEST_PROGRAMS
-from jdkmatrix.provision.jdks.catalogue import PypiSource, load_catalogue, this_system
+from jdkmatrix.jdks.catalogue import PypiSource, load_catalogue, this_system
 from jdkmatrix.store.runs import RunStore
 from tests.nix.flake_checkout import FlakeCheckout, commit, gather_seeds, hdrhistogram, make
 from tests.nix.install import newest_nix, nix_of_host_release
-from tests.project import ROOT, SHORTENED
+from tests.support.project import ROOT, SHORTENED
 
 ATTRIBUTES = ROOT / "nix" / "nixpkgs-attributes.txt"
 NIX_FILES = [ROOT / "flake.nix", *sorted((ROOT / "nix").glob("*.nix"))]
@@ -162,16 +162,16 @@ def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     (folder,) = (tmp_path / "results").iterdir()
     loaded = RunStore(folder).load()
     fork = loaded.cells[0].forks[0]
-    assert fork.proof is not None
-    assert fork.proof.virtual
-    assert str(fork.sut_command[0]).startswith(str(flake.nix.store))
+    assert fork.served.proof is not None
+    assert fork.served.proof.virtual
+    assert str(fork.command[0]).startswith(str(flake.nix.store))
     provenance = loaded.run.provenance
     assert provenance is not None
     assert {part.origin for part in provenance.parts} == {"nix"}
     assert [one.name for one in provenance.inputs] == ["self", "nixpkgs"]
     # The stand-in is not the locked nixpkgs, and the run does not pretend that it was; with another input than the
     # locked one, Nix does not tell the commit of the source.
-    assert provenance.not_pinned(source_dirty=loaded.run.git_dirty) == (
+    assert provenance.not_pinned(source_dirty=loaded.run.latest_session.git_dirty) == (
         "nixpkgs is not the one of flake.lock",
         "the commit of the source is not known",
     )

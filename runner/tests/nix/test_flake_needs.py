@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.identify import is_early_access
 from jdkmatrix.provision.artefacts import load_lock
-from jdkmatrix.provision.jdks.catalogue import load_catalogue
-from jdkmatrix.provision.jdks.identify import is_early_access
 from tests.nix.flake_checkout import FlakeCheckout, make
 from tests.nix.install import newest_nix
-from tests.project import ROOT
+from tests.support.project import ROOT
 
 ENTRIES = load_catalogue(ROOT / "jdks.json").entries
 MATRIX = load_matrix(ROOT / "matrix.toml")

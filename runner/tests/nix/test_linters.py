@@ -10,7 +10,7 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from tests.nix.install import nix_of_host_release
 from tests.nix.linters import linter
-from tests.project import ROOT
+from tests.support.project import ROOT
 
 UNUSED = "let\n  used = 1;\n  idle = 2;\nin\nused\n"
 CLEAN = "let\n  used = 1;\nin\nused\n"

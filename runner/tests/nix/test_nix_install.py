@@ -18,12 +18,12 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.catalogue import this_system
 from jdkmatrix.provision.cache import cache_dir
 from jdkmatrix.provision.debian import apt, elf
-from jdkmatrix.provision.jdks.catalogue import this_system
-from tests.loader import loaded
 from tests.nix import install
 from tests.nix.install import Nix, newest_nix, nix_of_host_release
+from tests.support.loader import loaded
 
 real = pytest.mark.real
 slow = pytest.mark.timeout(900)  # of the first, which downloads

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from jdkmatrix.provision.jdks.catalogue import this_system
+from jdkmatrix.jdks.catalogue import this_system
 from tests.nix.flake_checkout import STAND_IN, FlakeCheckout, make
 from tests.nix.install import newest_nix
-from tests.project import ROOT
+from tests.support.project import ROOT
 
 VERSIONS: dict[str, str] = json.loads((STAND_IN / "versions.json").read_text())
 BOUNDS = {

@@ -1,0 +1,194 @@
+"""What one fork says in figures under its load, and what may be made of each. Pure.
+
+Some figures are bounds: where every rate of a search held, the capacity is at least the highest; where a ramp found no
+knee, the knee lies beyond its end. Some are true and do not compare: CPU per request of a fork that missed its rate is
+that of another load. Both are kept and shown, and neither stands in a ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from jdkmatrix.figures.latency import fork_latency
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellLoad, RampLoad, RateLoad, StepsLoad
+from jdkmatrix.records.windows import Window
+from jdkmatrix.stats.attainment import held, was_saturated
+from jdkmatrix.stats.capacity import SearchOutcome, is_known
+from jdkmatrix.stats.forks import Summary, fork_cpu_us_per_request, fork_throughput, summarise
+from jdkmatrix.stats.percentiles import tail_checked
+from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, steady_part, time_to_peak_s
+
+
+class Bound(Enum):
+    """How a figure stands to the truth; the value is the sign before it."""
+
+    NONE = ""
+    AT_LEAST = "≥"
+    BELOW = "<"
+
+
+@dataclass(frozen=True)
+class ForkFigure:
+    """`comparable`: of the load that was asked for."""
+
+    value: float
+    bound: Bound = Bound.NONE
+    comparable: bool = True
+
+    @property
+    def compares(self) -> bool:
+        """May it stand in a ratio?"""
+        return self.comparable and self.bound is Bound.NONE and self.value > 0
+
+
+# None: the fork does not have this figure. Of usable forks only.
+FigureOf = Callable[[Fork, CellLoad], ForkFigure | None]
+
+
+def throughput_rps(fork: Fork, load: CellLoad) -> ForkFigure | None:
+    """Answers of status 2xx per second. Of rising steps the most; of a ramp that ends level, of its steady part."""
+    match load:
+        case StepsLoad():
+            most_rps = max(window.load.succeeded_rps for window in fork.served.valid_windows)
+            return ForkFigure(most_rps, Bound.NONE if was_saturated(fork, load) else Bound.AT_LEAST)
+        case RampLoad(ends_level=True):
+            steady = steady_part(fork)
+            return ForkFigure(steady.throughput_rps) if steady else None
+        case _:
+            return ForkFigure(fork_throughput(fork))
+
+
+def cpu_us_per_request(fork: Fork, load: CellLoad) -> ForkFigure | None:
+    """CPU time of the SUT per answer of status 2xx, in µs. Of rising steps at the lowest rate: how many steps there are
+    differs from executor to executor. Of a ramp that ends level, of its steady part."""
+    match load:
+        case StepsLoad():
+            lowest = next(
+                (window for window in fork.served.valid_windows if _rate_rps(window) == load.rates_rps[0]), None
+            )
+            if lowest is None or not lowest.load.succeeded:
+                return None
+            return ForkFigure(lowest.cpu_us_per_answer, comparable=not lowest.shortfalls)
+        case RampLoad(ends_level=True):
+            steady = steady_part(fork)
+            if steady is None or steady.cpu_us_per_request is None:
+                return None
+            reached = time_to_peak_s(seconds_of(fork)) is not None
+            return ForkFigure(steady.cpu_us_per_request, comparable=reached)
+        case RateLoad():
+            return ForkFigure(fork_cpu_us_per_request(fork), comparable=held(fork))
+        case _:
+            return ForkFigure(fork_cpu_us_per_request(fork))
+
+
+def capacity_rps(fork: Fork, _: CellLoad) -> ForkFigure | None:
+    """The highest rate that held. A bound where all rates of the search did, or none; None where it came to no end."""
+    found = fork.served.capacity
+    if found is None or not is_known(found):
+        return None
+    match SearchOutcome(found.outcome):
+        case SearchOutcome.FLOOR_FAILED:
+            return ForkFigure(found.floor_rps, Bound.BELOW)
+        case SearchOutcome.CEILING_HELD:
+            return ForkFigure(found.ceiling_rps, Bound.AT_LEAST)
+        case _:
+            return ForkFigure(found.held_rps) if found.held_rps else None
+
+
+def time_to_peak(fork: Fork, load: CellLoad) -> ForkFigure | None:
+    """Seconds from the start of a ramp; where the peak was not reached, longer than the ramp."""
+    seconds = seconds_of(fork)
+    if not isinstance(load, RampLoad) or not seconds:
+        return None
+    reached_s = time_to_peak_s(seconds)
+    return ForkFigure(load.duration_s, Bound.AT_LEAST) if reached_s is None else ForkFigure(reached_s)
+
+
+def knee_rps(fork: Fork, load: CellLoad) -> ForkFigure | None:
+    """The rate at the knee of a ramp; where there is none, beyond the highest rate."""
+    seconds = seconds_of(fork)
+    if not isinstance(load, RampLoad) or len(seconds) < KNEE_SECONDS:
+        return None
+    found = knee(seconds)
+    if found is None:
+        return ForkFigure(max(rate_rps for _, rate_rps in load.points), Bound.AT_LEAST)
+    return ForkFigure(found.rate_rps)
+
+
+def p99_us(fork: Fork, load: CellLoad) -> ForkFigure | None:
+    """The fork's own, where enough requests were slower. Of a fork that fell short it is a bound: a request without an
+    answer stands in it with the time that it had waited, or not at all. Latencies of several rates together are those
+    of none."""
+    if isinstance(load, StepsLoad | RampLoad):
+        return None
+    latency = fork_latency(fork)
+    figure_us = tail_checked(latency, "99") if latency else None
+    if figure_us is None:
+        return None
+    return ForkFigure(figure_us, Bound.NONE if held(fork) else Bound.AT_LEAST)
+
+
+def time_to_steady_s(fork: Fork, _: CellLoad) -> ForkFigure | None:
+    """From the start of the process to 95 % of the steady performance; None where the fork did not show both."""
+    warmup = fork.served.warmup
+    return ForkFigure(warmup.time_to_steady_s) if warmup and warmup.time_to_steady_s is not None else None
+
+
+def rss_peak_bytes(fork: Fork, _: CellLoad) -> ForkFigure | None:
+    return _peak(window.sut.rss_peak_bytes for window in fork.served.valid_windows)
+
+
+def threads_peak(fork: Fork, _: CellLoad) -> ForkFigure | None:
+    return _peak(window.sut.threads_peak for window in fork.served.valid_windows)
+
+
+def _peak(values: Iterable[int]) -> ForkFigure | None:
+    most = max(values, default=None)
+    return None if most is None else ForkFigure(float(most))
+
+
+def of_forks(figure: FigureOf, forks: Iterable[Fork], load: CellLoad) -> dict[int, ForkFigure]:
+    """Of the usable ones that have it, by block."""
+    return {fork.fork: found for fork in forks if fork.usable and (found := figure(fork, load)) is not None}
+
+
+def comparable(figures: Mapping[int, ForkFigure]) -> dict[int, float]:
+    """Those that may stand in a ratio, by block."""
+    return {block: figure.value for block, figure in figures.items() if figure.compares}
+
+
+@dataclass(frozen=True)
+class Overall:
+    """One figure over forks. `bounded`: how many of them are bounds; these stand for what they bound, so that the
+    `summary` is a bound in the same direction, and has no interval. `bound`: None where they point both ways, and only
+    `least` and `most` say something."""
+
+    summary: Summary
+    bounded: int
+    bound: Bound | None
+    least: ForkFigure
+    most: ForkFigure
+
+
+def overall(figures: Iterable[ForkFigure]) -> Overall | None:
+    """None where there is no figure."""
+    found = list(figures)
+    if not found:
+        return None
+    values = [figure.value for figure in found]
+    bounds = {figure.bound for figure in found} - {Bound.NONE}
+    summary = summarise(values)
+    return Overall(
+        summary=replace(summary, ci_low=None, ci_high=None) if bounds else summary,
+        bounded=sum(figure.bound is not Bound.NONE for figure in found),
+        bound=next(iter(bounds), Bound.NONE) if len(bounds) < 2 else None,
+        least=min(found, key=lambda figure: figure.value),
+        most=max(found, key=lambda figure: figure.value),
+    )
+
+
+def _rate_rps(window: Window) -> float | None:
+    return window.load.load.rate_rps if isinstance(window.load.load, RateLoad) else None

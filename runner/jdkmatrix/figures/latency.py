@@ -1,0 +1,30 @@
+"""The latency of a fork: which distribution stands for it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import Latency
+from jdkmatrix.records.windows import Window
+from jdkmatrix.stats.percentiles import merge_latencies
+
+Kind = Literal["corrected", "uncorrected"]
+
+
+def kind_of(window: Window) -> Kind:
+    """Which of its distributions stands for this window: the corrected one wherever there is a schedule."""
+    return "corrected" if window.load.load.kind == "rate" else "uncorrected"
+
+
+def chosen(window: Window) -> Latency | None:
+    return window.load.corrected if kind_of(window) == "corrected" else window.load.uncorrected
+
+
+def fork_latency(fork: Fork) -> Latency | None:
+    """Of its valid windows together; None when none of them has the distribution that its load asks for, or nothing
+    was answered."""
+    found = [
+        latency for window in fork.served.valid_windows if (latency := chosen(window)) is not None and latency.count
+    ]
+    return merge_latencies(found) if found else None

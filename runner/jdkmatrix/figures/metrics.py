@@ -1,0 +1,94 @@
+"""The table of figures: how each is called, shown and read, and by which of them executors are compared.
+
+Pages, summaries and the stopping rule read this table; a figure that is in it needs no other place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from jdkmatrix.figures.fork_figures import (
+    FigureOf,
+    capacity_rps,
+    comparable,
+    cpu_us_per_request,
+    knee_rps,
+    of_forks,
+    p99_us,
+    rss_peak_bytes,
+    threads_peak,
+    throughput_rps,
+    time_to_peak,
+    time_to_steady_s,
+)
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampLoad, RateLoad, StepsLoad
+
+
+@dataclass(frozen=True)
+class Metric:
+    """`of`: how it is read of a usable fork. `unit`: as it is shown, with so many `significant` digits (0: a whole
+    number), which is `scale` times the figure itself. `over_forks`: what is shown of several; `missing`: why a usable
+    fork may not have it."""
+
+    id: str
+    title: str
+    more_is_better: bool
+    of: FigureOf
+    unit: str
+    significant: int
+    scale: float = 1.0
+    missing: str = "no fork has it"
+    over_forks: Literal["mean", "most"] = "mean"
+
+    @property
+    def name(self) -> str:
+        """As it stands inside a sentence."""
+        return self.title if self.title[:3] in ("CPU", "p99", "RSS") else self.title.lower()
+
+
+_RPS, _CPU_US, _S = "requests/s", "µs", "s"
+_MIB = 1 / 2**20
+THROUGHPUT = Metric("throughput", "Throughput", True, throughput_rps, _RPS, 4)
+CPU = Metric("cpu", "CPU per request", False, cpu_us_per_request, _CPU_US, 3)
+P99 = Metric("p99", "p99 latency", False, p99_us, "ms", 3, 1e-3, "the driver recorded no such latency")
+SATURATED = Metric("saturated", "Throughput at saturation", True, throughput_rps, _RPS, 4)
+LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, cpu_us_per_request, _CPU_US, 3)
+TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, time_to_peak, _S, 3)
+KNEE = Metric("knee", "Rate at the knee of p99", True, knee_rps, _RPS, 4)
+CAPACITY = Metric("capacity", "Rate held", True, capacity_rps, _RPS, 4, missing="nothing was searched for")
+TIME_TO_STEADY = Metric(
+    *("time-to-steady", "95 % of steady state after", False, time_to_steady_s, _S, 3),
+    missing="no fork reached its steady state before the cap on the warm-up",
+)
+RSS_PEAK = Metric("rss-peak", "RSS, peak", False, rss_peak_bytes, "MiB", 3, _MIB, over_forks="most")
+THREADS_PEAK = Metric("threads-peak", "Threads, peak", False, threads_peak, "", 0, over_forks="most")
+
+METRICS = (
+    *(THROUGHPUT, CPU, P99, SATURATED, LOWEST_CPU, TIME_TO_PEAK, KNEE, CAPACITY),
+    *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK),
+)
+
+
+def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
+    """What executors under this load are compared by, the leading figure first: the rate that held where it was
+    searched for, the highest throughput of rising steps, the time to the peak of a ramp that ends level and the rate at
+    the knee of one that does not.
+
+    A constant rate fixes the throughput. In a closed loop a slow answer delays the next request, so that its latencies
+    say how many connections share the throughput, and not how long a request that comes when it comes would take.
+    """
+    if isinstance(load, CapacityLoad):
+        return (CAPACITY, THROUGHPUT, CPU)
+    if isinstance(load, StepsLoad):
+        return (SATURATED, LOWEST_CPU)
+    if isinstance(load, RampLoad):
+        return (TIME_TO_PEAK, THROUGHPUT, CPU) if load.ends_level else (KNEE,)
+    return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU)
+
+
+def leading_by_block(cell: CellRecord) -> dict[int, float]:
+    """The leading figure of every fork whose figure may stand in a ratio."""
+    leading = metrics_of(cell.served_load)[0]
+    return comparable(of_forks(leading.of, cell.forks, cell.served_load))

@@ -1,0 +1,63 @@
+"""The box that a fork's process runs in: its limits, who sees to them, and which were hit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jdkmatrix.config.tables import Limits
+from jdkmatrix.fork.limit_outcome import outcomes
+from jdkmatrix.fork.limit_watch import LimitWatch
+from jdkmatrix.host.limit_groups import LimitGroups, limit_groups
+from jdkmatrix.host.limits import LimitPlan, plan_limits, read_limit_host
+from jdkmatrix.records.limits import Enforcement, LimitHit
+
+
+@dataclass
+class Box:
+    """`pinned`: the cgroup of the CPUs that the process may use; None where affinity holds it there."""
+
+    plan: LimitPlan
+    groups: LimitGroups
+    pinned: Path | None
+    _watch: LimitWatch | None = field(default=None, init=False)
+
+    @property
+    def cgroups(self) -> list[Path]:
+        """Those that the process is started in."""
+        return [*([self.pinned] if self.pinned else []), *self.groups.folders]
+
+    @property
+    def open_files_max(self) -> int | None:
+        return self.plan.open_files_max
+
+    @property
+    def enforced(self) -> tuple[Enforcement, ...]:
+        return self.plan.enforced
+
+    def watch(self, pid: int, end: Callable[[], None], *, started_ns: int) -> LimitWatch:
+        """To be entered while the process runs; `end` stops it."""
+        self._watch = LimitWatch(pid, self.plan, self.groups.counters, end, started_ns=started_ns)
+        return self._watch
+
+    def outcomes(self, who: str, log_lines: Iterable[str]) -> tuple[LimitHit, ...]:
+        """The limits that `who` ran into, in words; none where there are none, or nothing was watched."""
+        if self._watch is None or not self.plan.enforced:
+            return ()
+        return outcomes(
+            who=who,
+            limits=self.plan.limits,
+            counters=self._watch.counters,
+            seen=self._watch.seen,
+            log_lines=log_lines,
+        )
+
+
+@contextmanager
+def boxed(limits: Limits, pinned: Path | None) -> Iterator[Box]:
+    """Raises: MatrixError: this host cannot hold those limits."""
+    plan = plan_limits(limits, read_limit_host(pinned))
+    with limit_groups(plan, pinned) as groups:
+        yield Box(plan, groups, pinned)

@@ -1,0 +1,90 @@
+"""How a fork can end badly, and whether that was a fault of the host or of the measurement, or what the server did.
+
+Only faults are measured again. What the server did is a result, good or bad: to repeat it would keep forks that went
+well and lose those that did not. So the choice is made by statuses and codes of reasons, which are all that `faults` is
+given, and never by a figure; and an end that is not known is not repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from jdkmatrix.drivers.base import DriverError
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.affinity import AffinityError
+from jdkmatrix.fork.kernel import KernelError
+from jdkmatrix.fork.remote import RemoteError
+from jdkmatrix.fork.watchdog import DiskFullError, FloodError
+from jdkmatrix.host.cgroup_folders import CgroupError
+from jdkmatrix.probes.process import SutGoneError
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.servers.process import HungError, ServerError
+from jdkmatrix.servers.proof import ProofError
+
+Kind = Literal["fault", "outcome"]
+
+
+class LostUpdateError(MatrixError):
+    """The application's books are wrong."""
+
+
+# The first that fits counts.
+_ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
+    (HungError, "server-hangs", "outcome"),
+    (ServerError, "server", "outcome"),
+    (SutGoneError, "server", "outcome"),
+    (DiskFullError, "disk-full", "fault"),
+    (FloodError, "flood", "outcome"),
+    (ProofError, "wrong-executor", "outcome"),
+    (LostUpdateError, "lost-update", "outcome"),
+    (DriverError, "driver", "fault"),
+    (RemoteError, "remote", "fault"),
+    (AffinityError, "pinning", "fault"),
+    (CgroupError, "pinning", "fault"),
+    (KernelError, "kernel", "fault"),
+)
+INTERNAL_ERROR = "internal-error"
+BURN_OFF = "burn-off"
+# Of the program of an experiment, or of what a server answered.
+_ANY_OTHER = "measurement"
+
+KINDS: dict[str, Kind] = {
+    **{code: kind for _, code, kind in _ENDS},
+    INTERNAL_ERROR: "fault",
+    _ANY_OTHER: "outcome",
+    # The work of a request was not what it should be: the clock of the host, or another compilation of it.
+    BURN_OFF: "fault",
+    # Boxes are there to be run into.
+    **dict.fromkeys(("threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"), "outcome"),
+    # What the server owed under the load: a shortfall of a window (Window.shortfalls), and no fault wherever it stands.
+    **dict.fromkeys(("no-answers", "rate-missed", "errors"), "outcome"),
+}
+
+
+def code_of(error: MatrixError) -> str:
+    """How a reason calls it."""
+    return next((code for kind, code, _ in _ENDS if isinstance(error, kind)), _ANY_OTHER)
+
+
+def faults(status: Status, ends: Iterable[str], gates: Iterable[str]) -> tuple[str, ...]:
+    """The codes of the faults that have spoilt a fork, so that it says nothing of the server; empty: it stands. Pure.
+
+    `ends`: codes of the reasons of the fork itself; `gates`: codes of the reasons why windows are invalid. A gate that
+    was not passed is a fault by what it is (Window.reasons), an end only where `KINDS` says so.
+    """
+    if status is Status.FAILED:
+        codes = list(dict.fromkeys(ends))
+        by_the_server = any(KINDS.get(code) == "outcome" for code in codes)
+        return () if by_the_server else tuple(code for code in codes if KINDS.get(code) == "fault")
+    if status is Status.INVALID:
+        of_fork = [code for code in ends if KINDS.get(code) == "fault"]
+        return tuple(code for code in dict.fromkeys([*of_fork, *gates]) if KINDS.get(code, "fault") == "fault")
+    return ()
+
+
+def faults_of(fork: Fork) -> tuple[str, ...]:
+    """As `faults`. The program of an experiment has no windows: its gates are the fork's own."""
+    ends = [reason.code for reason in fork.reasons]
+    return faults(fork.status, ends, fork.measured.gates(ends))

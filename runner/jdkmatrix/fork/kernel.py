@@ -1,0 +1,60 @@
+"""Settings of the kernel that one arm of a comparison has while its forks run, put back after each.
+
+They hold for the whole host: server, driver and remote system alike. What was found is kept on disk before the first
+write, as `doctor --tune` does it, so that a run that was killed leaves a record; the next run, or `doctor --restore`,
+puts it back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from jdkmatrix.doctor.base import Change, Host
+from jdkmatrix.doctor.tuned import ARM_FILE
+from jdkmatrix.doctor.tuning import ChangeOutcome, restore, steps, tune
+from jdkmatrix.errors import MatrixError
+
+
+class KernelError(MatrixError):
+    """A setting could not be made, or not be put back."""
+
+
+def cannot_set(host: Host, files: Mapping[str, str]) -> str | None:
+    """Why these files cannot be written here; None where they can."""
+    missing = [file for file in files if host.text(file) is None]
+    if missing:
+        return f"this host does not show {', '.join(missing)}"
+    if files and os.geteuid() != 0:
+        return f"only root may write {', '.join(files)}"
+    return None
+
+
+@contextmanager
+def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE) -> Iterator[None]:
+    """Hold `files` at these values; what an earlier run left behind is put back first.
+
+    Raises:
+        KernelError: a value was refused; or one could not be put back, and the record of it stays.
+    """
+    _put_back(host, state)
+    if not files:
+        yield
+        return
+    failed: list[ChangeOutcome] = []
+    changes = [Change(file, value, "an arm of the comparison") for file, value in files.items()]
+    try:
+        tune(host, steps(host, changes), state, lambda outcome: failed.append(outcome) if outcome.error else None)
+        if failed:
+            raise KernelError("; ".join(f"{outcome.file}: {outcome.error}" for outcome in failed))
+        yield
+    finally:
+        _put_back(host, state)
+
+
+def _put_back(host: Host, state: Path) -> None:
+    failed = [ending for ending in restore(host, state) or () if ending.ending == "failed"]
+    if failed:
+        raise KernelError("; ".join(f"{ending.file}: {ending.detail}" for ending in failed))

@@ -1,0 +1,133 @@
+"""Which limits a server ran into: from what the kernel counted, what the watch saw, and what the JVM wrote. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from jdkmatrix.config.tables import Limits
+from jdkmatrix.fork.limit_watch import Sighting
+from jdkmatrix.host.limit_groups import LimitCounters
+from jdkmatrix.records.limits import LimitHit
+
+Code = Literal["threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"]
+
+# HotSpot's src/hotspot/share/runtime/threads.cpp, prims/jvm.cpp and utilities/vmError.cpp; OpenJ9's message is
+# "Failed to create a thread: retVal -…, errno 11". "Too many open files" is strerror(EMFILE).
+_PATTERNS: tuple[tuple[Code, re.Pattern[str]], ...] = (
+    (
+        "threads-limit",
+        re.compile(
+            r"unable to create (new )?native thread|pthread_create failed \(EAGAIN\)|Failed to start .*\(EAGAIN\)"
+            r"|Failed to create a thread: retVal"
+        ),
+    ),
+    (
+        "memory-limit",
+        re.compile(
+            r"insufficient memory for the Java Runtime Environment"
+            r"|Native memory allocation \((malloc|mmap)\) failed"
+            r"|failed; error='(Not enough space|Cannot allocate memory)'"
+        ),
+    ),
+    ("files-limit", re.compile(r"Too many open files")),
+    (
+        "jvm-memory-limit",
+        re.compile(
+            r"OutOfMemoryError: (?P<kind>Java heap space|GC overhead limit exceeded|Metaspace|Compressed class space"
+            r"|Direct buffer memory|Cannot reserve \d+ bytes of direct buffer memory)"
+        ),
+    ),
+)
+_LINE_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class _Written:
+    """How many lines say so, and the first."""
+
+    lines: int
+    first: str
+    kind: str | None
+
+
+def outcomes(
+    *, who: str, limits: Limits, counters: LimitCounters, seen: Iterable[Sighting], log_lines: Iterable[str]
+) -> tuple[LimitHit, ...]:
+    """One for each limit that was hit, whoever told; none where nothing says so. `who` was limited, in words."""
+    written = _read(log_lines)
+    sightings = {sighting.limit: sighting for sighting in seen}
+    found = [
+        _outcome(who, "threads-limit", limits.threads_max, counters.threads_refused, sightings.get("threads"), written),
+        _outcome(who, "memory-limit", limits.memory_bytes_max, counters.oom_kills, sightings.get("memory"), written),
+        _outcome(who, "files-limit", limits.open_files_max, None, None, written),
+        _outcome(who, "jvm-memory-limit", None, None, None, written),
+    ]
+    return tuple(outcome for outcome in found if outcome is not None)
+
+
+def _outcome(
+    who: str,
+    code: Code,
+    maximum: int | None,
+    counted: int | None,
+    sighting: Sighting | None,
+    written: dict[Code, _Written],
+) -> LimitHit | None:
+    said = written.get(code)
+    breach = sighting.value if sighting else None
+    if not counted and breach is None and said is None:
+        return None
+    figures: dict[str, float] = {}
+    words = []
+    if counted:
+        figures[_COUNTED[code]] = counted
+        words.append(_COUNTED_WORDS[code].format(counted=counted))
+    if breach is not None:
+        figures["seen"] = breach
+        words.append(f"it had {_amount(code, breach)}, and was ended by the watch")
+    if said is not None:
+        figures["log_lines"] = said.lines
+        lines = "1 line of its logs says" if said.lines == 1 else f"{said.lines:,} lines of its logs say"
+        words.append(f"{lines} so, first: {said.first}")
+    what = _WHAT[code] if said is None or said.kind is None else f"{_WHAT[code]} ({said.kind})"
+    if maximum is not None:
+        figures["limit"] = maximum
+        what = f"its limit of {_amount(code, maximum)}"
+    message = f"{who} ran into {what}: {'; '.join(words)}"
+    return LimitHit(code=code, message=message, figures=figures, first_seen_s=sighting.t_s if sighting else None)
+
+
+_WHAT: dict[Code, str] = {
+    "threads-limit": "a limit of threads",
+    "memory-limit": "a limit of memory",
+    "files-limit": "a limit of open files",
+    "jvm-memory-limit": "a limit of memory that the JVM has set itself",
+}
+_COUNTED: dict[Code, str] = {"threads-limit": "threads_refused", "memory-limit": "oom_kills"}
+_COUNTED_WORDS: dict[Code, str] = {
+    "threads-limit": "the kernel refused it {counted:,} threads",
+    "memory-limit": "the kernel killed {counted:,} of its processes for it",
+}
+
+
+def _amount(code: Code, value: int) -> str:
+    if code == "threads-limit":
+        return f"{value:,} threads"
+    return f"{value / 1e6:,.0f} MB" if code == "memory-limit" else f"{value:,} open files"
+
+
+def _read(log_lines: Iterable[str]) -> dict[Code, _Written]:
+    found: dict[Code, _Written] = {}
+    for line in log_lines:
+        for code, pattern in _PATTERNS:
+            match = pattern.search(line)
+            if match is None:
+                continue
+            before = found.get(code)
+            first = before.first if before else line.strip()[:_LINE_SHOWN]
+            kind = before.kind if before else match.groupdict().get("kind")
+            found[code] = _Written((before.lines if before else 0) + 1, first, kind)
+    return found

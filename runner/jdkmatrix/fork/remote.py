@@ -1,0 +1,196 @@
+"""The remote system that an application calls: a JVM of its own, beside the server and on its own CPUs.
+
+It prints one JSON line when it is ready, tells its figures at /stats, and ends with its input (workloads/remote: Main,
+Stats). Every wait here has an upper bound and ends in RemoteError.
+"""
+
+from __future__ import annotations
+
+import select
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from jdkmatrix.drivers.loadgen import JVM_OPTIONS
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host import launch
+from jdkmatrix.host.http import Connection, HttpError
+from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.stats.histograms import latency_from_histogram
+
+STDERR_LOG = "remote.stderr.txt"
+
+_START_TIMEOUT_S = 60.0
+_ANSWER_TIMEOUT_S = 10.0
+_GRACE_S = 2.0
+
+
+class RemoteError(MatrixError):
+    """The remote system did not start, died, or said what is not of this version."""
+
+
+class _Ready(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    event: Literal["ready"]
+    port: int
+    version: str
+    netty: str
+    java_version: str
+    transport: str
+
+
+class RemoteProcess:
+    """Starts on enter, with one event loop per CPU, and is ended on exit whatever happened in between.
+
+    `java` is an executable of JDK 21 or newer, `cgroup` the folder of the cgroup that it starts in (None: the
+    runner's own). `log_dir` exists and gets what the JVM has to say. Enter it in a thread that lives as long as the
+    process should: see `launch`.
+    """
+
+    def __init__(
+        self, jar: Path, java: Path, *, cpus: Sequence[int], log_dir: Path, cgroup: Path | None = None
+    ) -> None:
+        self._command = (
+            *(str(java), *JVM_OPTIONS, "-jar", str(jar)),
+            *("--threads", str(len(cpus))),
+        )
+        self._cpus = cpus
+        self._cgroup = cgroup
+        self._stderr = log_dir / STDERR_LOG
+        self._process: subprocess.Popen[bytes] | None = None
+        self._port: int | None = None
+        self._ready_by = 0.0
+
+    def __enter__(self) -> Self:
+        with self._stderr.open("wb") as sink:
+            self._process = launch.spawn(
+                self._command,
+                cpus=self._cpus,
+                cgroups=[self._cgroup] if self._cgroup else [],
+                env=launch.clean_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+            )
+        self._ready_by = time.monotonic() + _START_TIMEOUT_S
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        process = self._running
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.close()
+        try:
+            process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            launch.terminate(process, grace_s=0)
+        process.stdout.close()
+
+    @property
+    def command(self) -> Sequence[str]:
+        return self._command
+
+    @property
+    def pid(self) -> int:
+        return self._running.pid
+
+    @property
+    def url(self) -> str:
+        """Where it answers, without a query; known once it is ready."""
+        return f"{self._base_url}/answer"
+
+    def wait_ready(self) -> None:
+        """Wait until it takes requests; returns at once when it did before.
+
+        Raises:
+            RemoteError: it ended, or did not get ready in time.
+        """
+        if self._port is None:
+            self._port = self._read_ready().port
+
+    def delay_at_most(self, delay_us: int | None) -> None:
+        """From now on no answer is held back for longer; None: as long as it is asked for.
+
+        Raises:
+            RemoteError: it has ended, or refuses.
+        """
+        query = "" if delay_us is None else f"?at_most_us={delay_us}"
+        try:
+            with Connection(self._base_url, timeout_s=_ANSWER_TIMEOUT_S) as connection:
+                status, _ = connection.post(f"/delay{query}")
+        except HttpError as error:
+            if self._running.poll() is not None:
+                raise self._dead() from None
+            raise RemoteError(f"the remote system: {error}") from None
+        if status != 204:
+            raise RemoteError(f"the remote system refuses delays of at most {delay_us} µs: status {status}")
+
+    def stats(self, *, reset: bool = False) -> RemoteStats:
+        """The figures of this period; `reset` ends it, and begins the next one at the same moment.
+
+        Raises:
+            RemoteError: it has ended, or gave no answer in time.
+        """
+        try:
+            with Connection(self._base_url, timeout_s=_ANSWER_TIMEOUT_S) as connection:
+                return parse_stats(connection.get_json(f"/stats?reset={str(reset).lower()}"))
+        except HttpError as error:
+            if self._running.poll() is not None:
+                raise self._dead() from None
+            raise RemoteError(f"the remote system: {error}") from None
+
+    @property
+    def _base_url(self) -> str:
+        if self._port is None:
+            raise RuntimeError("the remote system is not ready")
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise RuntimeError("the remote system has not been started")
+        return self._process
+
+    def _read_ready(self) -> _Ready:
+        stdout = self._running.stdout
+        assert stdout is not None
+        readable, _, _ = select.select([stdout], [], [], max(0.0, self._ready_by - time.monotonic()))
+        if not readable:
+            raise RemoteError(
+                f"the remote system was not ready within {_START_TIMEOUT_S:.0f} s{launch.stderr_tail(self._stderr)}"
+            )
+        line = stdout.readline()
+        if not line:
+            raise self._dead()
+        try:
+            return _Ready.model_validate_json(line)
+        except ValidationError as error:
+            raise RemoteError(f"the remote system printed what is no event of this version: {line[:200]!r}") from error
+
+    def _dead(self) -> RemoteError:
+        how = launch.how_ended(launch.terminate(self._running, grace_s=_GRACE_S))
+        return RemoteError(f"the remote system {how}{launch.stderr_tail(self._stderr)}")
+
+
+def parse_stats(answer: Mapping[str, Any]) -> RemoteStats:
+    """What /stats says, its histograms summed up as the driver's are. Pure.
+
+    Raises:
+        RemoteError: it is not of this version.
+    """
+    try:
+        histograms = {
+            name: latency_from_histogram(answer[name]["histogram"]) if answer[name] is not None else None
+            for name in ("lateness", "loop_lateness")
+        }
+        faults = {name.replace("-", "_"): count for name, count in answer["faults"].items()}
+        return RemoteStats.model_validate({**answer, **histograms, "faults": faults})
+    except (ValidationError, MatrixError, KeyError, TypeError, AttributeError) as error:
+        raise RemoteError(f"the remote system told figures that are not of this version: {error}") from error

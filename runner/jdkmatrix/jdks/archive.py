@@ -1,0 +1,93 @@
+"""A vendor's tar.gz: downloaded, verified, unpacked."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks import net
+from jdkmatrix.jdks.cache import Cached, Delivery, Progress, install
+from jdkmatrix.jdks.catalogue import Archive, Catalogue, JdkEntry, for_this_system, this_system
+from jdkmatrix.jdks.pins import instead_of, why_fixed
+
+_MIB = 1 << 20
+
+
+def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = None) -> Cached:
+    """Get it from its vendor, verify and unpack it. `catalogue`: what to name instead when the vendor has it no more.
+
+    Raises:
+        MatrixError: in one line why not; nothing is left behind then.
+    """
+    archive = pinned(entry)
+    if archive is None:
+        raise MatrixError(absent(entry) or "none")
+
+    def make(staging: Path, _final: Path) -> Delivery:
+        packed = staging / "archive.tar.gz"
+        try:
+            net.download(archive.url, archive.sha256, packed, _Narrator(entry.id, progress))
+        except net.GoneError as error:
+            raise MatrixError(f"{error}: {_gone(entry, catalogue)}") from None
+        progress(f"{entry.id}: sha256 is right; unpacking")
+        _unpack(packed, staging)
+        packed.unlink()
+        return Delivery("archive", "jdk", {"url": archive.url, "sha256": archive.sha256}, {})
+
+    return install(entry, entry.version, make)
+
+
+def absent(entry: JdkEntry) -> str | None:
+    """Why there is no archive to try here; None if there is one."""
+    if not entry.archives:
+        return "none"
+    if this_system() not in entry.archives:
+        return f"none for {this_system()} (only {', '.join(sorted(entry.archives))})"
+    return None
+
+
+def pinned(entry: JdkEntry) -> Archive | None:
+    return for_this_system(entry.archives)
+
+
+def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:
+    """What to do about an archive that its vendor took away."""
+    advice = [f"the vendor has the archive of {entry.id} no more"]
+    if why_fixed(entry) is None:
+        advice.append(f"`matrix jdks update {entry.id}` looks for a newer build")
+    if catalogue is not None:
+        advice.append(instead_of(entry, catalogue))
+    return "; ".join(advice)
+
+
+def _unpack(packed: Path, staging: Path) -> None:
+    """The archive's one JDK becomes `staging`/jdk: its own folder's name has a "+", which URLs read as a space."""
+    if not hasattr(tarfile, "data_filter"):
+        raise MatrixError("this Python cannot unpack safely; 3.11.4 or newer can")
+    unpacked = staging / "unpacked"
+    try:
+        with tarfile.open(packed, "r:gz") as tar:
+            tar.extractall(unpacked, filter="data")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise MatrixError(f"the archive cannot be unpacked: {error}") from None
+    homes = [java.parent.parent for java in sorted(unpacked.glob("*/bin/java"))]
+    if len(homes) != 1:
+        raise MatrixError(f"the archive holds {len(homes)} times */bin/java; expected one JDK")
+    homes[0].rename(staging / "jdk")
+    shutil.rmtree(unpacked)
+
+
+class _Narrator:
+    """Turns every tenth of a download into one line."""
+
+    def __init__(self, jdk_id: str, progress: Progress) -> None:
+        self._jdk_id, self._progress, self._told = jdk_id, progress, -1
+
+    def __call__(self, done_bytes: int, total_bytes: int | None) -> None:
+        step = done_bytes * 10 // total_bytes if total_bytes else done_bytes // (20 * _MIB)
+        if step > self._told:
+            self._told = step
+            total = f" of {total_bytes // _MIB}" if total_bytes else ""
+            self._progress(f"{self._jdk_id}: {done_bytes // _MIB}{total} MiB")

@@ -1,0 +1,180 @@
+"""JDKs in the tool's own cache: `CACHE/jdks/ID/BUILD/`, with `matrix-jdk.json` beside the JDK.
+
+That file is written last and is what makes a folder count: a process that dies before leaves a folder without it,
+which is no JDK and is cleared away by the next one that wants the same build.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource
+from jdkmatrix.jdks.identify import VersionOutput, feature_version, is_build, parse_release, signed_by
+from jdkmatrix.jdks.launch_java import java_version
+from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+from jdkmatrix.records.base import Record
+
+Progress = Callable[[str], None]
+FACTS_FILE = "matrix-jdk.json"
+
+
+class Facts(Record):
+    """What was got, from where, and what it says about itself. `got_at` is UTC; paths are relative."""
+
+    schema_version: Literal[1] = 1
+    id: str
+    catalogue_version: str
+    source: Literal["archive", "registry"]
+    java_home: str
+    version: str
+    version_output: str
+    release: dict[str, str]
+    origin: dict[str, str]
+    packages: dict[str, str] = {}
+    libc: str | None = None  # its own, where it does not run on the host's
+    got_at: str
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a source put into the folder it was given; `java_home` is relative to it."""
+
+    source: Literal["archive", "registry"]
+    java_home: str
+    origin: dict[str, str]
+    packages: dict[str, str]
+    libc: str | None = None
+
+
+@dataclass(frozen=True)
+class Cached:
+    home: Path
+    facts: Facts
+
+
+def find(entry: JdkEntry) -> Cached | None:
+    """The cached build of `entry`; of a rolling one, the one that was got last."""
+    found = [cached for cached in _all(_folder(entry)) if _is_for(entry, cached.facts)]
+    return max(found, key=lambda c: c.facts.got_at, default=None)
+
+
+def install(entry: JdkEntry, build: str, make: Callable[[Path, Path], Delivery]) -> Cached:
+    """Have `make(staging, final)` fill a folder, move it to its place, run it once, and only then count it.
+
+    `build` names the folder. A build that is there already is returned, also when another process made it meanwhile.
+
+    Raises:
+        MatrixError: from `make`, or because java is not what the catalogue says; nothing is left behind then.
+    """
+    final = _folder(entry) / path_safe(build)
+    try:
+        with locked(final):
+            cached = _read(final)
+            if cached is not None and _is_for(entry, cached.facts):
+                return cached
+            shutil.rmtree(final, ignore_errors=True)
+            with atomic_dir(final) as staging:
+                delivery = make(staging, final)
+            try:
+                return _count(entry, final, delivery)
+            except BaseException:
+                shutil.rmtree(final, ignore_errors=True)
+                raise
+    except OSError as error:
+        raise MatrixError(f"cache folder {final} cannot be written: {error.strerror or error}") from None
+
+
+def path_safe(text: str) -> str:
+    """No character that a URL, a shell or a Java class path reads in its own way."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", text)
+
+
+def check_build(entry: JdkEntry, build: VersionOutput, where: str) -> None:
+    """Raises:
+    MatrixError: `build` is not what the catalogue says that `entry` is.
+    """
+    if build.vm != entry.vm:
+        raise MatrixError(f'{where} runs on {build.vm}; the catalogue says "{entry.vm}" for {entry.id}')
+    if not signed_by(build, entry.vendor):
+        found = build.vendor or build.product or "nobody"
+        raise MatrixError(f'{where} is signed by {found}; the catalogue says "{entry.vendor}" for {entry.id}')
+    if not entry.rolling and not is_build(build, entry.version):
+        raise MatrixError(f'{where} says {build.version}; the catalogue says "{entry.version}" for {entry.id}')
+    if entry.rolling and feature_version(build.version) != entry.feature_version:
+        raise MatrixError(
+            f"{where} says {build.version}; the catalogue says JDK {entry.feature_version} for {entry.id}"
+        )
+
+
+def _count(entry: JdkEntry, final: Path, delivery: Delivery) -> Cached:
+    home = final / delivery.java_home
+    output, build = java_version(home)
+    check_build(entry, build, f"what came from the {delivery.source}")
+    release = home / "release"
+    facts = Facts(
+        id=entry.id,
+        catalogue_version=entry.version,
+        source=delivery.source,
+        java_home=delivery.java_home,
+        version=build.version,
+        version_output=output,
+        release=parse_release(release.read_text(encoding="utf-8")) if release.is_file() else {},
+        origin=delivery.origin,
+        packages=delivery.packages,
+        libc=delivery.libc,
+        got_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
+    _write(final / FACTS_FILE, json.dumps(facts.model_dump(), indent=2, sort_keys=True) + "\n")
+    return Cached(home, facts)
+
+
+def _is_for(entry: JdkEntry, facts: Facts) -> bool:
+    """Made from a file that the catalogue pins today; of a rolling entry, from its registry."""
+    if facts.catalogue_version != entry.version:
+        return False
+    if entry.rolling:
+        return facts.source == "registry"
+    pins = {archive.sha256 for archive in entry.archives.values()}
+    if isinstance(entry.registry, PypiSource):
+        pins |= {wheel.sha256 for wheel in entry.registry.wheels.values()}
+    return facts.origin.get("sha256") in pins
+
+
+def _folder(entry: JdkEntry) -> Path:
+    return cache_dir() / "jdks" / entry.id
+
+
+def _all(folder: Path) -> Iterator[Cached]:
+    for path in sorted(folder.glob("[!.]*")) if folder.is_dir() else ():
+        cached = _read(path)
+        if cached is not None:
+            yield cached
+
+
+def _read(folder: Path) -> Cached | None:
+    try:
+        facts = Facts.model_validate_json((folder / FACTS_FILE).read_bytes())
+    except (OSError, ValidationError):
+        return None
+    home = folder / facts.java_home
+    return Cached(home, facts) if (home / "bin" / "java").is_file() else None
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_suffix(".tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.rename(path)

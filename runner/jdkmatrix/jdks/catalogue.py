@@ -1,0 +1,260 @@
+"""The JDK catalogue: jdks.json as values. Reading it is the only thing here that touches the machine.
+
+One entry is one exact build, whatever source delivers it. The exception is a rolling entry, whose source has only
+its newest: its version is "rolling", and `last_seen` is what was got when the entry was written.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
+
+from jdkmatrix.config.checks import unknown
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.identify import VendorName, Vm, feature_version
+from jdkmatrix.jdks.net import is_secure
+from jdkmatrix.records.base import Record
+from jdkmatrix.records.run import KnownBug
+
+System = Literal["x86_64-linux", "aarch64-linux"]
+ROLLING = "rolling"
+T = TypeVar("T")
+
+Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$")]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+def _iso_date(text: str) -> str:
+    try:
+        if datetime.date.fromisoformat(text).isoformat() == text:
+            return text
+    except ValueError:
+        pass
+    raise ValueError(f'found "{text}"; must be a date such as 2026-08-18')
+
+
+IsoDate = Annotated[str, AfterValidator(_iso_date)]
+
+
+class Archive(Record):
+    """A vendor's tar.gz. `second_source`: where else the same sha256 was seen; None: in one place only."""
+
+    url: Text
+    sha256: Sha256
+    second_source: str | None
+
+    @field_validator("url")
+    @classmethod
+    def _https(cls, url: str) -> str:
+        if not is_secure(url):
+            raise ValueError(f'found "{url}"; must start with https:// (or be on this machine\'s loopback)')
+        return url
+
+
+class Wheel(Record):
+    filename: Annotated[str, StringConstraints(pattern=r"^[\w.+-]+\.whl$")]
+    sha256: Sha256
+
+
+class PypiSource(Record):
+    """A Java runtime inside a PyPI wheel, at the folder `java_home` of it."""
+
+    kind: Literal["pypi"]
+    package: Text
+    version: Text
+    java_home: Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)*$")]
+    wheels: Annotated[dict[System, Wheel], Field(min_length=1)]
+
+
+class DebianSource(Record):
+    """Debian packages of a rolling suite; the first is the JRE, whose shared libraries come along."""
+
+    kind: Literal["debian"]
+    suite: Text
+    packages: Annotated[
+        tuple[Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]+$")], ...], Field(min_length=1)
+    ]
+
+
+Registry = Annotated[PypiSource | DebianSource, Field(discriminator="kind")]
+
+
+class JdkEntry(Record):
+    """One exact build. Without archives and registry it can only come from the host or from Nix.
+
+    `date`: when the vendor released the build. `previous`: the version that stood here before an update put this one
+    into its place. Both are None where nobody wrote them down.
+    """
+
+    id: Id
+    vendor: VendorName
+    vm: Vm
+    feature_version: Annotated[int, Field(ge=21)]
+    version: Text
+    date: IsoDate | None = None
+    previous: Text | None = None
+    last_seen: str | None = None
+    archives: dict[System, Archive] = {}
+    registry: Registry | None = None
+    known_bugs: tuple[KnownBug, ...] = ()
+    notes: tuple[Text, ...] = ()
+
+    @property
+    def rolling(self) -> bool:
+        return self.version == ROLLING
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for problem in self._problems():
+            raise ValueError(problem)
+        return self
+
+    def _problems(self) -> Iterator[str]:
+        if self.rolling:
+            if self.archives:
+                yield 'version is "rolling", but it has archives; an archive is one exact build'
+            if self.last_seen is None:
+                yield 'version is "rolling", but there is no `last_seen`'
+            if self.date is not None or self.previous is not None:
+                yield 'version is "rolling", but it has a `date` or a `previous`; these are of one exact build'
+        elif self.last_seen is not None:
+            yield f'`last_seen` is only for version "rolling"; found version "{self.version}"'
+        elif isinstance(self.registry, DebianSource):
+            yield f'a debian source has only its newest; found version "{self.version}", allowed: "rolling"'
+        shown = self.last_seen if self.rolling else self.version
+        for key, value in (("version", shown), ("previous", self.previous)):
+            if value is not None and feature_version(value) != self.feature_version:
+                yield f'{key} "{value}" does not begin with feature_version {self.feature_version}'
+        if (self.vendor == "IBM Semeru") != (self.vm == "openj9"):
+            yield f'vm "{self.vm}" does not go with vendor "{self.vendor}" (IBM Semeru is openj9, the others hotspot)'
+
+
+class Catalogue(Record):
+    schema_version: Literal[1]
+    entries: Annotated[tuple[JdkEntry, ...], Field(min_length=1)]
+
+    @cached_property
+    def _by_id(self) -> dict[str, JdkEntry]:
+        return {entry.id: entry for entry in self.entries}
+
+    def entry(self, jdk_id: str) -> JdkEntry:
+        """Raises:
+        MatrixError: there is none of that id; says which was meant and which there are.
+        """
+        try:
+            return self._by_id[jdk_id]
+        except KeyError:
+            raise MatrixError(f"JDK {unknown(jdk_id, self._by_id)}") from None
+
+
+def this_system() -> str:
+    """As Nix writes it: "x86_64-linux"."""
+    return f"{platform.machine()}-{platform.system().lower()}"
+
+
+def for_this_system(choices: Mapping[System, T]) -> T | None:
+    """What `choices` holds for this machine; None: nothing."""
+    return next((value for system, value in choices.items() if system == this_system()), None)
+
+
+def load_catalogue(path: Path) -> Catalogue:
+    """Read and validate jdks.json.
+
+    Raises:
+        MatrixError: names the file, the entry, the key, what was found and what is allowed.
+    """
+    return parse_catalogue(path, read_catalogue(path))
+
+
+def read_catalogue(path: Path) -> str:
+    """The text of jdks.json.
+
+    Raises:
+        MatrixError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MatrixError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def dump_catalogue(catalogue: Catalogue) -> str:
+    """The text of jdks.json: keys in the order of the records, and only those that were set."""
+    return json.dumps(catalogue.model_dump(mode="json", exclude_unset=True), indent=2) + "\n"
+
+
+def parse_catalogue(path: Path, text: str) -> Catalogue:
+    """Validate `text`, which is that of `path`. Pure.
+
+    Raises:
+        MatrixError: names the file, the entry, the key, what was found and what is allowed.
+    """
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise MatrixError(f"{path}: not valid JSON: {error}") from None
+    try:
+        catalogue = Catalogue.model_validate(data)
+    except ValidationError as error:
+        problems = [_explain(e, data) for e in error.errors()]
+        raise MatrixError(_message(path, problems)) from None
+    ids = [entry.id for entry in catalogue.entries]
+    twice = sorted({i for i in ids if ids.count(i) > 1})
+    if twice:
+        raise MatrixError(_message(path, [f'entry "{i}": stands there twice; an id is one build' for i in twice]))
+    return catalogue
+
+
+def _message(path: Path, problems: Sequence[str]) -> str:
+    if len(problems) == 1:
+        return f"{path}: {problems[0]}"
+    return f"{path}: {len(problems)} problems\n" + "\n".join(f"  {problem}" for problem in problems)
+
+
+def _explain(error: ErrorDetails, data: Any) -> str:
+    location = list(error["loc"])
+    where = _where(location, data)
+    kind, found = error["type"], error["input"]
+    if kind == "value_error":
+        return where + str(error["ctx"]["error"])
+    if kind == "missing":
+        return f"{where}missing"
+    if kind == "extra_forbidden":
+        return f"{where}is no key of this table"
+    if kind in ("literal_error", "union_tag_invalid"):
+        allowed = str(error["ctx"].get("expected") or error["ctx"].get("expected_tags", ""))
+        choices = [c.strip(" '") for c in allowed.replace(" or ", ", ").split(",")]
+        shown = found.get("kind") if isinstance(found, Mapping) else found
+        return where + unknown(shown, choices)
+    if kind == "string_pattern_mismatch":
+        return f"{where}found {found!r}; must match {error['ctx']['pattern']}"
+    text = repr(found)
+    message = error["msg"].replace("Tuple", "List").replace("tuple", "list")
+    return f"{where}found {text if len(text) <= 60 else text[:57] + '…'}; {message[0].lower()}{message[1:]}"
+
+
+def _where(location: Sequence[int | str], data: Any) -> str:
+    """`entry "temurin-21": archives.x86_64-linux.sha256: `; pydantic's names of union members are left out."""
+    path = list(location)
+    prefix = ""
+    if len(path) >= 2 and path[0] == "entries" and isinstance(path[1], int):
+        item = data["entries"][path[1]]
+        name = item.get("id") if isinstance(item, Mapping) else None
+        prefix = f'entry "{name}": ' if isinstance(name, str) else f"entries[{path[1]}]: "
+        path = path[2:]
+    key = ""
+    for part in path:
+        if isinstance(part, int):
+            key += f"[{part}]"
+        elif part not in ("pypi", "debian", "[key]"):
+            key += f".{part}" if key else part
+    return prefix + (f"{key}: " if key else "")

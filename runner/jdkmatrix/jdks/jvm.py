@@ -1,0 +1,61 @@
+"""What differs between VM families on the command line, and the flags that a JVM really ends up with."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from jdkmatrix.config.tables import Jvm
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host import launch
+from jdkmatrix.jdks.identify import Vm
+
+_TIMEOUT_S = 30
+# "   size_t MaxHeapSize   = 1073741824   {product} {command line}"; JDK 8 and its like are too old for this tool.
+_FLAG = re.compile(r"^\s*\S+\s+(?P<name>\w+)\s+:?= *(?P<value>.*?)\s*\{[^}]*\} \{(?P<origin>[^}]*)\}\s*$")
+
+
+def options_of(jvm: Jvm, vm: Vm) -> tuple[str, ...]:
+    """matrix.toml's options for that family."""
+    return jvm.hotspot.options if vm == "hotspot" else jvm.openj9.options
+
+
+def read_flags(
+    java: Path, vm: Vm, options: Sequence[str], *, cpus: Sequence[int], cgroup: Path | None = None
+) -> dict[str, str]:
+    """The flags that are not at their default, as ergonomics sets them on just these CPUs and in that cgroup, which is
+    where the JVM looks for its limits.
+
+    Asked of a JVM of its own, before the measurement. OpenJ9 has no such listing: an empty dictionary.
+
+    Raises:
+        MatrixError: the JVM does not start with these options.
+    """
+    if vm != "hotspot":
+        return {}
+    process = launch.spawn(
+        [str(java), *options, "-XX:+PrintFlagsFinal", "-version"],
+        cpus=cpus,
+        cgroups=[cgroup] if cgroup else [],
+        env=launch.clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        output, errors = process.communicate(timeout=_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        raise MatrixError(f"{java} -XX:+PrintFlagsFinal: no answer within {_TIMEOUT_S} s") from None
+    finally:
+        launch.terminate(process, grace_s=1)
+    if process.returncode != 0:
+        said = (errors or output).decode("utf-8", "replace").strip()
+        raise MatrixError(f"{java} does not start with {' '.join(options)}: {said}")
+    return parse_flags(output.decode("utf-8", "replace"))
+
+
+def parse_flags(text: str) -> dict[str, str]:
+    """The lines of -XX:+PrintFlagsFinal whose origin is not "default"."""
+    matches = (_FLAG.match(line) for line in text.splitlines())
+    return {m["name"]: m["value"] for m in matches if m and m["origin"] != "default"}

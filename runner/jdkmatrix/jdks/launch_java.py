@@ -1,0 +1,42 @@
+"""Ask a Java runtime who it is, by running it once."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.launch import clean_environment
+from jdkmatrix.jdks.identify import VersionOutput, parse_version_output
+
+_TIMEOUT_S = 60
+
+
+def java_version(home: Path) -> tuple[str, VersionOutput]:
+    """What `home`/bin/java prints for -version, as text and parsed.
+
+    Raises:
+        MatrixError: it does not start, or prints something else.
+    """
+    java = home / "bin" / "java"
+    try:
+        done = subprocess.run(
+            [java, "-version"],
+            env=clean_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except OSError as error:
+        raise MatrixError(f"{java} does not start: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise MatrixError(f"{java} -version gave no answer within {_TIMEOUT_S} s") from None
+    output = done.stdout.strip()
+    if done.returncode != 0:
+        last = output.splitlines()[-1] if output else "it prints nothing"
+        raise MatrixError(f"{java} -version ends with status {done.returncode}: {last}")
+    return output, parse_version_output(output)

@@ -1,0 +1,87 @@
+"""Which places on this machine hold an entry's JDK: Nix, the cache, the host. Files are read, nothing is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks import cache, host
+from jdkmatrix.jdks.cache import Cached
+from jdkmatrix.jdks.catalogue import JdkEntry
+from jdkmatrix.jdks.identify import is_early_access
+from jdkmatrix.provision.nix_parts import handed_over
+
+
+@dataclass(frozen=True)
+class Here:
+    """Where an entry's JDK is on this machine, found without starting it.
+
+    `problem`: why it cannot be used though it was handed over. `cached` only for the cache.
+    """
+
+    source: str
+    home: Path
+    version: str | None
+    release: dict[str, str] = field(default_factory=dict)
+    cached: Cached | None = None
+    problem: str | None = None
+
+
+def locate(entry: JdkEntry) -> Iterator[Here]:
+    """Places on this machine that claim to hold the entry's JDK, best first; nothing is started."""
+    handed = handed_over()
+    home = handed.jdks.get(entry.id) if handed else None
+    if home is not None:
+        yield _handed_over(entry, home)
+    cached = cache.find(entry)
+    if cached is not None:
+        yield Here("cache", cached.home, cached.facts.version, cached.facts.release, cached)
+    for jdk in host.all_jdks():
+        if jdk.build is not None and host.matches(jdk, entry):
+            yield Here("host", jdk.home, jdk.build.version, jdk.release)
+
+
+def _handed_over(entry: JdkEntry, home: Path) -> Here:
+    if not (home / "bin" / "java").is_file():
+        return Here("nix", home, None, problem=f"{home}/bin/java is not there")
+    jdk = host.read_jdk(home)
+    if jdk is None or jdk.build is None:
+        return Here("nix", home, None, jdk.release if jdk else {})
+    try:
+        cache.check_build(entry, jdk.build, str(home))
+    except MatrixError as error:
+        return Here("nix", home, jdk.build.version, jdk.release, problem=str(error))
+    return Here("nix", home, jdk.build.version, jdk.release)
+
+
+def not_handed_over(entry: JdkEntry) -> str | None:
+    """Why the flake does not hand this JDK over; None: it does, or this runs from a checkout.
+
+    Raises:
+        MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
+    """
+    handed = handed_over()
+    if handed is None or entry.id in handed.jdks:
+        return None
+    if entry.rolling:
+        return "nix: no hash can pin a rolling build, so that the flake does not hand it over"
+    if is_early_access(entry.version):
+        return "nix: early access is handed over by `nix run .#matrix-with-early-access` alone, since it may be gone"
+    return "nix: not handed over"
+
+
+def notice(entry: JdkEntry, version: str, libc: str | None) -> str | None:
+    """What differs from the catalogue or from the host; None: nothing does."""
+    found: list[str] = []
+    if entry.rolling and version != entry.last_seen:
+        found.append(f"{version} was got; the catalogue last saw {entry.last_seen}")
+    if libc is not None:
+        found.append(f"runs on its own {libc}, not on the host's libc")
+    return "; ".join(found) or None
+
+
+def host_only(entry: JdkEntry) -> str:
+    """Why an entry without archives and registry is not here."""
+    return f"no {entry.vendor} {entry.version} on this host, and it has no other source"

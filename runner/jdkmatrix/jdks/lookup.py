@@ -1,0 +1,63 @@
+"""Ask the vendors for their newest builds, and get the sha256 of each archive.
+
+The sums come from the vendor itself, over HTTPS, and are trusted on first use: whoever controls the vendor's site when
+a build is looked up controls what is pinned. From then on the pin holds: `matrix jdks fetch` takes no file with another
+sum, and runs the JDK to see that it is the build that the entry names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.catalogue import Archive, JdkEntry
+from jdkmatrix.jdks.identify import VendorName
+from jdkmatrix.jdks.net import is_secure
+from jdkmatrix.jdks.parallel import answers_in_time
+from jdkmatrix.jdks.upstream.offers import Answer, Offer, Over, Pin, Unanswered, read_sha256
+from jdkmatrix.jdks.upstream.sources import SOURCES
+
+LOOKUP_LIMIT_S = 60.0
+
+Question = tuple[VendorName, int]  # vendor and feature version
+GetText = Callable[[str], str]
+
+
+def question(entry: JdkEntry) -> Question:
+    return entry.vendor, entry.feature_version
+
+
+def look_up(entries: Iterable[JdkEntry], get_text: GetText, limit_s: float = LOOKUP_LIMIT_S) -> dict[Question, Answer]:
+    """One answer for each vendor and feature version among `entries`, whose vendors are all in `SOURCES`.
+
+    All are asked at the same time. One that fails, or takes longer than `limit_s`, is `Unanswered`; the others are not
+    touched by that.
+    """
+    questions = dict.fromkeys(question(entry) for entry in entries)
+    answers = answers_in_time({asked: partial(_ask, asked, get_text) for asked in questions}, limit_s)
+    late = Unanswered(f"no answer within {limit_s:g} s")
+    return {asked: answers.get(asked, late) for asked in questions}
+
+
+def _ask(asked: Question, get_text: GetText) -> Answer:
+    vendor, feature_version = asked
+    source = SOURCES[vendor]
+    try:
+        found = source.read([get_text(address) for address in source.addresses(feature_version)], feature_version)
+        if isinstance(found, Over):
+            return found
+        return {system: _pin(offer, get_text) for system, offer in found.items()}
+    except MatrixError as error:
+        return Unanswered(str(error))
+
+
+def _pin(offer: Offer, get_text: GetText) -> Pin:
+    if not is_secure(offer.url):
+        raise MatrixError(f"{offer.url} is not taken: it must start with https://")
+    sha256 = offer.sha256
+    if sha256 is None:
+        if offer.sha256_url is None:
+            raise MatrixError(f"{offer.url} has no checksum upstream")
+        sha256 = read_sha256(get_text(offer.sha256_url), offer.url)
+    return Pin(offer.version, offer.date, Archive(url=offer.url, sha256=sha256, second_source=None))

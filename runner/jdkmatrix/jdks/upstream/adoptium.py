@@ -1,0 +1,73 @@
+"""Eclipse Adoptium: version 3 of its API (api.adoptium.net), which gives the newest release of a feature version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC
+
+from pydantic import AwareDatetime, BaseModel, TypeAdapter
+
+from jdkmatrix.jdks.catalogue import Sha256, System
+from jdkmatrix.jdks.identify import feature_version as feature_of
+from jdkmatrix.jdks.upstream.offers import MACHINES, Offer, newest, parse_as
+
+VENDOR = "Eclipse Adoptium"
+
+# The API's `semver` writes 25.0.4.1+1 as 25.0.4+101.0.LTS; the name of the release is what `java -version` prints.
+_RELEASE_NAME = re.compile(r"jdk-(\d+(?:\.\d+)*\+\d+(?:\.\d+)?)")
+
+
+class _Package(BaseModel):
+    link: str
+    checksum: Sha256 | None = None
+    checksum_link: str | None = None
+
+
+class _Binary(BaseModel):
+    architecture: str
+    os: str
+    image_type: str
+    jvm_impl: str
+    updated_at: AwareDatetime | None = None
+    package: _Package
+
+
+class _Asset(BaseModel):
+    binary: _Binary
+    release_name: str
+    vendor: str
+
+
+_ASSETS = TypeAdapter(list[_Asset])
+
+
+def addresses(feature_version: int) -> tuple[str, ...]:
+    """One for each system."""
+    return tuple(
+        f"https://api.adoptium.net/v3/assets/latest/{feature_version}/hotspot"
+        f"?architecture={machine}&image_type=jdk&os=linux&vendor=eclipse"
+        for machine in MACHINES
+    )
+
+
+def read(texts: Sequence[str], feature_version: int) -> dict[System, Offer]:
+    """The newest JDK for each system, from the answers of `addresses`.
+
+    Raises:
+        MatrixError: an answer is not as expected.
+    """
+    return newest(offer for text in texts for offer in _offers(text, feature_version))
+
+
+def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
+    for asset in parse_as(_ASSETS, text, VENDOR):
+        binary, name = asset.binary, _RELEASE_NAME.fullmatch(asset.release_name)
+        system = MACHINES.get(binary.architecture)
+        what = (asset.vendor, binary.os, binary.image_type, binary.jvm_impl)
+        if name is None or system is None or what != ("eclipse", "linux", "jdk", "hotspot"):
+            continue
+        if feature_of(name[1]) == feature_version:
+            date = binary.updated_at.astimezone(UTC).date().isoformat() if binary.updated_at else None
+            package = binary.package
+            yield system, Offer(name[1], date, package.link, package.checksum, package.checksum_link)

@@ -1,0 +1,102 @@
+"""What a vendor offers, as values, and what the readers of its answers share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import unquote
+
+from pydantic import TypeAdapter, ValidationError
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.catalogue import Archive, System
+from jdkmatrix.jdks.identify import build_order
+
+T = TypeVar("T")
+
+# As all three vendors call them in their file names.
+MACHINES: Mapping[str, System] = {"x64": "x86_64-linux", "aarch64": "aarch64-linux"}
+
+_SHA256_LINE = re.compile(r"([0-9a-fA-F]{64})(?:\s+\*?(\S+))?")
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One archive of one build. `date`: when it was released (ISO), where that is said.
+
+    `sha256` None: it stands in the file at `sha256_url`.
+    """
+
+    version: str
+    date: str | None
+    url: str
+    sha256: str | None
+    sha256_url: str | None
+
+
+@dataclass(frozen=True)
+class Over:
+    """There is no early access any more: the feature version was released, `released` is its newest release."""
+
+    released: str
+
+
+@dataclass(frozen=True)
+class Pin:
+    """An offer with its sha256, as an entry of the catalogue holds it."""
+
+    version: str
+    date: str | None
+    archive: Archive
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """The vendor could not be asked, or did not answer what was asked."""
+
+    reason: str
+
+
+Found = Mapping[System, Offer] | Over
+Answer = Mapping[System, Pin] | Over | Unanswered
+
+
+def newest(offers: Iterable[tuple[System, Offer]]) -> dict[System, Offer]:
+    """The newest offer for each system; a system without any is left out."""
+    best: dict[System, Offer] = {}
+    for system, offer in offers:
+        if system not in best or build_order(offer.version) > build_order(best[system].version):
+            best[system] = offer
+    return best
+
+
+def parse_as(adapter: TypeAdapter[T], text: str, vendor: str) -> T:
+    """`text`, which is JSON, as what `adapter` describes; what is not described does not count.
+
+    Raises:
+        MatrixError: says what was found where something else was expected.
+    """
+    try:
+        return adapter.validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        where = f" at {place}" if place else ""
+        raise MatrixError(f"the answer of {vendor} is not as expected{where}: {first['msg']}") from None
+
+
+def read_sha256(text: str, url: str) -> str:
+    """The sha256 that a checksum file gives for the archive at `url`: alone, or followed by the archive's name.
+
+    Raises:
+        MatrixError: it is no such file, or one for another archive.
+    """
+    name = unquote(url.rsplit("/", 1)[1])
+    match = _SHA256_LINE.fullmatch(text.strip())
+    if match is None:
+        raise MatrixError(f"the checksum file of {name} is not as expected: found {text.strip()[:60]!r}")
+    if match[2] is not None and match[2].rsplit("/", 1)[-1] != name:
+        raise MatrixError(f"the checksum file of {name} is that of {match[2]}")
+    return match[1].lower()

@@ -1,0 +1,26 @@
+"""Whom to ask about the newest build of an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.jdks.identify import VendorName
+from jdkmatrix.jdks.upstream import adoptium, oracle, semeru
+from jdkmatrix.jdks.upstream.offers import Found
+
+
+@dataclass(frozen=True)
+class Source:
+    """`read` takes the texts at `addresses`, in the same order, and the feature version."""
+
+    addresses: Callable[[int], tuple[str, ...]]
+    read: Callable[[Sequence[str], int], Found]
+    early_access_only: bool = False
+
+
+SOURCES: Mapping[VendorName, Source] = {
+    "Eclipse Adoptium": Source(adoptium.addresses, adoptium.read),
+    "IBM Semeru": Source(semeru.addresses, semeru.read),
+    "Oracle OpenJDK": Source(oracle.addresses, oracle.read, early_access_only=True),
+}

@@ -1,0 +1,41 @@
+"""Which load each cell gets: as matrix.toml says, or worked out from a throughput that is measured first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.relative_loads import RelativeLoad
+from jdkmatrix.records.loads import CellKey, CellLoad
+
+
+def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:
+    """The cell that must be measured before this one's load is known; None where matrix.toml says all of it."""
+    load = matrix.loads.get(cell.load) if cell.has_server else None
+    if not isinstance(load, RelativeLoad):
+        return None
+    waits = matrix.workloads[cell.workload].remote is not None
+    return cell.model_copy(
+        update={"executor": load.of.executor, "load": load.of.load, "wait_us": load.of.wait_us if waits else 0}
+    )
+
+
+def basis_cells(matrix: Matrix, cells: Iterable[CellKey]) -> tuple[CellKey, ...]:
+    """What must be measured before the loads of all these are known, without repetition."""
+    return tuple(dict.fromkeys(basis for cell in cells if (basis := basis_of(matrix, cell))))
+
+
+def cell_loads(
+    matrix: Matrix, cells: Iterable[CellKey], capacities_rps: Mapping[CellKey, float]
+) -> dict[CellKey, CellLoad]:
+    """The load of every cell with a server whose basis is among `capacities_rps`, or that needs none."""
+    found: dict[CellKey, CellLoad] = {}
+    for cell in cells:
+        if not cell.has_server:
+            continue
+        load = matrix.loads[cell.load]
+        if not isinstance(load, RelativeLoad):
+            found[cell] = load
+        elif (capacity_rps := capacities_rps.get(basis_of(matrix, cell) or cell)) is not None:
+            found[cell] = load.resolved(capacity_rps, cell.wait_us)
+    return found

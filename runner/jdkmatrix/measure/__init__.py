@@ -1,1 +1,0 @@
-"""One fork from start to stop, and a run of many."""

@@ -1,0 +1,50 @@
+"""Ask a running JVM by the jcmd of its own JDK."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jdkmatrix.host.launch import clean_environment
+
+TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`fault`: why there is no answer, or no answer to the last questions, in words."""
+
+    text: str
+    fault: str | None
+
+
+def ask(pid: int, java: Path, questions: Sequence[str]) -> Answer:
+    """Put the questions one after another; the first that this JVM does not know is the last.
+
+    Bounded: a process that is stopped, or a JVM that never reaches a safepoint, gives no answer.
+    """
+    jcmd = java.with_name("jcmd")
+    if not jcmd.exists():
+        return Answer("", "this JDK has no jcmd")
+    try:
+        done = subprocess.run(
+            [jcmd, str(pid), "\n".join(questions)],
+            env=clean_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        # How jcmd knocks: in the folder that the JVM runs in.
+        Path(f"/proc/{pid}/cwd/.attach_pid{pid}").unlink(missing_ok=True)
+        return Answer("", f"jcmd had no answer within {TIMEOUT_S:g} s")
+    except OSError as error:
+        return Answer("", f"{jcmd}: {error.strerror}")
+    text = done.stdout.decode(errors="replace")
+    if done.returncode == 0:
+        return Answer(text, None)
+    said = (done.stderr.decode(errors="replace").strip() or text.strip()).partition("\n")[0]
+    return Answer(text, f"jcmd: {said}")

@@ -1,0 +1,67 @@
+"""What a package hands over, so that nothing is looked for: `MATRIX_PARTS` names its file (of nix/parts.nix)."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records.base import Record
+from jdkmatrix.records.provenance import FlakeInput
+
+VARIABLE = "MATRIX_PARTS"
+
+
+class Source(Record):
+    """The sources that everything was built from: `rev` of the commit, of the one below the changes where `dirty`."""
+
+    root: Path
+    rev: str | None
+    dirty: bool
+
+
+class HandedServer(Record):
+    """`home` is a minified wlp; `version` and `sha256` are of the archive it was made from."""
+
+    home: Path
+    version: str
+    sha256: str
+
+
+class Handed(Record):
+    """Absolute paths. `jdks`: catalogue id to Java home; `servers`: by artefact of toolchain.lock.json; `workloads`: a
+    folder with everything that workloads/outputs.json names, or None where nothing is to be measured; `wrk2`: None
+    where the system has none."""
+
+    schema_version: Literal[1]
+    source: Source
+    inputs: tuple[FlakeInput, ...]
+    jdks: dict[str, Path]
+    servers: dict[str, HandedServer]
+    workloads: Path | None
+    wrk2: Path | None
+
+
+def handed_over() -> Handed | None:
+    """None where the variable is not set: then this runs from a checkout.
+
+    Raises:
+        MatrixError: it is set, and its file is not what it should be.
+    """
+    name = os.environ.get(VARIABLE)
+    if not name:
+        return None
+    try:
+        return Handed.model_validate(json.loads(Path(name).read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError) as error:
+        raise MatrixError(f"{VARIABLE}={name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except json.JSONDecodeError as error:
+        raise MatrixError(f"{VARIABLE}={name}: line {error.lineno}: {error.msg}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise MatrixError(f"{VARIABLE}={name}: {where}: {first['msg']}, found {first['input']!r}") from None

@@ -1,0 +1,67 @@
+"""Where the parts of the project are. A checkout has them together; a package hands them over."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.nix_parts import handed_over
+
+
+@dataclass(frozen=True)
+class Project:
+    """`root` holds matrix.toml, claims.toml, jdks.json, workloads and report-templates; results and site go below
+    `work`."""
+
+    root: Path
+    work: Path
+
+    @property
+    def matrix(self) -> Path:
+        return self.root / "matrix.toml"
+
+    @property
+    def claims(self) -> Path:
+        return self.root / "claims.toml"
+
+    @property
+    def jdks(self) -> Path:
+        return self.root / "jdks.json"
+
+    @property
+    def templates(self) -> Path:
+        return self.root / "report-templates"
+
+    @property
+    def results(self) -> Path:
+        return self.work / "results"
+
+    @property
+    def site(self) -> Path:
+        return self.work / "site"
+
+
+def find_project() -> Project:
+    """`MATRIX_HOME`; else what a package hands over, with results below the working directory; else the working
+    directory or the nearest folder above it with a matrix.toml; else the checkout that this package runs from.
+
+    Raises:
+        MatrixError: none of them has a matrix.toml, or what is handed over cannot be read.
+    """
+    home = os.environ.get("MATRIX_HOME")
+    handed = None if home else handed_over()
+    if home:
+        candidates = [Path(home)]
+    elif handed:
+        candidates = [handed.source.root]
+    else:
+        here = Path.cwd()
+        candidates = [here, *here.parents, Path(__file__).resolve().parents[2]]
+    for folder in candidates:
+        if (folder / "matrix.toml").is_file():
+            root = folder.resolve()
+            return Project(root, Path.cwd() if handed else root)
+    where = f"MATRIX_HOME = {home}" if home else "this folder, and those above it"
+    raise MatrixError(f"no matrix.toml in {where}: run this in a checkout of the project, or set MATRIX_HOME")

@@ -1,0 +1,181 @@
+"""A fork: one fresh process of what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from jdkmatrix.records.base import Record
+from jdkmatrix.records.experiments import ExperimentResult
+from jdkmatrix.records.limits import Enforcement, LimitHit
+from jdkmatrix.records.memory import MemoryReading
+from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.records.windows import Capacity, Sample, Warmup, Window
+
+PinningMethod = Literal["cgroup cpuset", "sched_setaffinity"]
+
+
+class Pinning(Record):
+    sut_cpus: tuple[int, ...]
+    driver_cpus: tuple[int, ...]
+    remote_cpus: tuple[int, ...] = ()
+    method: PinningMethod
+    why_not_cgroup: str | None = None  # in words; None where a cgroup cpuset holds the threads
+    overlapped: bool  # SUT and driver share CPUs
+    compromises: tuple[str, ...] = ()  # what this host could not give, in words
+
+
+class Proof(Record):
+    """Where requests really ran: answers of `GET /whoami` over one kept-alive connection."""
+
+    requests: int
+    executor: str
+    virtual: bool
+    distinct_threads: int
+    thread_names: tuple[str, ...]  # a few of them
+
+
+class BurnCheck(Record):
+    """`rounds` of burn as the warm SUT runs them; `best_us` is the fastest of several, `expected_us` what they take at
+    the clock speed of that moment, by that of the calibration; None: a clock speed is not known."""
+
+    rounds: int
+    asked_us: float
+    best_us: float
+    expected_us: float | None = None
+
+
+class Audit(Record):
+    """What the application `banking` says of its books when nothing is in flight any more. `contradictions`: accounts
+    whose balance is not what their credits and debits make it."""
+
+    accounts: int
+    transfers_done: int
+    balance_sum_minor: int
+    expected_sum_minor: int
+    contradictions: int
+    contradicting: tuple[str, ...]  # the first of them
+    conserved: bool
+
+
+class ServedFork(Record):
+    """What was seen of an application on a server."""
+
+    kind: Literal["served"] = "served"
+    driver_command: tuple[str, ...] = ()
+    first_response_s: float | None = None
+    proof: Proof | None = None
+    burn_check: BurnCheck | None = None
+    warmup: Warmup | None = None
+    windows: tuple[Window, ...] = ()
+    capacity: Capacity | None = None
+    samples: tuple[Sample, ...] = ()
+    memory: tuple[MemoryReading, ...] = ()
+    audit: Audit | None = None
+
+    @property
+    def valid_windows(self) -> tuple[Window, ...]:
+        return tuple(window for window in self.windows if window.valid)
+
+    @property
+    def every_window(self) -> tuple[Window, ...]:
+        """Those of a search, too."""
+        return (*self.windows, *(step.window for step in (self.capacity.steps if self.capacity else ())))
+
+    @property
+    def window_reasons(self) -> tuple[Reason, ...]:
+        """Why windows are invalid."""
+        return tuple(reason for window in self.windows for reason in window.reasons)
+
+    @property
+    def clock_speeds(self) -> tuple[float, ...]:
+        """As they were read before each window."""
+        return tuple(window.clock_speed for window in self.every_window if window.clock_speed is not None)
+
+    def gates(self, ends: Sequence[str]) -> tuple[str, ...]:
+        """The codes of those that were not passed: they are of windows. `ends`: of the fork itself."""
+        return tuple(reason.code for reason in self.window_reasons)
+
+    @property
+    def has_figures(self) -> bool:
+        """A server that never answered well has none; what became of it is an outcome all the same
+        (stats/attainment.py)."""
+        return any(window.load.succeeded for window in self.valid_windows)
+
+
+class ExperimentFork(Record):
+    """What was seen of an experiment without a server. `host`: over `host_span_s` seconds, from the last reading before
+    what it measured to the first after it; over its whole life, start and warm-up included, where it tells no such
+    span. None where it did not run. `clock_speed_before`: as Window.clock_speed.
+
+    `result` is None where it failed; an outcome other than "complete" is a finding, not a failure."""
+
+    kind: Literal["experiment"] = "experiment"
+    host: Pressure | None = None
+    host_span_s: float | None = None
+    clock_speed_before: float | None = None
+    remote: RemoteStats | None = None
+    result: ExperimentResult | None = None
+
+    @property
+    def window_reasons(self) -> tuple[Reason, ...]:
+        """None: it has no windows."""
+        return ()
+
+    @property
+    def clock_speeds(self) -> tuple[float, ...]:
+        """As it was read before the program ran."""
+        return () if self.clock_speed_before is None else (self.clock_speed_before,)
+
+    def gates(self, ends: Sequence[str]) -> tuple[str, ...]:
+        """It has no windows: its gates are the fork's own."""
+        return tuple(ends)
+
+    @property
+    def has_figures(self) -> bool:
+        return self.result is not None and self.result.seen is not None
+
+
+class Fork(Record):
+    """The replicate of the statistics: its envelope is the same whatever is `measured` inside."""
+
+    fork: int  # 1.., equals the block it belongs to
+    position: int  # 1.. among the forks of its block
+    sequence: int  # 1.. in the order of the whole run
+    attempt: int = 1  # 1..; later ones stand in the place of those in `attempts`, and reasons there say why
+    session: int = 1  # 1.., which of the run's sessions measured it
+    status: Status
+    reasons: tuple[Reason, ...]
+    started_at: str
+    ended_at: str
+    command: tuple[str, ...]  # of the process that is measured
+    remote_command: tuple[str, ...] = ()
+    pinning: Pinning
+    clock_speed_after: float | None = None  # as Window.clock_speed, after the measurement
+    limits: tuple[Enforcement, ...] = ()  # what it was allowed to use
+    outcomes: tuple[LimitHit, ...] = ()  # which of them it ran into
+    logs: dict[str, str]  # title -> path beside the cell file
+    measured: Annotated[ServedFork | ExperimentFork, Field(discriminator="kind")]
+
+    @property
+    def usable(self) -> bool:
+        """Has it figures that can be trusted?"""
+        return self.status in (Status.OK, Status.NOT_STEADY) and self.measured.has_figures
+
+    @property
+    def served(self) -> ServedFork:
+        """Raises: TypeError: it is of an experiment without a server."""
+        if isinstance(self.measured, ServedFork):
+            return self.measured
+        raise TypeError("no server was measured in this fork")
+
+    @property
+    def experiment(self) -> ExperimentFork:
+        """Raises: TypeError: it is of a server."""
+        if isinstance(self.measured, ExperimentFork):
+            return self.measured
+        raise TypeError("no experiment was measured in this fork")

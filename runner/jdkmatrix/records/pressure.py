@@ -1,0 +1,44 @@
+"""Who had the CPUs, and what else the host did."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jdkmatrix.records.base import Record
+
+CpuRole = Literal["sut", "driver", "remote", "runner"]
+
+
+class CpuUse(Record):
+    """A set of CPUs over one window, and who had them; all shares are of these CPUs together.
+
+    `busy_share`: neither idle nor stolen; `own_share`: by the processes of these roles; `interrupt_share`: hard and
+    soft interrupts as the kernel tells them; `foreign_share`: what is left (probes/cpu_balance.py), below 0 by
+    rounding."""
+
+    roles: tuple[CpuRole, ...]
+    cpus: tuple[int, ...]
+    busy_share: float
+    own_share: float
+    interrupt_share: float
+    foreign_share: float
+    steal_share: float
+
+
+class Pressure(Record):
+    """The host over one window; None where the kernel does not tell."""
+
+    steal_share: float  # of all CPUs that we use
+    foreign_cpu_share: float  # of the same: busy, and by no process of ours
+    cpu_use: tuple[CpuUse, ...] = ()  # by set of CPUs; empty: not counted so
+    irq_time_accounting: bool | None = None  # does the clock of a process leave interrupts out? None: not known
+    runner_cpu_share: float | None = None  # of one CPU, by this tool
+    psi_cpu_some_share: float | None
+    throttled_share: float | None = None  # of the window, by the CPU quota of a cgroup
+    swapped_bytes_per_s: float | None = None  # in and out, whole host
+    clock_step_s: float | None = None  # how far the time of day moved beyond the monotonic clock
+    suspended_s: float | None = None
+
+    def use_of(self, role: CpuRole) -> CpuUse | None:
+        """Of the CPUs that `role` has, with whoever shares them."""
+        return next((use for use in self.cpu_use if role in use.roles), None)

@@ -1,0 +1,22 @@
+"""What became of a fork, and why."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from jdkmatrix.records.base import Record
+
+
+class Status(StrEnum):
+    OK = "ok"
+    NOT_STEADY = "not-steady"  # measured, but the warm-up cap came before the steady state
+    INVALID = "invalid"  # measured, but must not be used in a verdict
+    FAILED = "failed"  # not measured
+
+
+class Reason(Record):
+    """Why a window, a fork or a cell is not simply ok; `figures` decided it."""
+
+    code: str
+    message: str
+    figures: dict[str, float] = {}

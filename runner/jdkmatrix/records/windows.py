@@ -1,0 +1,184 @@
+"""A server under load, window by window."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from jdkmatrix.records.base import Record
+from jdkmatrix.records.loads import LoadResult
+from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.records.served import Served
+
+
+class Gauges(Record):
+    """Answer of `GET /gauges`. None: this executor or JDK does not have the figure.
+
+    `served_…`: requests of the application that ever began, by whose thread ran them; `threads_started`: ever, by the
+    plugged executor. Older records have neither."""
+
+    pool_size: int | None
+    active: int | None
+    queued: int | None
+    in_flight: int
+    in_flight_peak: int
+    carriers: int | None
+    heap_used_bytes: int
+    heap_committed_bytes: int
+    direct_buffer_bytes: int
+    mapped_buffer_bytes: int
+    gc_count: int
+    gc_ms: int
+    jit_ms: int
+    threads_started: int | None = None
+    served_on_servers: int | None = None
+    served_on_plugged_virtual: int | None = None
+    served_on_plugged_platform: int | None = None
+    served_elsewhere: int | None = None
+
+
+class Sample(Record):
+    """The SUT at one moment, from /proc and from its own /gauges. Counters count from process start."""
+
+    t_s: float
+    cpu_s: float
+    rss_bytes: int
+    virt_bytes: int
+    threads: int
+    # Of the threads alive then. None: no longer looked at every second, since a thousand threads take 45 ms to read.
+    voluntary_switches: int | None = None
+    involuntary_switches: int | None = None
+    run_queue_wait_s: float | None = None
+    gauges: Gauges | None  # None: /gauges gave no answer in time
+
+
+class SutUsage(Record):
+    """The SUT over one window.
+
+    `cpu_us_per_request`: CPU time between the two readings, `probe_cpu_s` left out, over all answers that the server
+    gave between them (`LoadResult.answers`).
+    `probe_cpu_s`: of `cpu_s`, what answering our own questions about its memory took; None: not counted."""
+
+    cpu_s: float  # with the soft interrupts that its threads were interrupted by, unless Pressure.irq_time_accounting
+    probe_cpu_s: float | None = None
+    cpu_us_per_request: float
+    cpu_share: float  # of its CPUs, 0..1
+    jit_share: float  # CPU time of the JIT's threads, as a share of one CPU
+    rss_bytes: int  # at the end of the window
+    rss_peak_bytes: int
+    virt_bytes: int
+    threads: int
+    threads_peak: int
+    # None: too many threads ended in the window, and the kernel keeps no sum of what they had counted.
+    voluntary_switches: int | None
+    involuntary_switches: int | None
+    run_queue_wait_s: float | None
+    gc_count: int | None
+    gc_ms: int | None
+    jit_ms: int | None
+    heap_used_bytes: int | None
+    heap_committed_bytes: int | None = None
+    heap_growth_bytes: int | None = None  # of the committed heap, over the window
+    direct_buffer_bytes: int | None
+    in_flight_peak: int | None
+    astray_threads: int | None = None  # which may run on other CPUs than those of the SUT, at the end of the window
+
+
+class WarmupWindow(Record):
+    # At a moderate rate; then under the load that will be measured; then so with the JIT on the SUT's CPUs again.
+    stage: Literal["moderate", "load", "settling"]
+    t_s: float  # its end
+    rate_rps: float  # asked for, or achieved where the load is a closed loop
+    completed: int
+    cpu_us_per_request: float
+    jit_share: float  # as in SutUsage
+    p99_us: float | None
+    duration_s: float | None = None  # None: not known; a driver may need longer than was asked
+
+
+class SeriesSteadiness(Record):
+    """What a test for the steady state says of the windows under the measured load. `figure`: "cpu_us_per_request" or
+    "p99_us"; `from_window`: index of the first window of the steady rest, whose geometric mean is `level`; `change`:
+    the trend over that rest, as a share. None: too few windows.
+
+    `drift_per_s`: in the last `tail_s` of that rest, as a share (-0.01: falls by 1 % a second); over all of `tail_s` it
+    may fall by `fall_max`, and `drift_tail_least` is the lower end of its one-sided 95 % interval there; `drift_ahead`:
+    over `ahead_s`, which is what is measured next, but no longer than `tail_s`. None: too few windows, nothing is
+    promised of this figure."""
+
+    figure: Literal["cpu_us_per_request", "p99_us"]
+    finding: str
+    warm: bool  # waiting brings nothing more
+    from_window: int | None
+    level: float | None
+    change: float | None
+    trend_p: float | None
+    drift_per_s: float | None = None
+    tail_s: float | None = None
+    drift_tail_least: float | None = None
+    fall_max: float | None = None
+    ahead_s: float | None = None
+    drift_ahead: float | None = None
+
+
+class Warmup(Record):
+    windows: tuple[WarmupWindow, ...]
+    series: tuple[SeriesSteadiness, ...] = ()
+    time_to_steady_s: float | None = None  # from the process's start to 95 % of the steady performance; None: not seen
+    steady: bool  # the gate opened under the measured load, before its cap
+    settling: tuple[WarmupWindow, ...] = ()  # after the gate, with the JIT on the SUT's CPUs alone; thrown away
+    jit_cpus: tuple[int, ...]  # where the JIT compiler ran meanwhile; during the windows it runs on the SUT's CPUs
+    duration_s: float
+
+
+class Window(Record):
+    """`clock_speed`: how fast a CPU of the SUT did a piece of serial work right before it (probes/clock_speed.py), in
+    divisions per microsecond; None: not read."""
+
+    index: int
+    t_s: float  # its start
+    load: LoadResult
+    sut: SutUsage
+    host: Pressure
+    remote: RemoteStats | None = None  # of the remote system that the server calls; None: it calls none
+    served: Served | None = None  # None: the server could not be asked
+    clock_speed: float | None = None
+    reasons: tuple[Reason, ...] = ()  # faults of the host or of the measurement; not empty: invalid
+    shortfalls: tuple[Reason, ...] = ()  # what the server did not do; a result, and no reason to drop the window
+
+    @property
+    def valid(self) -> bool:
+        return not self.reasons
+
+    @property
+    def cpu_us_per_answer(self) -> float:
+        """CPU time of the SUT per answer of status 2xx, in µs; 0 without such an answer. A server that refuses quickly
+        is not cheap."""
+        load = self.load
+        return self.sut.cpu_us_per_request * load.answers / load.answers_2xx if load.succeeded else 0.0
+
+
+class CapacityStep(Record):
+    """One window of the search; `held`: within the objective and without a failed request, None where it is invalid."""
+
+    rate_rps: float
+    purpose: str
+    held: bool | None
+    window: Window
+
+
+class Capacity(Record):
+    """The highest rate that held lies in [held_rps, failed_rps]; None: no rate held, or none failed above those.
+
+    `not_monotonic_rps`: higher rates that held nevertheless.
+    """
+
+    outcome: str
+    p99_max_us: float
+    floor_rps: float
+    ceiling_rps: float  # throughput of the closed loop
+    held_rps: float | None
+    failed_rps: float | None
+    not_monotonic_rps: tuple[float, ...]
+    steps: tuple[CapacityStep, ...]

@@ -1,0 +1,107 @@
+"""From one cell without a server to what its page shows. Pure; logs were read before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report import facts
+from jdkmatrix.report.attempts import Logs, attempt_views
+from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
+from jdkmatrix.report.experiments.fork_view import fork_view
+from jdkmatrix.report.experiments.views import AloneCellView, Arm
+from jdkmatrix.report.experiments.words import (
+    INTRODUCTIONS,
+    STATUS_MEANING,
+    condition,
+    figure_words,
+    load_words,
+    outcome_views,
+    spread_figure,
+)
+from jdkmatrix.report.names import file_stem
+from jdkmatrix.report.numbers import Figure, missing, plural
+from jdkmatrix.report.views import Fact
+from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.stats.experiments import Spread
+
+
+def view_alone_cell(
+    cell: ExperimentCell, experiments: Experiments, run: RunRecord, order: Sequence[str], logs: Logs
+) -> AloneCellView:
+    """`order`: of executors, for their colours."""
+    key, record = cell.key, cell.record
+    jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
+    kind = cell.kind
+    return AloneCellView(
+        cell_id=key.cell_id,
+        title=f"{key.workload}, {key.executor} on {key.jdk}",
+        condition=condition(key),
+        load_words=load_words(record.task_load),
+        kind_words=INTRODUCTIONS[kind] if kind else "",
+        status=STATUS_WORDS[cell.status],
+        status_class=STATUS_CLASS[cell.status],
+        status_title=STATUS_MEANING[cell.status],
+        outcomes=outcome_views(record.forks),
+        tiles=tuple((figure_words(spread.name), _unit(spread), _tile(spread)) for spread in cell.spreads),
+        asked=_asked(record),
+        leading=_leading_name(cell, experiments),
+        arms=_arms(cell, experiments, order),
+        forks=tuple(fork_view(fork, key, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
+        attempts=attempt_views(record, run, logs),
+        jdk=facts.jdk_row(jdk) if jdk else None,
+        host=facts.host_facts(run.latest_session.host),
+        identity_digest=record.identity.digest,
+        identity_inputs=facts.pretty_json(record.identity.inputs),
+        jvm_flags=tuple(sorted(record.jvm_flags.items())),
+        work=f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else None,
+    )
+
+
+def _unit(spread: Spread) -> str:
+    return "per second" if spread.unit == "1/s" else spread.unit
+
+
+def _tile(spread: Spread) -> Figure:
+    """It says beneath what it rests on."""
+    figure = spread_figure(spread)
+    forks = plural(spread.forks, "fork")
+    return replace(figure, under=f"{figure.under}, {forks}" if figure.under else forks)
+
+
+def _asked(record: CellRecord) -> tuple[Fact, ...]:
+    """Its table of matrix.toml, less what is not set."""
+    return tuple(
+        Fact(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in record.parameters.items()
+        if value is not None
+    )
+
+
+def _leading_name(cell: ExperimentCell, experiments: Experiments) -> str:
+    """The leading figure of the cell, or of another arm where this one has none."""
+    peers = [cell, *(other for other in experiments if other.key.group == cell.key.group)]
+    first = next((peer.spreads[0] for peer in peers if peer.spreads), None)
+    return f"{first.name}, {_unit(first)}" if first and first.unit else first.name if first else "figure"
+
+
+def _arms(cell: ExperimentCell, experiments: Experiments, order: Sequence[str]) -> tuple[Arm, ...]:
+    """Every arm under the same conditions."""
+    found = []
+    for key in (key for key in experiments.keys if key.group == cell.key.group):
+        other = experiments.get(key)
+        leading = other.spreads[:1] if other else ()
+        found.append(
+            Arm(
+                executor=key.executor,
+                slot=order.index(key.executor),
+                href=f"{file_stem(key.cell_id)}.html" if other and key != cell.key else None,
+                leading=spread_figure(leading[0]) if leading else missing("no fork can be used"),
+                outcomes=outcome_views(other.record.forks) if other else (),
+                current=key == cell.key,
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,45 @@
+"""What is expected, as the program itself wrote it down before it measured. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jdkmatrix.records.experiments import ExperimentResult
+from jdkmatrix.report.experiments.cells import Part
+from jdkmatrix.report.experiments.pinning_heat import construct
+from jdkmatrix.report.experiments.views import Expectation
+from jdkmatrix.stats.experiments import figures
+
+_NO_FORMULA = "none"
+
+
+def expectation_of(result: ExperimentResult, about: str = "") -> Expectation | None:
+    found = result.expected
+    if found is None:
+        return None
+    named = next((figure.name for figure in figures(result) if figure.expected is not None), None)
+    figure = named or (found.quantity or "").rpartition(".")[2].replace("_", " ")
+    formula = None if found.formula == _NO_FORMULA else found.formula
+    return Expectation(figure, formula, found.source, about)
+
+
+def expectations(part: Part) -> tuple[Expectation, ...]:
+    """Each formula with its source once, and which cells it is for."""
+    found: dict[Expectation, list[tuple[str, str, str]]] = {}
+    for cell in part.cells:
+        key = cell.key
+        subject = construct(part, key) if part.kind == "pinning" else key.workload
+        for result in cell.results:
+            expected = expectation_of(result)
+            if expected is not None and result.seen is not None:
+                found.setdefault(expected, []).append((subject, key.executor, key.jdk))
+    return tuple(
+        Expectation(
+            one.figure, one.formula, one.source, "; ".join(_listed(column) for column in zip(*about, strict=True))
+        )
+        for one, about in found.items()
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))

@@ -1,0 +1,139 @@
+"""From one fork of an experiment to what its cell's page shows. Pure; logs were read before."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from jdkmatrix.records.experiments import PinningResult
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report import facts
+from jdkmatrix.report.attempts import order_words
+from jdkmatrix.report.clock import speed_words
+from jdkmatrix.report.experiments.expectations import expectation_of
+from jdkmatrix.report.experiments.fork_facts import counts, distributions, parks, remote_facts, vm_facts
+from jdkmatrix.report.experiments.stacks import pinned_view
+from jdkmatrix.report.experiments.views import AloneForkView
+from jdkmatrix.report.experiments.words import amount, figure_words, outcome_views
+from jdkmatrix.report.numbers import Figure, digits, missing, plural, share
+from jdkmatrix.report.views import Fact, LogView
+from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, pinned_words
+from jdkmatrix.stats.experiments import Reading as Measured
+from jdkmatrix.stats.experiments import figures
+
+_UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
+
+
+def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> AloneForkView:
+    result = fork.experiment.result
+    measured = figures(result) if result else ()
+    return AloneForkView(
+        number=fork.fork,
+        anchor=f"fork-{fork.fork}",
+        status=STATUS_WORDS[fork.status],
+        status_class=STATUS_CLASS[fork.status],
+        reasons=tuple(_reason(reason) for reason in fork.reasons),
+        outcomes=outcome_views((fork,)),
+        figures=tuple(_figure(one) for one in measured),
+        expectation=expectation_of(result) if result else None,
+        facts=_facts(fork, run),
+        counts=counts(result) if result else (),
+        distributions=distributions(result) if result else None,
+        parks=parks(result) if result else (),
+        pinned=pinned_view(f"{key.workload} on {key.jdk}", (fork,)),
+        pinned_note=_pinned_note(fork),
+        host=(*_watched(fork), *_host(fork.experiment.host)) if fork.experiment.host else (),
+        remote=remote_facts(fork.experiment.remote) if fork.experiment.remote else (),
+        vm=vm_facts(result.vm) if result else (),
+        asked=facts.pretty_json(result.asked) if result else "",
+        commands=tuple(
+            (title, shlex.join(command))
+            for title, command in (("Program", fork.command), ("Remote system", fork.remote_command))
+            if command
+        ),
+        logs=tuple(logs),
+    )
+
+
+def _reason(reason: Reason) -> str:
+    told = ", ".join(f"{name} {value:.4g}" for name, value in reason.figures.items())
+    return f"{reason.message} ({told})" if told else reason.message
+
+
+def _figure(one: Measured) -> tuple[str, str, Figure, Figure, Figure]:
+    expected = missing("nothing is expected of this figure")
+    ratio = expected
+    if one.expected is not None:
+        expected = Figure(amount(one.expected, one.unit), one.expected)
+        ratio = missing("0 is expected")
+        if one.expected != 0:
+            ratio = Figure(digits(one.value / one.expected, 3), one.value / one.expected)
+    return figure_words(one.name), one.unit, Figure(amount(one.value, one.unit), one.value), expected, ratio
+
+
+def _pinned_note(fork: Fork) -> str | None:
+    if not isinstance(fork.experiment.result, PinningResult) or fork.experiment.result.seen is None:
+        return None
+    pinned = fork.experiment.result.seen.pinned
+    if pinned.probe != "on":
+        return f"JDK Flight Recorder could not look: {pinned.reason}."
+    if not pinned.count:
+        return "JDK Flight Recorder looked and saw no event jdk.VirtualThreadPinned."
+    total = "" if pinned.total_s is None else f", together {digits(pinned.total_s, 3)} s"
+    return f"{plural(pinned.count, 'event')} jdk.VirtualThreadPinned{total}."
+
+
+def _facts(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
+    pinning = fork.pinning
+    cpus = f"program {facts.ranges(pinning.sut_cpus)}"
+    if pinning.remote_cpus:
+        together = "they share CPUs" if set(pinning.remote_cpus) & set(pinning.sut_cpus) else "no CPU in common"
+        cpus += f", remote system {facts.ranges(pinning.remote_cpus)}: {together}"
+    found = [
+        Fact("Order", order_words(fork, run)),
+        facts.started(fork.started_at, fork.ended_at),
+        Fact("CPUs", cpus),
+        Fact("Pinned", pinned_words(pinning.method, pinning.why_not_cgroup)),
+        Fact("CPU speed", speed_words(fork), "of serial work on one of its CPUs, before and after"),
+    ]
+    found += [Fact("Given up", compromise) for compromise in pinning.compromises]
+    if fork.limits:
+        found.append(Fact("Box", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits)))
+    found += [Fact("Limit that was hit", outcome.message) for outcome in fork.outcomes]
+    return tuple(found)
+
+
+def _watched(fork: Fork) -> tuple[Fact, ...]:
+    span = fork.experiment.result.measured_span if fork.experiment.result else None
+    if span is None or fork.experiment.host_span_s is None:
+        why = "start and warm-up, too: it told no span that it measured"
+        return (Fact("Watched", "all of the program’s life", why),)
+    measured_s = (span.end_monotonic_ns - span.start_monotonic_ns) / 1e9
+    return (
+        Fact(
+            "Watched",
+            f"{digits(fork.experiment.host_span_s, 3)} s around the {digits(measured_s, 3)} s that it measured",
+            "from the last reading before them to the first after them",
+        ),
+    )
+
+
+def _host(host: Pressure) -> tuple[Fact, ...]:
+    found = [
+        Fact("Steal", share(host.steal_share).text, "time that the hypervisor gave to others"),
+        Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of all CPUs: busy, and no part of the experiment"),
+        Fact("CPU pressure", share(host.psi_cpu_some_share).text, "of the time a task waited for a CPU"),
+    ]
+    if host.throttled_share is not None:
+        found.append(Fact("Throttled", share(host.throttled_share).text, "by the CPU quota of a cgroup"))
+    if host.swapped_bytes_per_s is not None:
+        found.append(Fact("Swapped", f"{digits(host.swapped_bytes_per_s, 3)} bytes/s"))
+    if host.clock_step_s:
+        found.append(Fact("Clock stepped", f"{digits(host.clock_step_s, 3)} s"))
+    if host.suspended_s:
+        found.append(Fact("Suspended", f"{digits(host.suspended_s, 3)} s"))
+    return tuple(found)

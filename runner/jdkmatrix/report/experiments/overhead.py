@@ -1,0 +1,68 @@
+"""What looking at parks costs: a burn with JDK Flight Recorder beside the same without it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median
+
+from jdkmatrix.records.experiments import BurnResult
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.report.experiments.cells import ExperimentCell, Part
+from jdkmatrix.report.experiments.views import OverheadRow
+from jdkmatrix.report.experiments.words import place
+from jdkmatrix.report.numbers import Figure, missing, plural
+
+_Of = Callable[[BurnResult], float | None]
+
+
+def overhead(part: Part) -> tuple[OverheadRow, ...]:
+    """Ratios are taken inside blocks: median, and least to most."""
+    found = []
+    for watched in part.cells:
+        if watched.record.parameters.get("parks") is not True:
+            continue
+        unwatched = next((cell for cell in part.cells if _same_but_unwatched(watched, cell)), None)
+        if unwatched is None:
+            continue
+        found.append(
+            OverheadRow(
+                what=f"{watched.key.jdk}, {place(part, watched, without=('workload', 'jdk'))}",
+                throughput=_ratio(watched, unwatched, _throughput),
+                cpu=_ratio(watched, unwatched, _cpu_s),
+            )
+        )
+    return tuple(found)
+
+
+def _same_but_unwatched(watched: ExperimentCell, cell: ExperimentCell) -> bool:
+    def rest(one: ExperimentCell) -> dict[str, object]:
+        return {name: value for name, value in one.record.parameters.items() if name != "parks"}
+
+    keys = [one.key.model_copy(update={"workload": ""}) for one in (watched, cell)]
+    return cell.record.parameters.get("parks") is False and keys[0] == keys[1] and rest(watched) == rest(cell)
+
+
+def _throughput(result: BurnResult) -> float | None:
+    return result.seen.throughput_per_s if result.seen else None
+
+
+def _cpu_s(result: BurnResult) -> float | None:
+    return result.seen.cpu_s if result.seen else None
+
+
+def _ratio(watched: ExperimentCell, unwatched: ExperimentCell, of: _Of) -> Figure:
+    below = {fork.fork: value for fork in unwatched.usable if (value := _value(fork, of))}
+    ratios = [
+        above / below[fork.fork]
+        for fork in watched.usable
+        if fork.fork in below and (above := _value(fork, of)) is not None
+    ]
+    if not ratios:
+        return missing("no block has both usable")
+    middle = median(ratios)
+    under = f"{min(ratios):.2f}–{max(ratios):.2f}" if min(ratios) != max(ratios) else None
+    return Figure(f"{middle:.2f}", middle, f"median of {plural(len(ratios), 'block')}", under)
+
+
+def _value(fork: Fork, of: _Of) -> float | None:
+    return of(fork.experiment.result) if isinstance(fork.experiment.result, BurnResult) else None

@@ -1,0 +1,120 @@
+"""The table of one kind of experiment: a row for each cell, a column for each figure. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.report.experiments.cells import ExperimentCell, Part
+from jdkmatrix.report.experiments.views import AloneRow, AloneTable
+from jdkmatrix.report.experiments.words import (
+    STATUS_MEANING,
+    figure_words,
+    load_of,
+    measure,
+    outcome_views,
+    spread_figure,
+)
+from jdkmatrix.report.names import cell_page
+from jdkmatrix.report.numbers import Figure, digits, missing
+from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.stats.experiments import Spread
+
+_AXES = (
+    ("jdk", "JDK", False),
+    ("workload", "Experiment", False),
+    ("load", "Load", False),
+    ("cpus", "CPUs", True),
+    ("burn_us", "Work, µs", True),
+    ("wait_us", "Delay, µs", True),
+)
+
+
+def table(part: Part, order: Sequence[str]) -> AloneTable:
+    axes = [(axis, title, is_number) for axis, title, is_number in _AXES if part.varies(axis)]
+    columns = _columns(part)
+    by_key = {cell.key: cell for cell in part.cells}
+    return AloneTable(
+        axes=tuple((title, is_number) for _, title, is_number in axes),
+        figures=tuple((figure_words(name), unit) for name, unit in columns.items()),
+        rows=tuple(_row(part, key, by_key.get(key), [axis for axis, *_ in axes], columns, order) for key in part.keys),
+    )
+
+
+def _columns(part: Part) -> dict[str, str]:
+    """Every figure that a cell has, with its unit; each behind those that stand before it in a cell."""
+    names: list[str] = []
+    units: dict[str, str] = {}
+    for cell in part.cells:
+        at = 0
+        for spread in cell.spreads:
+            units[spread.name] = spread.unit
+            if spread.name in names:
+                at = names.index(spread.name) + 1
+            else:
+                names.insert(at, spread.name)
+                at += 1
+    return {name: units[name] for name in names}
+
+
+def _row(
+    part: Part,
+    key: CellKey,
+    cell: ExperimentCell | None,
+    axes: Sequence[str],
+    columns: dict[str, str],
+    order: Sequence[str],
+) -> AloneRow:
+    status = cell.status if cell else None
+    forks = cell.record.forks if cell else ()
+    usable = cell.usable if cell else ()
+    why = "this experiment has no such figure" if usable else f"{STATUS_WORDS[status]}: no fork can be used"
+    spreads = {spread.name: spread for spread in (cell.spreads if cell else ())}
+    against = cell.against if cell else None
+    return AloneRow(
+        executor=key.executor,
+        slot=order.index(key.executor),
+        href=cell_page(key) if cell else None,
+        axes=tuple(_axis(part, axis, key) for axis in axes),
+        figures=tuple(spread_figure(spreads[name]) if name in spreads else missing(why) for name in columns),
+        expected=expected_figure(against),
+        ratio=ratio_figure(against),
+        outcomes=outcome_views(forks),
+        reasons=tuple(
+            dict.fromkeys(
+                f"{STATUS_WORDS[fork.status]}: {reason.message}"
+                for fork in forks
+                if not fork.usable
+                for reason in fork.reasons
+            )
+        ),
+        status=STATUS_WORDS[status],
+        status_class=STATUS_CLASS[status],
+        status_title=STATUS_MEANING[status],
+        forks=f"{len(usable)}/{len(forks)}",
+    )
+
+
+def _axis(part: Part, axis: str, key: CellKey) -> Figure:
+    if axis == "load":
+        return Figure(load_of(part, key), None, key.load)
+    value = getattr(key, axis)
+    return Figure(f"{value:,}", value) if isinstance(value, int) else Figure(str(value), None)
+
+
+def expected_figure(against: Spread | None) -> Figure:
+    """With the name of the figure that it is for."""
+    if against is None or against.expected is None:
+        return missing("nothing is expected of its figures")
+    text = measure(against.expected, against.unit)
+    return Figure(text, against.expected, f"of {against.name}", against.name)
+
+
+def ratio_figure(against: Spread | None) -> Figure:
+    """Measured over expected."""
+    if against is None or against.expected is None:
+        return missing("nothing is expected of its figures")
+    if against.expected == 0:
+        return missing(f"0 is expected: {measure(against.median, against.unit)} was measured")
+    ratio = against.median / against.expected
+    return Figure(digits(ratio, 3), ratio, f"{against.name}: median over forks / expected")

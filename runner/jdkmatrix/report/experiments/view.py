@@ -1,0 +1,59 @@
+"""From the experiments of a run to what its page shows of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jdkmatrix.report.experiments.answers import answers
+from jdkmatrix.report.experiments.bar_groups import bar_groups
+from jdkmatrix.report.experiments.cells import Experiments, Part
+from jdkmatrix.report.experiments.expectations import expectations
+from jdkmatrix.report.experiments.overhead import overhead
+from jdkmatrix.report.experiments.pinning_heat import heat_tables
+from jdkmatrix.report.experiments.pinning_rule import RULE, legend
+from jdkmatrix.report.experiments.stacks import pinned_views
+from jdkmatrix.report.experiments.table import table
+from jdkmatrix.report.experiments.views import AloneView, Block
+from jdkmatrix.report.experiments.words import GLOSSARY, INTRODUCTIONS, TITLES, load_of
+from jdkmatrix.report.numbers import plural
+from jdkmatrix.report.views import Legend
+from jdkmatrix.report.wording import wait_words, work_words
+
+
+def view_alone(experiments: Experiments, order: Sequence[str]) -> AloneView:
+    """`order`: of executors, for their colours; without an experiment there are no blocks."""
+    blocks = tuple(_block(experiments.of_kind(kind), order) for kind in experiments.kinds)
+    return AloneView(blocks, heat_rule=RULE, heat_legend=legend())
+
+
+def _block(part: Part, order: Sequence[str]) -> Block:
+    present = {key.executor for key in part.keys}
+    return Block(
+        id=f"alone-{part.kind}",
+        title=TITLES[part.kind],
+        words=INTRODUCTIONS[part.kind],
+        constant=_constant(part),
+        answers=answers(part),
+        expectations=expectations(part),
+        glossary=GLOSSARY[part.kind],
+        heat=heat_tables(part) if part.kind == "pinning" else (),
+        pinned=pinned_views(part) if part.kind == "pinning" else (),
+        legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in present),
+        groups=bar_groups(part, order),
+        overhead=overhead(part) if part.kind == "burn" else (),
+        table=table(part, order),
+    )
+
+
+def _constant(part: Part) -> str:
+    """What all cells share, so that the table need not repeat it."""
+    key = part.keys[0]
+    words = {
+        "workload": key.workload,
+        "jdk": key.jdk,
+        "load": load_of(part, key),
+        "cpus": plural(key.cpus, "CPU"),
+        "burn_us": f"{work_words(key.burn_us)} of work per task" if key.burn_us else "",
+        "wait_us": f"answers after {wait_words(key.wait_us)}" if key.wait_us else "",
+    }
+    return ", ".join(text for axis, text in words.items() if text and not part.varies(axis))

@@ -1,0 +1,223 @@
+"""What the templates of experiments without a server are given: plain text and figures, everything decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.report.charts import Spec
+from jdkmatrix.report.numbers import Figure
+from jdkmatrix.report.views import Answer, AttemptView, Chart, Fact, JdkRow, Legend, LogView
+
+
+@dataclass(frozen=True)
+class OutcomeView:
+    """`where`: how far it came, in which forks; each text may be empty."""
+
+    word: str
+    css: str
+    where: str
+    message: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """`about`: which cells it is for; `formula`: None where no figure is expected."""
+
+    figure: str
+    formula: str | None
+    source: str
+    about: str
+
+
+@dataclass(frozen=True)
+class BarGroup:
+    """`columns`: charts beside each other; `ticks`: an expectation is drawn; `starred`: a figure is of forks
+    that were not all complete."""
+
+    title: str
+    words: str
+    charts: tuple[Chart, ...]
+    columns: int
+    ticks: bool
+    starred: bool
+
+
+@dataclass(frozen=True)
+class PinCell:
+    """`tone` is a class of the heat map, `key` leads to the cell's page."""
+
+    value: str
+    verdict: str
+    basis: str
+    tone: str
+    title: str
+    key: CellKey | None
+
+
+@dataclass(frozen=True)
+class PinTable:
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[PinCell, ...]], ...]
+
+
+@dataclass(frozen=True)
+class StackView:
+    count: int
+    reason: str | None
+    frames: str
+
+
+@dataclass(frozen=True)
+class PinnedView:
+    """Where threads were pinned. `left_out`: events whose stack is not among those shown."""
+
+    title: str
+    events: int
+    stacks: tuple[StackView, ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class OverheadRow:
+    """What looking costs; each figure is watched / unwatched."""
+
+    what: str
+    throughput: Figure
+    cpu: Figure
+
+
+@dataclass(frozen=True)
+class AloneRow:
+    """One line of the table of a kind. `axes`: as in the table's `axes`."""
+
+    executor: str
+    slot: int
+    href: str | None
+    axes: tuple[Figure, ...]
+    figures: tuple[Figure, ...]
+    expected: Figure
+    ratio: Figure
+    outcomes: tuple[OutcomeView, ...]
+    reasons: tuple[str, ...]
+    status: str
+    status_class: str
+    status_title: str
+    forks: str
+
+
+@dataclass(frozen=True)
+class AloneTable:
+    """`axes`: titles of those that vary, and whether they are numbers; `figures`: names and units."""
+
+    axes: tuple[tuple[str, bool], ...]
+    figures: tuple[tuple[str, str], ...]
+    rows: tuple[AloneRow, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One kind of experiment."""
+
+    id: str
+    title: str
+    words: str
+    constant: str  # what all of its cells share
+    answers: tuple[Answer, ...]
+    expectations: tuple[Expectation, ...]
+    glossary: str
+    heat: tuple[PinTable, ...]
+    pinned: tuple[PinnedView, ...]
+    legend: tuple[Legend, ...]
+    groups: tuple[BarGroup, ...]
+    overhead: tuple[OverheadRow, ...]
+    table: AloneTable
+
+
+@dataclass(frozen=True)
+class AloneView:
+    """`heat_rule`, `heat_legend`: of the heat map of pinning: in words; class and text of each step."""
+
+    blocks: tuple[Block, ...]
+    heat_rule: str
+    heat_legend: tuple[tuple[str, str], ...]
+
+    @property
+    def charts(self) -> dict[str, Spec]:
+        found = [chart for block in self.blocks for group in block.groups for chart in group.charts]
+        return {chart.id: chart.spec for chart in found}
+
+
+@dataclass(frozen=True)
+class DistributionTable:
+    """`heads`: names of the columns behind the first."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Figure, ...]], ...]
+
+
+@dataclass(frozen=True)
+class AloneForkView:
+    """`figures`: name, unit, value, expected, measured / expected. `parks`: of a burn; `counts`: what
+    else was counted."""
+
+    number: int
+    anchor: str
+    status: str
+    status_class: str
+    reasons: tuple[str, ...]
+    outcomes: tuple[OutcomeView, ...]
+    figures: tuple[tuple[str, str, Figure, Figure, Figure], ...]
+    expectation: Expectation | None
+    facts: tuple[Fact, ...]
+    counts: tuple[Fact, ...]
+    distributions: DistributionTable | None
+    parks: tuple[Fact, ...]
+    pinned: PinnedView | None
+    pinned_note: str | None
+    host: tuple[Fact, ...]
+    remote: tuple[Fact, ...]
+    vm: tuple[Fact, ...]
+    asked: str
+    commands: tuple[tuple[str, str], ...]
+    logs: Sequence[LogView]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Another arm under the same conditions."""
+
+    executor: str
+    slot: int
+    href: str | None
+    leading: Figure
+    outcomes: tuple[OutcomeView, ...]
+    current: bool
+
+
+@dataclass(frozen=True)
+class AloneCellView:
+    cell_id: str
+    title: str
+    condition: str
+    load_words: str
+    kind_words: str
+    status: str
+    status_class: str
+    status_title: str
+    outcomes: tuple[OutcomeView, ...]
+    tiles: tuple[tuple[str, str, Figure], ...]  # name, unit, figure
+    asked: tuple[Fact, ...]
+    leading: str  # the heading of the arms' figure
+    arms: tuple[Arm, ...]
+    forks: tuple[AloneForkView, ...]
+    attempts: tuple[AttemptView, ...]
+    jdk: JdkRow | None
+    host: tuple[Fact, ...]
+    identity_digest: str
+    identity_inputs: str
+    jvm_flags: tuple[tuple[str, str], ...]
+    work: str | None

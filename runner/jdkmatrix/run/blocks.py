@@ -1,0 +1,51 @@
+"""Which groups of cells need another block? Pure: from recorded forks, so that a resumed run decides alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+
+from jdkmatrix.config.executors import reference
+from jdkmatrix.figures.metrics import leading_by_block
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block
+
+
+def decide(group: Iterable[CellRecord], blocks: int, rules: StoppingRules) -> Decision:
+    """After `blocks` blocks of the cells of one group; what later blocks say, where there are any, is not looked at."""
+    return after_block(blocks, comparisons(group, blocks), rules)
+
+
+def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms]:
+    """By executor: its leading figure and that of the executor that it is compared with, per block; of forks whose
+    figure may stand in a ratio.
+
+    Where nothing is compared (a single executor, say), every executor's own figure must be precise instead: it is
+    paired with 1. A comparison whose arms lost different numbers of forks is not judged, however many blocks come: it
+    is left without figures, so that it holds nobody up.
+    """
+    cells = {cell.key.executor: cell for cell in group}
+    figures = {executor: _up_to(blocks, leading_by_block(cell)) for executor, cell in cells.items()}
+    lost = {
+        executor: sum(fork.fork <= blocks for fork in cell.forks) - len(figures[executor])
+        for executor, cell in cells.items()
+    }
+    found: dict[Hashable, Arms] = {}
+    for executor, mine in figures.items():
+        base = reference(executor)
+        if base != executor and base in figures:
+            found[executor] = ({}, {}) if lost[executor] != lost[base] else (mine, figures[base])
+    return found or {executor: (mine, dict.fromkeys(mine, 1.0)) for executor, mine in figures.items()}
+
+
+def _up_to(blocks: int, by_block: Mapping[int, float]) -> dict[int, float]:
+    return {block: figure for block, figure in by_block.items() if block <= blocks}
+
+
+def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:
+    """The decision with the figures that made it, in a line."""
+    widths = [math.expm1(width) for width in decision.half_widths_log.values() if width is not None]
+    known = f"known to ± {max(widths):.1%}" if widths else "no ratio"
+    asked = f"± {rules.precision:.1%} asked for"
+    end = {Why.PRECISE: "enough", Why.MOST: "the most that the profile allows"}.get(decision.why, "one more")
+    return f"{known} after {blocks} blocks, {asked}: {end}"

@@ -1,0 +1,82 @@
+"""How many rounds of burn make a microsecond, on an idle CPU of this host.
+
+A task is a fixed amount of work, not a spin until a deadline: a task that is preempted in mid-spin would do less
+work, and hide just the effect that is looked for.
+
+One count serves all JDKs of a run. The work is a chain of dependent instructions, which every JIT compiler translates
+alike: 752 turns of 21.0.8, 25 and a nightly build of 28 one right after another on a busy virtual machine have medians
+of 684.2, 685.7 and 684.0 rounds/µs, while all three followed the host's clock from 637 to 739. Counted per JDK at
+different moments, "100 µs" were different pieces of work.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from jdkmatrix.config.model import MeasureRules
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host import launch
+from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.records.run import Calibration
+
+_SECONDS = 6.0  # the first third warms up
+_TIMEOUT_S = 60.0
+
+
+def calibrate(count: Callable[[], Calibration], rules: MeasureRules) -> Calibration:
+    """The first count whose repeats agree; `count` makes one.
+
+    Raises:
+        MatrixError: none does, or as `count_rounds`.
+    """
+    spreads: list[float] = []
+    for _ in range(rules.calibration_tries):
+        counted = count()
+        if counted.spread <= rules.calibration_spread_max:
+            return counted
+        spreads.append(counted.spread)
+    raise MatrixError(
+        f"burn cannot be calibrated: the speed of CPU {counted.cpu} varied by "
+        f"{' and then '.join(f'{spread:.2%}' for spread in spreads)} within {_SECONDS * 2 / 3:.0f} s "
+        f"(measure.calibration_spread_max allows {rules.calibration_spread_max:.2%}), so that a microsecond of work "
+        "would mean something else than on other hosts; leave this host alone and fix its clock (matrix doctor says "
+        "what disturbs it), or allow more"
+    )
+
+
+def count_rounds(jdk_id: str, java: Path, burn_jar: Path, *, cpu: int) -> Calibration:
+    """Run the calibration program of the `burn` module on `cpu`, and read how fast that is before and after.
+
+    Raises:
+        MatrixError: it failed or printed something else.
+    """
+    before = read_clock_speed(cpu)
+    process = launch.spawn(
+        [str(java), "-cp", str(burn_jar), "jdkmatrix.burn.Calibrate", "--seconds", str(_SECONDS)],
+        cpus=[cpu],
+        env=launch.clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        output, errors = process.communicate(timeout=_TIMEOUT_S)
+        answer = json.loads(output)
+        after = read_clock_speed(cpu)
+        return Calibration(
+            jdk=jdk_id,
+            rounds_per_us=answer["rounds_per_us"],
+            repeats=answer["repeats"],
+            spread=answer["spread"],
+            cpu=cpu,
+            clock_speed=None if before is None or after is None else (before + after) / 2,
+        )
+    except subprocess.TimeoutExpired:
+        raise MatrixError(f"calibrating burn on {jdk_id}: no result within {_TIMEOUT_S:g} s") from None
+    except (ValueError, KeyError):
+        text = errors.decode("utf-8", "replace").strip() or output.decode("utf-8", "replace").strip()
+        raise MatrixError(f"calibrating burn on {jdk_id}: {text or 'no output'}") from None
+    finally:
+        launch.terminate(process, grace_s=1)

@@ -1,0 +1,193 @@
+"""A run: every fork of a plan, one after another, each on disk before the next one starts."""
+
+from __future__ import annotations
+
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.fork.beside import runner_beside
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.faults import faults_of
+from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
+from jdkmatrix.fork.pinning import Pinner
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.run import HostFacts
+from jdkmatrix.run.blocks import decide, words
+from jdkmatrix.run.opening import Conditions, open_cells
+from jdkmatrix.run.plan import Plan
+from jdkmatrix.run.repeats import (
+    Block,
+    Cells,
+    in_blocks,
+    in_order,
+    last_sequence,
+    measured_again,
+    next_attempt,
+    standing,
+    with_fork,
+    without_fork,
+)
+from jdkmatrix.store.runs import RunStore
+from jdkmatrix.subjects.served.warmup import load_statistics
+
+
+class CampaignListener(Listener, Protocol):
+    """Hears how a run goes on."""
+
+    def forks_ahead(self, forks: int) -> None:
+        """So many are left to measure, as far as is known; told at the start and when it changes."""
+
+    def fork_started(self, planned: PlannedFork) -> None: ...
+
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
+
+    def decided(self, text: str) -> None:
+        """Whether a group of cells gets another block, or a fork another attempt, and why."""
+
+
+@dataclass
+class _Ahead:
+    """How many forks are left, as far as is known."""
+
+    listener: CampaignListener
+    forks: int = 0
+
+    def add(self, forks: int) -> None:
+        self.forks += forks
+        self.listener.forks_ahead(self.forks)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """`session`: the number of this session of the run."""
+
+    matrix: Matrix
+    profile: Profile
+    plan: Plan
+    parts: Mapping[CellKey, CellParts]  # of every cell that is not "not testable"
+    host: HostFacts
+    pinner: Pinner
+    store: RunStore
+    session: int = 1
+
+    def open(self, notice: Callable[[str], None]) -> dict[CellKey, CellRecord]:
+        """Every cell as far as it is measured; `notice` hears what had to be set aside."""
+        conditions = Conditions(self.matrix, self.profile, self.host, self.pinner.method)
+        return open_cells(self.store, conditions, self.parts, notice)
+
+    def needed(self, cells: Cells) -> tuple[Block, ...]:
+        """The blocks that are not there as they should be, as far as is known before they are measured."""
+        return tuple(self._needed(cells, lambda text: None))
+
+    def measure(self, cells: MutableMapping[CellKey, CellRecord], listener: CampaignListener) -> tuple[str, ...]:
+        """Measure every block that is needed, and bring `cells` up to date; returns the order of all that is recorded
+        then."""
+        load_statistics()
+        ahead = _Ahead(listener)
+        sure = [block for block in in_blocks(self.plan.sure) if not block.is_settled(cells)]
+        ahead.add(sum(len(block.forks) for block in sure))
+        for block in self._needed(cells, listener.decided):
+            if block.number > self.plan.blocks:
+                ahead.add(len(block.forks))
+            self._measure_block(block, cells, ahead)
+        return in_order(cells.values())
+
+    def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[Block]:
+        """What is in `cells` when the next block is asked for decides whether it is needed."""
+        stopped: set[CellKey] = set()
+        for block in in_blocks(self.plan.forks):
+            if block.group in stopped:
+                continue
+            if self._has_enough(block, cells, decided):
+                stopped.add(block.group)
+            elif not block.is_settled(cells):
+                yield block
+
+    def _has_enough(self, block: Block, cells: Cells, decided: Callable[[str], None]) -> bool:
+        """Is the block not needed? An experiment without a server makes no ratios: it has as many blocks as any
+        needs."""
+        rules = self.profile.stopping
+        done = block.number - 1
+        if rules is None or done < rules.min_blocks:
+            return False
+        if not block.group.has_server:
+            return True
+        group = [cell for key, cell in cells.items() if key.group == block.group]
+        decision = decide(group, done, rules)
+        if not block.is_settled(cells):
+            decided(f"{block.group.group_id}: {words(decision, done, rules)}")
+        return decision.stop
+
+    def _measure_block(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
+        """The whole block; then, at its end, each fork again that a fault has spoilt."""
+        self._make_room(block, cells)
+        repeats_max = self.matrix.measure.repeats_max
+        queue = deque((planned, repeats_max) for planned in block.forks)
+        position = 0
+        while queue:
+            planned, repeats_left = queue.popleft()
+            position += 1
+            cell = cells[planned.key]
+            attempt = replace(
+                planned,
+                position=position,
+                sequence=last_sequence(cells.values()) + 1,
+                attempt=next_attempt(cell, planned.fork),
+            )
+            fork = self._measured(attempt, ahead.listener)
+            ahead.forks -= 1
+            cells[planned.key] = cell = with_fork(cell, fork)
+            self.store.save_cell(cell)
+            ahead.listener.fork_finished(fork, cell)
+            if (faults := faults_of(fork)) and repeats_left:
+                queue.append((planned, repeats_left - 1))
+                ahead.listener.decided(
+                    f"{attempt.label} was spoilt ({', '.join(faults)}): measured again at the end of its block"
+                )
+                ahead.add(1)
+
+    def _make_room(self, block: Block, cells: MutableMapping[CellKey, CellRecord]) -> None:
+        """What an earlier session measured of this block becomes attempts, all of it before the first fork: whatever
+        happens then, no ratio pairs two sessions."""
+        for planned in block.forks:
+            cell = cells[planned.key]
+            if standing(cell, planned.fork) is not None:
+                cells[planned.key] = cell = without_fork(cell, planned.fork, measured_again(self.session))
+                self.store.save_cell(cell)
+
+    def _measured(self, planned: PlannedFork, listener: CampaignListener) -> Fork:
+        listener.fork_started(planned)
+        parts = self.parts[planned.key]
+        with runner_beside(parts.cpu_sets):
+            fork = measure_fork(self._setup(planned, parts), listener)
+        return fork.model_copy(update={"attempt": planned.attempt, "session": self.session})
+
+    def _setup(self, planned: PlannedFork, parts: CellParts) -> ForkSetup:
+        log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
+        scratch = self.store.directory / "scratch"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
+        return ForkSetup(
+            planned=planned,
+            parts=parts,
+            matrix=self.matrix,
+            windows=self.profile.windows,
+            window_s=self.profile.window_s,
+            precision=self.profile.promised_precision,
+            irq_time_accounting=self.host.irq_time_accounting,
+            pinner=self.pinner,
+            scratch=scratch,
+            log_dir=log_dir,
+            log_prefix=self._log_prefix(log_dir),
+        )
+
+    def _log_prefix(self, log_dir: Path) -> str:
+        return f"../{log_dir.relative_to(self.store.directory)}"

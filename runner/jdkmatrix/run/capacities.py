@@ -1,0 +1,31 @@
+"""What servers can do, measured before a run is planned in full: loads that are shares of it are worked out from that.
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jdkmatrix.config.model import Profile
+from jdkmatrix.figures.fork_figures import throughput_rps
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.run import BasisCapacity
+from jdkmatrix.run.repeats import standing
+
+FOLDER = "capacity"  # of a run: its cells and logs are a run of their own, in which every cell has one fork
+
+
+def profile_of_bases(profile: Profile) -> Profile:
+    """One block; windows and promises are those of the run."""
+    return profile.model_copy(update={"blocks": 1, "max_blocks": None, "include": (), "exclude": ()})
+
+
+def capacity_of(key: CellKey, cell: CellRecord | None, impossible: str | None) -> BasisCapacity:
+    """`cell`: as far as it was measured; `impossible`: why it was not."""
+    found = standing(cell, 1) if cell else None
+    if cell and found and found.usable:
+        figure = throughput_rps(found, cell.served_load)
+        if figure is not None and figure.value > 0:
+            return BasisCapacity(key=key, throughput_rps=figure.value)
+    reasons: Sequence[str] = [reason.message for reason in found.reasons] if found else []
+    return BasisCapacity(key=key, throughput_rps=None, why_not=impossible or "; ".join(reasons) or "no figure")

@@ -1,0 +1,37 @@
+"""The version of the code that measures: two forks that different code has measured do not stand for each other.
+
+Everything counts but what only gets the parts, keeps the records, or shows them: a new module counts without being
+named, and one that is wrongly counted costs a run that goes on with other code more time, not its truth. What the
+packages that are left out give to a fork is in its identity by itself: artefacts, JDKs and servers by their hashes and
+versions, settings of the kernel by their values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+NOT_MEASURING = ("claims", "cli", "doctor", "jdks", "provision", "report", "store")
+PACKAGE = Path(__file__).parents[1]
+
+
+@cache
+def measuring_code() -> str:
+    """The sha256 of this process's own sources."""
+    return digest_of(PACKAGE)
+
+
+def digest_of(package: Path) -> str:
+    """One hash over the names and contents of the modules below `package` that measure."""
+    digest = hashlib.sha256()
+    for path in modules(package):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(package)}\0{content}\n".encode())
+    return digest.hexdigest()
+
+
+def modules(package: Path) -> tuple[Path, ...]:
+    """The sources that measure, in the order of their names."""
+    found = (path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NOT_MEASURING)
+    return tuple(sorted(found))

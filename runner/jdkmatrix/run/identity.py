@@ -1,0 +1,118 @@
+"""What decides a result: two cells with the same identity may stand for each other. Pure.
+
+Only what a cell runs with is in it, so that nothing else makes it a different one. That the host was started anew is
+not: that is a session of its own (records.Session), and shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jdkmatrix.records.cells import Identity
+from jdkmatrix.records.forks import PinningMethod
+from jdkmatrix.records.run import HostFacts
+
+_NAMED_AT_MOST = 6
+_SHOWN_AT_MOST = 80
+
+
+def identity_of(inputs: Mapping[str, Any]) -> Identity:
+    """`inputs` must be JSON; equal inputs give equal digests whatever the order of their keys."""
+    canonical = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return Identity(digest=hashlib.sha256(canonical.encode()).hexdigest(), inputs=dict(inputs))
+
+
+def host_inputs(host: HostFacts, pinning: PinningMethod) -> dict[str, Any]:
+    """Of the host what stays as it is while nobody changes it: not its load, nor how much memory is free."""
+    cpu = host.cpu
+    return {
+        "hostname_hash": host.hostname_hash,
+        "cpu": cpu.model,
+        "microcode": cpu.microcode,
+        "mitigations": dict(cpu.mitigations),
+        "smt": cpu.smt,
+        "governor": cpu.governor,
+        "boost": cpu.boost,
+        "kernel": host.kernel,
+        "kernel_command_line_sha256": host.kernel_command_line_sha256,
+        "memory_bytes": host.memory_bytes,
+        "clocksource": host.clocksource,
+        "transparent_huge_pages": host.transparent_huge_pages,
+        "pinning": pinning,
+    }
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Which inputs differ, in plain words; with both values where they are short."""
+    before, now = dict(_flat(old)), dict(_flat(new))
+    differing = sorted(key for key in {*before, *now} if before.get(key, _ABSENT) != now.get(key, _ABSENT))
+    named = [_words(key, before.get(key, _ABSENT), now.get(key, _ABSENT)) for key in differing[:_NAMED_AT_MOST]]
+    more = len(differing) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+_ABSENT = object()
+# Tables whose entries are told one by one.
+_TABLES = ("host", "artefacts")
+_NAMES = {
+    "burn_rounds": "the rounds of work per request",
+    "cell": "the cell",
+    "driver": "the driver",
+    "driver_cpus": "the driver's CPUs",
+    "experiment": "the experiment's parameters",
+    "host.boost": "the CPU's boost",
+    "host.clocksource": "the clock source",
+    "host.cpu": "the CPU",
+    "host.governor": "the CPU governor",
+    "host.hostname_hash": "the host",
+    "host.kernel": "the Linux kernel",
+    "host.kernel_command_line_sha256": "the kernel's command line",
+    "host.memory_bytes": "the bytes of memory",
+    "host.microcode": "the CPU's microcode",
+    "host.mitigations": "the kernel's mitigations",
+    "host.pinning": "the way of pinning",
+    "host.smt": "SMT",
+    "host.transparent_huge_pages": "transparent huge pages",
+    "jdk": "the JDK",
+    "jvm_options": "the JVM's options",
+    "kernel": "the kernel's settings",
+    "load": "the load",
+    "measure": "the rules of measuring",
+    "measuring_code": "the code that measures",
+    "mix": "the mix of requests",
+    "precision": "the precision that is promised",
+    "remote": "the rules of the remote system",
+    "remote_cpus": "the remote system's CPUs",
+    "remote_jdk": "the remote system's JDK",
+    "server": "the server",
+    "sut_cpus": "the server's CPUs",
+    "thresholds": "the thresholds",
+    "warmup": "the rules of the warm-up",
+    "window_s": "the length of a window",
+    "windows": "the number of windows",
+    "workload": "the workload's parameters",
+}
+
+
+def _flat(inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in inputs.items():
+        if key in _TABLES and isinstance(value, Mapping):
+            yield from ((f"{key}.{name}", entry) for name, entry in value.items())
+        else:
+            yield key, value
+
+
+def _words(key: str, before: object, now: object) -> str:
+    name = _NAMES.get(key, key.removeprefix("artefacts."))
+    if before is _ABSENT:
+        return f"{name} (not recorded before)"
+    if now is _ABSENT:
+        return f"{name} (no longer part of it)"
+    values = [str(value) for value in (before, now) if isinstance(value, str | int | float | None)]
+    digest = key.startswith("artefacts.") or key.endswith(("_sha256", "_hash", "_code"))
+    if digest or len(values) < 2 or any(len(value) > _SHOWN_AT_MOST for value in values):
+        return name
+    return f"{name} (was {values[0]}, is {values[1]})"

@@ -1,0 +1,166 @@
+"""From a matrix and a profile to an ordered list of forks. Pure and seeded.
+
+A block holds one fork of every executor that is compared under the same conditions, next to each other in time and
+in counterbalanced order (counterbalance.py); ratios are paired inside it. All groups get their first block before any
+gets its second, in random order, so that slow drift of the host meets every group alike, and a run that is cut off has
+data for all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.records.loads import AXES, NO_SERVER, CellKey
+from jdkmatrix.records.run import NotTestable
+from jdkmatrix.run.counterbalance import block_orders
+from jdkmatrix.subjects.kinds import kind_of
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`forks` has all that may run; those beyond the first `blocks` blocks only where a ratio is not precise enough."""
+
+    cells: tuple[CellKey, ...]  # in the order of the axes
+    not_testable: tuple[NotTestable, ...]
+    forks: tuple[PlannedFork, ...]  # in the order of execution
+    blocks: int
+
+    @property
+    def sure(self) -> tuple[PlannedFork, ...]:
+        return tuple(fork for fork in self.forks if fork.fork <= self.blocks)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return tuple(fork.label for fork in self.forks)
+
+
+def select_cells(
+    matrix: Matrix, profile_name: str, only: Mapping[str, Sequence[str | int]] | None = None
+) -> tuple[CellKey, ...]:
+    """The cells of a profile, in the order of the axes, without repetition.
+
+    `only` narrows an axis to the given values on top of the profile, as the command line does.
+
+    Raises:
+        MatrixError: unknown profile, or no cell is left.
+    """
+    profile = matrix.profiles.get(profile_name)
+    if profile is None:
+        raise MatrixError(f'profile "{profile_name}" is not in matrix.toml (there are: {", ".join(matrix.profiles)})')
+    narrowed = only or {}
+    chosen = {
+        cell
+        for cell in _profile_cells(matrix, profile)
+        if all(getattr(cell, axis) in values for axis, values in narrowed.items())
+    }
+    if not chosen:
+        narrowing = "".join(f", {axis} in {list(values)}" for axis, values in narrowed.items())
+        raise MatrixError(f'profile "{profile_name}"{narrowing}: the selection matches no cell')
+    place = _places(matrix)
+    return tuple(sorted(chosen, key=lambda cell: [place[axis][getattr(cell, axis)] for axis in AXES]))
+
+
+def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:
+    everything = Selection(**dict.fromkeys(AXES, "all"))
+    for cell in _product(matrix, profile.select, everything):
+        if not any(_matches(rule, cell) for rule in profile.exclude):
+            yield cell
+    for rule in profile.include:
+        yield from _product(matrix, rule, profile.select)
+
+
+def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[CellKey]:
+    def values(axis: str) -> Iterable[str | int]:
+        chosen = getattr(rule, axis) or getattr(fallback, axis)
+        whole: tuple[str | int, ...] = getattr(matrix.axes, axis)
+        return whole if chosen is None or chosen == "all" else chosen
+
+    picked = {axis: tuple(values(axis)) for axis in AXES}
+    for workload in picked["workload"]:
+        without = {"server": (NO_SERVER,)} if workload in matrix.experiments else {}
+        for point in itertools.product(*({**picked, "workload": (workload,), **without}.values())):
+            cell = CellKey.model_validate(dict(zip(picked, point, strict=True)))
+            if matrix.has_cell(cell):
+                yield cell
+
+
+def _matches(rule: Selection, cell: CellKey) -> bool:
+    """Does `cell` have one of the rule's values on every axis that the rule names?"""
+    return all(
+        values is None or values == "all" or getattr(cell, axis) in values
+        for axis in AXES
+        if cell.has_server or axis != "server"
+        for values in (getattr(rule, axis),)
+    )
+
+
+def _adds(rule: Selection, select: Selection, cell: CellKey) -> bool:
+    """Is `cell` in the product of `rule`, whose unnamed axes are as in `select`?"""
+    unnamed = {axis: getattr(select, axis) for axis in AXES if getattr(rule, axis) is None}
+    return _matches(rule, cell) and _matches(Selection(**unnamed), cell)
+
+
+def _places(matrix: Matrix) -> dict[str, dict[str | int, int]]:
+    """Where each value stands on its axis."""
+    found = {axis: {value: at for at, value in enumerate(getattr(matrix.axes, axis))} for axis in AXES}
+    found["server"][NO_SERVER] = len(found["server"])
+    return found
+
+
+def blocks_of(profile: Profile, cell: CellKey) -> int:
+    """How many blocks this cell of the profile may have at most."""
+    if _matches(profile.select, cell) and not any(_matches(rule, cell) for rule in profile.exclude):
+        return profile.blocks_at_most
+    added = (rule for rule in profile.include if _adds(rule, profile.select, cell))
+    return max((rule.blocks or profile.blocks_at_most for rule in added), default=profile.blocks_at_most)
+
+
+def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFork, ...]:
+    """So many forks of every cell, in blocks; the same arguments give the same order, and more blocks go on with it.
+
+    Where cells of a group have no more blocks, the others start a counterbalanced order of their own.
+    """
+    groups: dict[CellKey, list[CellKey]] = {}
+    for cell in blocks:
+        groups.setdefault(cell.group, []).append(cell)
+    orders = {group: _orders(members, blocks, f"{seed} {group.group_id}") for group, members in groups.items()}
+    rng = random.Random(seed)
+    forks: list[PlannedFork] = []
+    for block in range(1, max(blocks.values(), default=0) + 1):
+        groups = {group: members for group, members in groups.items() if any(blocks[c] >= block for c in members)}
+        for group in rng.sample(list(groups), len(groups)):
+            for position, cell in enumerate(next(orders[group]), start=1):
+                forks.append(PlannedFork(cell, fork=block, position=position, sequence=len(forks) + 1))
+    return tuple(forks)
+
+
+def _orders(members: Sequence[CellKey], blocks: Mapping[CellKey, int], seed: str) -> Iterator[tuple[CellKey, ...]]:
+    """Block after block, of those cells of a group that have one."""
+    rng = random.Random(seed)
+    done = 0
+    for last in sorted({blocks[cell] for cell in members}):
+        left = [cell for cell in members if blocks[cell] >= last]
+        yield from itertools.islice(block_orders(left, rng), last - done)
+        done = last
+
+
+def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
+    """Order the forks of all cells that this host can measure; the others keep their reason."""
+    possible = [cell for cell in cells if cell not in impossible]
+    return Plan(
+        cells=tuple(cells),
+        not_testable=tuple(NotTestable(key=cell, reason=impossible[cell]) for cell in cells if cell in impossible),
+        forks=order_forks({cell: blocks_of(profile, cell) for cell in possible}, seed=seed),
+        blocks=profile.blocks,
+    )
+
+
+def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
+    """Seconds that these forks are expected to take."""
+    return sum(kind_of(fork.key).expected_s(matrix, profile, fork.key) for fork in forks)

@@ -1,0 +1,328 @@
+"""Everything that a run needs, got and built: from a selection of cells to what each is measured with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jdkmatrix.config.model import Matrix, Profile, ServedBy
+from jdkmatrix.doctor.base import Host
+from jdkmatrix.drivers.base import Phase
+from jdkmatrix.drivers.choice import choose_all, phases_of
+from jdkmatrix.drivers.loadgen import LoadgenDriver
+from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
+from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.fork.kernel import cannot_set
+from jdkmatrix.fork.pinning import Pinner
+from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
+from jdkmatrix.host.facts import read_facts
+from jdkmatrix.host.irq_time import irq_time_accounting
+from jdkmatrix.host.topology import Topology, read_topology
+from jdkmatrix.jdks.availability import outlook
+from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue, this_system
+from jdkmatrix.jdks.properties import unknown_properties
+from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
+from jdkmatrix.loads.cell_loads import cell_loads
+from jdkmatrix.provision.liberty import Liberty, open_liberty, provision_liberty
+from jdkmatrix.provision.nix_parts import Handed, handed_over
+from jdkmatrix.provision.project import Project
+from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
+from jdkmatrix.records.loads import CellKey, CellLoad
+from jdkmatrix.records.provenance import Provenance
+from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts, JdkRecord, KnownBug, ServerFacts
+from jdkmatrix.run.calibrate import calibrate, count_rounds
+from jdkmatrix.run.origins import origins
+from jdkmatrix.run.plan import Plan, make_plan
+from jdkmatrix.subjects.kinds import assemble, kind_of
+from jdkmatrix.subjects.parts import Parts, tuning_for
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    plan: Plan
+    parts: Mapping[CellKey, CellParts]
+    host: HostFacts
+    servers: tuple[ServerFacts, ...]
+    drivers: tuple[DriverFacts, ...]
+    jdks: tuple[JdkRecord, ...]
+    calibration: Calibration | None  # None: nothing burns
+    provenance: Provenance
+    notes: tuple[str, ...]
+
+
+def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -> dict[CellKey, str]:
+    """The cells that this host has not the CPUs for, and what they need."""
+    impossible: dict[CellKey, str] = {}
+    for cell in cells:
+        try:
+            _cpu_sets(matrix, cell, topology)
+        except TooFewCpusError as error:
+            impossible[cell] = str(error)
+    return impossible
+
+
+def set_up_parts(
+    project: Project,
+    matrix: Matrix,
+    cells: Sequence[CellKey],
+    *,
+    window_s: float,
+    capacities_rps: Mapping[CellKey, float],
+    say: Say,
+) -> Parts:
+    """Build the workloads, get the server, the JDKs of `cells` and the drivers; does nothing for what is there.
+
+    `window_s`: of loads that have no length of their own; `capacities_rps`: by basis, what relative loads are worked
+    out from. A JDK that cannot be had is not an error here: its cells are not testable.
+
+    Raises:
+        MatrixError: a part that every cell needs cannot be had.
+    """
+    catalogue = load_catalogue(project.jdks)
+    handed = handed_over()
+    workloads = _get_workloads(project, handed, say)
+    servers = {
+        name: _get_server(project, served, handed, say)
+        for name, served in matrix.servers.items()
+        if any(cell.server == name for cell in cells)
+    }
+    wanted = dict.fromkeys([matrix.driver.jdk, *(cell.jdk for cell in cells)])
+    jdks = {jdk: _get_jdk(catalogue, jdk, say) for jdk in wanted}
+    driver_jdk = jdks[matrix.driver.jdk]
+    if isinstance(driver_jdk, Unavailable):
+        raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk.reason}')
+    loadgen = LoadgenDriver(workloads.loadgen_jar, driver_jdk.home / "bin" / "java", matrix.driver.jdk)
+    loads = cell_loads(matrix, cells, capacities_rps)
+    drivers = choose_all(
+        matrix.driver.choice, planned_phases(matrix, loads, window_s), loadgen=loadgen, wrk2=_wrk2(handed)
+    )
+    return Parts(
+        workloads=workloads,
+        servers=servers,
+        jdks=jdks,
+        loads=loads,
+        drivers={cell: drivers[_made_alike(cell)] for cell in loads},
+    )
+
+
+MadeAlike = tuple[str, int]
+
+
+def _made_alike(cell: CellKey) -> MadeAlike:
+    """Cells with the same load and delay have the same driver: what a driver can do differs from delay to delay."""
+    return cell.load, cell.wait_us
+
+
+def planned_phases(
+    matrix: Matrix, loads: Mapping[CellKey, CellLoad], window_s: float
+) -> dict[MadeAlike, tuple[Phase, ...]]:
+    """What is asked of a driver for cells that have the same one, with their workloads' shortest timeout. Pure."""
+    timeouts: dict[MadeAlike, float] = {}
+    asked: dict[MadeAlike, dict[CellLoad, None]] = {}
+    for cell, load in loads.items():
+        alike = _made_alike(cell)
+        timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
+        timeouts[alike] = min(timeouts.get(alike, timeout_s), timeout_s)
+        asked.setdefault(alike, {})[load] = None
+    return {
+        alike: tuple(
+            phase
+            for load in each
+            for phase in phases_of(load, window_s=window_s, timeout_s=timeouts[alike], cpus=matrix.driver.cpus)
+        )
+        for alike, each in asked.items()
+    }
+
+
+def prepare(
+    project: Project,
+    matrix: Matrix,
+    profile: Profile,
+    cells: Sequence[CellKey],
+    *,
+    seed: int,
+    known_calibration: Calibration | None,
+    capacities_rps: Mapping[CellKey, float],
+    pinner: Pinner,
+    say: Say,
+) -> Prepared:
+    """Plan these cells and get everything ready. `seed`: of the order of forks; `known_calibration`: of the run that
+    goes on, or of its first part; `capacities_rps`: as set_up_parts.
+
+    Raises:
+        MatrixError: none of the cells can be measured here, or a part cannot be had.
+    """
+    topology = read_topology()
+    host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
+    impossible = too_few_cpus(matrix, cells, topology)
+    measurable = [cell for cell in cells if cell not in impossible]
+    parts = set_up_parts(project, matrix, measurable, window_s=profile.window_s, capacities_rps=capacities_rps, say=say)
+    impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
+    plan = make_plan(cells, profile, seed=seed, impossible=impossible)
+    if not plan.forks:
+        reasons = "\n  ".join(dict.fromkeys(impossible.values()))
+        raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
+    possible = [cell for cell in cells if cell not in impossible]
+    calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
+    cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
+    ready = dict(assemble(matrix, parts, cpu_sets, calibration, pinner))
+    return Prepared(
+        plan=plan,
+        parts=ready,
+        host=host,
+        servers=tuple(
+            ServerFacts(name="Open Liberty", version=server.version, sha256=server.sha256, id=name)
+            for name, server in parts.servers.items()
+        ),
+        drivers=_distinct(
+            driver.facts for cell in possible if not isinstance(driver := parts.drivers.get(cell, ""), str)
+        ),
+        jdks=_jdk_records(load_catalogue(project.jdks), parts.jdks, {cell.jdk for cell in cells}),
+        calibration=calibration,
+        provenance=origins(parts, handed_over()),
+        notes=_notes(ready),
+    )
+
+
+def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, ...]:
+    """The records of a run, with what is known of the entries that it did not select; asks the network."""
+    prospects = {row.entry.id: row for row in outlook(load_catalogue(project.jdks))}
+    return tuple(
+        record
+        if record.selected or record.id not in prospects
+        else record.model_copy(
+            update={
+                "available": prospects[record.id].status != "unavailable",
+                "source": prospects[record.id].source,
+                "reason": prospects[record.id].detail if prospects[record.id].status == "unavailable" else None,
+            }
+        )
+        for record in prepared.jdks
+    )
+
+
+def _get_workloads(project: Project, handed: Handed | None, say: Say) -> Workloads:
+    if handed is None:
+        return build_workloads(project.root, say=say)
+    if handed.workloads is None:
+        raise MatrixError("this `matrix` was handed nothing to measure with: `nix run .#matrix -- run` has everything")
+    return open_workloads(handed.source.root, handed.workloads)
+
+
+def _get_server(project: Project, served: ServedBy, handed: Handed | None, say: Say) -> Liberty:
+    given = handed.servers.get(served.artefact) if handed else None
+    if given:
+        return open_liberty(given.home, given.version, given.sha256)
+    return provision_liberty(project.root, served.artefact, served.feature_sets, say=say)
+
+
+def _wrk2(handed: Handed | None) -> Wrk2Driver | str:
+    """Whoever hands parts over hands over all of them: the search path is for checkouts."""
+    if handed is None or os.environ.get(WRK2_VARIABLE):
+        return find_wrk2(os.environ, os.environ.get("PATH"))
+    if handed.wrk2 is None:
+        return f"the flake has no wrk2 for {this_system()}"
+    return find_wrk2({WRK2_VARIABLE: str(handed.wrk2)}, None)
+
+
+def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | Unavailable:
+    entry = catalogue.entry(jdk)
+    found = resolve(entry, allow_fetch=False)
+    if isinstance(found, Available):
+        return found
+    try:
+        return fetch(entry, progress=say, catalogue=catalogue)
+    except MatrixError as error:
+        say(f"{jdk} is not available here: {error}")
+        return Unavailable(entry, str(error))
+
+
+def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
+    """Why a part of this cell cannot be had, or None."""
+    jdk = parts.jdks[cell.jdk]
+    if isinstance(jdk, Unavailable):
+        return jdk.reason
+    why_not = kind_of(cell).why_not(matrix, parts, cell)
+    if why_not:
+        return why_not
+    unknown = unknown_properties(tuning_for(matrix, cell).properties, jdk.entry.vm, jdk.entry.feature_version)
+    if unknown:
+        return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
+    refused = cannot_set(Host(root=Path("/"), results=Path("/")), tuning_for(matrix, cell).kernel)
+    if refused:
+        return f"{cell.executor}: {refused}"
+    return None
+
+
+def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
+    kind = kind_of(cell)
+    return assign(
+        topology,
+        sut_cpus=cell.cpus,
+        driver_cpus=kind.driver_cpus(matrix),
+        remote_cpus=matrix.remote.cpus if kind.remote(matrix, cell) else 0,
+        share_remote=matrix.remote.share_driver_cpus,
+        overlap=matrix.driver.overlap,
+        smt=matrix.server.smt,
+        axis=matrix.axes.cpus,
+    )
+
+
+def _calibration(
+    matrix: Matrix, parts: Parts, cells: Sequence[CellKey], topology: Topology, say: Say
+) -> Calibration | None:
+    """For all JDKs of the run; None where no cell burns."""
+    burning = next((cell for cell in cells if cell.burn_us), None)
+    if burning is None:
+        return None
+    jdk = matrix.driver.jdk
+    say(f"calibrating burn on {jdk}, for all JDKs")
+    java, jar = parts.java(jdk), parts.workloads.burn_jar
+    cpu = _cpu_sets(matrix, burning, topology).sut[-1]
+    return calibrate(lambda: count_rounds(jdk, java, jar, cpu=cpu), matrix.measure)
+
+
+def _distinct(facts: Iterable[DriverFacts]) -> tuple[DriverFacts, ...]:
+    return tuple({fact.name: fact for fact in facts}.values())
+
+
+def _jdk_records(
+    catalogue: Catalogue, resolved: Mapping[str, Available | Unavailable], selected: set[str]
+) -> tuple[JdkRecord, ...]:
+    records: list[JdkRecord] = []
+    for entry in catalogue.entries:
+        found = resolved.get(entry.id)
+        got = found if isinstance(found, Available) else None
+        records.append(
+            JdkRecord(
+                id=entry.id,
+                vendor=entry.vendor,
+                vm=entry.vm,
+                catalogue_version=entry.version,
+                selected=entry.id in selected,
+                available=got is not None,
+                source=got.source if got else None,
+                reason=found.reason if isinstance(found, Unavailable) else None,
+                notice=got.notice if got else None,
+                version=got.version if got else None,
+                version_output=got.version_output if got else None,
+                release=got.release if got else {},
+                known_bugs=tuple(KnownBug.model_validate(bug.model_dump()) for bug in entry.known_bugs),
+            )
+        )
+    return tuple(records)
+
+
+def _notes(parts: Mapping[CellKey, CellParts]) -> tuple[str, ...]:
+    """What the host could not give, each thing once, with the sizes of the cells that went without."""
+    sizes: dict[str, set[int]] = {}
+    for key, part in parts.items():
+        for given_up in part.cpu_sets.compromises:
+            sizes.setdefault(given_up.message, set()).add(key.cpus)
+    return tuple(f"cells with cpus = {', '.join(map(str, sorted(cpus)))}: {text}" for text, cpus in sizes.items())

@@ -1,0 +1,128 @@
+"""Which blocks must be measured, and what becomes of forks that are measured again. Pure.
+
+A block is measured in one session, or not at all: of a block that was cut off, or that faults of the host left a gap
+in, every fork is measured again. What was measured before is kept as an attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from jdkmatrix.fork.faults import faults_of
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.records.reasons import Reason
+
+Cells = Mapping[CellKey, CellRecord]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fork of every cell that is compared, in the order of execution."""
+
+    forks: tuple[PlannedFork, ...]
+
+    @property
+    def group(self) -> CellKey:
+        return self.forks[0].key.group
+
+    @property
+    def number(self) -> int:
+        return self.forks[0].fork
+
+    def standing(self, cells: Cells) -> tuple[Fork, ...]:
+        """Those that are measured, each by its latest attempt."""
+        found = (standing(cells[planned.key], planned.fork) for planned in self.forks)
+        return tuple(fork for fork in found if fork is not None)
+
+    def is_settled(self, cells: Cells) -> bool:
+        """Is every fork there, from one session, and none spoilt?"""
+        forks = self.standing(cells)
+        whole = len(forks) == len(self.forks) and len({fork.session for fork in forks}) == 1
+        return whole and not any(faults_of(fork) for fork in forks)
+
+
+def in_blocks(forks: Iterable[PlannedFork]) -> tuple[Block, ...]:
+    """As they follow each other in a plan."""
+    return tuple(Block(tuple(members)) for _, members in groupby(forks, key=lambda f: (f.key.group, f.fork)))
+
+
+def standing(cell: CellRecord, fork: int) -> Fork | None:
+    return next((one for one in cell.forks if one.fork == fork), None)
+
+
+def next_attempt(cell: CellRecord, fork: int) -> int:
+    """Its number, 1.."""
+    return 1 + max((one.attempt for one in (*cell.forks, *cell.attempts) if one.fork == fork), default=0)
+
+
+def with_fork(cell: CellRecord, fork: Fork) -> CellRecord:
+    """`cell` with this fork of its kind standing, in the order of their numbers; what stood there before becomes an
+    attempt."""
+    before = [one for one in cell.forks if one.fork == fork.fork]
+    others = [one for one in cell.forks if one.fork != fork.fork]
+    return _with(cell, (*others, fork), (*cell.attempts, *before))
+
+
+def without_fork(cell: CellRecord, fork: int, reason: Reason) -> CellRecord:
+    """`cell` with this fork among its attempts, for one more reason; as it is where the fork does not stand."""
+    aside = [one.model_copy(update={"reasons": (*one.reasons, reason)}) for one in cell.forks if one.fork == fork]
+    return _with(cell, [one for one in cell.forks if one.fork != fork], (*cell.attempts, *aside))
+
+
+def _with(cell: CellRecord, forks: Iterable[Fork], attempts: Iterable[Fork]) -> CellRecord:
+    return cell.model_copy(
+        update={
+            "forks": tuple(sorted(forks, key=lambda one: one.fork)),
+            "attempts": tuple(sorted(attempts, key=lambda one: one.sequence)),
+        }
+    )
+
+
+def measured_again(session: int) -> Reason:
+    """Why a fork that may have been sound stands no more."""
+    return Reason(code="block-measured-again", message=f"the block was measured whole again in session {session}")
+
+
+def in_order(cells: Iterable[CellRecord]) -> tuple[str, ...]:
+    """Labels of everything that was measured, in the order of execution."""
+    measured = ((one.sequence, cell.key.fork_label(one.fork, one.attempt)) for cell in cells for one in _all(cell))
+    return tuple(label for _, label in sorted(measured, key=lambda found: found[0]))
+
+
+def last_sequence(cells: Iterable[CellRecord]) -> int:
+    """0 where nothing was measured."""
+    return max((one.sequence for cell in cells for one in _all(cell)), default=0)
+
+
+def _all(cell: CellRecord) -> tuple[Fork, ...]:
+    return (*cell.forks, *cell.attempts)
+
+
+def again_words(blocks: Iterable[Block], cells: Cells) -> tuple[str, ...]:
+    """What of the blocks that are ahead was measured before, and why it is measured again; empty where nothing was."""
+    begun = [(block, block.standing(cells)) for block in blocks]
+    spoilt = [sum(bool(faults_of(fork)) for fork in forks) for _, forks in begun]
+    gaps = sum(bool(forks) and not number for (_, forks), number in zip(begun, spoilt, strict=True))
+    found = []
+    if forks := sum(spoilt):
+        blocks_spoilt = sum(number > 0 for number in spoilt)
+        found.append(
+            f"{_number(forks, 'fork')} of {_number(blocks_spoilt, 'block')} "
+            f"{'was' if forks == 1 else 'were'} spoilt by faults of the host; "
+            f"measuring {'that block' if blocks_spoilt == 1 else 'those blocks'} again"
+        )
+    if gaps:
+        found.append(
+            f"{_number(gaps, 'block')} {'was' if gaps == 1 else 'were'} cut off or {'lacks' if gaps == 1 else 'lack'} "
+            f"forks; measuring {'it' if gaps == 1 else 'them'} whole again"
+        )
+    return tuple(found)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,31 @@
+"""How sessions and the run that they make up end. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from jdkmatrix.records.run import RunRecord, Session
+
+
+def closed(sessions: Sequence[Session]) -> tuple[Session, ...]:
+    """As they are when another begins: one that did not say how it ended was killed."""
+    return tuple(
+        session.model_copy(update={"status": "interrupted"}) if session.status == "running" else session
+        for session in sessions
+    )
+
+
+def ended(run: RunRecord, status: Literal["complete", "interrupted"], at: str) -> RunRecord:
+    """`run`, its latest session having ended at this time of day."""
+    *earlier, latest = run.sessions
+    last = latest.model_copy(update={"status": status, "ended_at": at})
+    return run.model_copy(update={"status": status, "ended_at": at, "sessions": (*earlier, last)})
+
+
+def idle(run: RunRecord, *, order: tuple[str, ...]) -> RunRecord:
+    """A run that was to go on and had nothing to measure: it is complete, even where it was killed before it could say
+    so."""
+    if run.status == "complete":
+        return run
+    return run.model_copy(update={"status": "complete", "order": order, "sessions": closed(run.sessions)})

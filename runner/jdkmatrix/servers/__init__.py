@@ -1,0 +1,1 @@
+"""Servers and what they serve: how one is got, laid out, started, proved, asked."""

@@ -1,0 +1,168 @@
+"""One server process: from its start to its first answer, and to its end."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from jdkmatrix.config.model import Server
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host import launch
+from jdkmatrix.host.http import Connection, HttpError, RefusedError
+
+_READY = "CWWKF0011I"  # "The NAME server is ready to run a smarter planet"
+_POLL_S = 0.05
+_TRY_TIMEOUT_S = 5.0
+_TAIL_LINES = 12
+
+
+class ServerError(MatrixError):
+    """The server did not start, or died; the message ends with the end of its log."""
+
+
+class HungError(ServerError):
+    """The process lives and gives no answer."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What to start: made by `liberty_layout`, pure until here."""
+
+    command: Sequence[str]
+    env: Mapping[str, str]
+    base_url: str
+    ready_path: str
+    messages_log: Path
+    console_log: Path
+
+
+class ServerProcess:
+    """Starts on enter, is ended on exit whatever happened in between."""
+
+    def __init__(
+        self,
+        what: Launch,
+        *,
+        cpus: Sequence[int],
+        cgroups: Sequence[Path] = (),
+        open_files_max: int | None = None,
+        rules: Server,
+    ) -> None:
+        self._what = what
+        self._cpus = cpus
+        self._cgroups = cgroups
+        self._open_files_max = open_files_max
+        self._rules = rules
+        self._process: subprocess.Popen[bytes] | None = None
+        self.started_ns = 0
+
+    @property
+    def pid(self) -> int:
+        return self._running.pid
+
+    @property
+    def base_url(self) -> str:
+        return self._what.base_url
+
+    def __enter__(self) -> Self:
+        with self._what.console_log.open("wb") as console:
+            self._process = launch.spawn(
+                self._what.command,
+                cpus=self._cpus,
+                cgroups=self._cgroups,
+                open_files_max=self._open_files_max,
+                env=self._what.env,
+                cwd=self._what.console_log.parent,  # where a JVM that crashes leaves its report
+                stdout=console,
+                stderr=subprocess.STDOUT,
+            )
+        self.started_ns = time.monotonic_ns()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        launch.terminate(self._running, grace_s=self._rules.stop_timeout_s)
+
+    def wait_ready(self, while_starting: Callable[[int], None] = lambda _: None) -> float:
+        """Seconds from the start to the first 200; `while_starting` is called with the pid again and again.
+
+        Raises:
+            ServerError: it ended; or says it is ready and opens no port, which is what Liberty does when a required
+                service (a plugged executor, say) is missing; or gave no 200 in time.
+        """
+        limit_ns = self.started_ns + int(self._rules.first_response_timeout_s * 1e9)
+        ready_ns: int | None = None
+        with Connection(self._what.base_url, timeout_s=_TRY_TIMEOUT_S) as connection:
+            while True:
+                self.check_alive()
+                while_starting(self.pid)
+                answer = self._try(connection)
+                now_ns = time.monotonic_ns()
+                if answer == "200":
+                    return (now_ns - self.started_ns) / 1e9
+                if ready_ns is None and _READY in self._messages():
+                    ready_ns = now_ns
+                refused_s = (now_ns - ready_ns) / 1e9 if ready_ns else 0.0
+                if answer is None and refused_s > self._rules.ready_without_port_s:
+                    raise self._error(
+                        f"the server says that it is ready ({_READY}) but has opened no port for {refused_s:.0f} s: "
+                        "a service that its HTTP channel needs is missing, such as the plugged executor"
+                    )
+                if now_ns > limit_ns:
+                    last = f"the last answer was {answer}" if answer else "the port is closed"
+                    raise HungError(f"no 200 within {self._rules.first_response_timeout_s:g} s; {last}")
+                time.sleep(_POLL_S)
+
+    def kill(self) -> None:
+        """At once; from any thread."""
+        self._running.kill()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._running.poll() is None
+
+    def check_alive(self) -> None:
+        """Raises: ServerError when the process has ended."""
+        status = self._running.poll()
+        if status is not None:
+            how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+            raise self._error(f"the server {how}")
+
+    @property
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise RuntimeError("the server has not been started")
+        return self._process
+
+    def _try(self, connection: Connection) -> str | None:
+        """The status of one GET, or None when nothing listens."""
+        try:
+            return str(connection.get(self._what.ready_path)[0])
+        except RefusedError:
+            return None
+        except HttpError as error:
+            return str(error)
+
+    def _messages(self) -> str:
+        try:
+            return self._what.messages_log.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def _error(self, message: str) -> ServerError:
+        log = self._messages() or _read(self._what.console_log)
+        tail = "\n".join(log.splitlines()[-_TAIL_LINES:])
+        return ServerError(f"{message}\n{tail}".rstrip())
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

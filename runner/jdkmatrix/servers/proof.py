@@ -1,0 +1,134 @@
+"""Prove where requests run: the server may be configured for one executor and serve from another.
+
+Before the load by asking, request by request; under load by what the requests counted of themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.config.executors import BASELINE, is_virtual
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.http import Connection
+from jdkmatrix.records.forks import Proof
+from jdkmatrix.records.served import Place, Served
+
+_SHOWN_NAMES = 5
+
+
+# Those that start a thread for each request.
+_PER_REQUEST = ("virtual", "platform")
+
+
+class ProofError(MatrixError):
+    """Requests do not run where the cell says; `figures`: counts that say so."""
+
+    def __init__(self, message: str, figures: Mapping[str, float] | None = None) -> None:
+        super().__init__(message)
+        self.figures = figures or {}
+
+
+@dataclass(frozen=True)
+class Whoami:
+    """One answer of `GET /whoami`."""
+
+    executor: str
+    thread: str
+    thread_id: int
+    virtual: bool
+
+
+def prove_executor(connection: Connection, executor: str, *, requests: int) -> Proof:
+    """Ask `requests` times over one kept-alive connection, then judge.
+
+    Raises:
+        ProofError: an answer came from another executor or kind of thread, or the connection was not kept.
+        HttpError: no answer.
+    """
+    answers: list[Whoami] = []
+    ports: set[int | None] = set()
+    for _ in range(requests):
+        answer = connection.get_json("/whoami")
+        ports.add(connection.local_port)
+        answers.append(
+            Whoami(
+                executor=str(answer["executor"]),
+                thread=str(answer["thread"]),
+                thread_id=int(answer["thread_id"]),
+                virtual=bool(answer["virtual"]),
+            )
+        )
+    if len(ports) != 1 or None in ports:
+        raise ProofError("the server does not keep its connections open: the proof saw only first requests")
+    return judge(answers, executor)
+
+
+def judge(answers: Sequence[Whoami], executor: str) -> Proof:
+    """Every answer must be from `executor` and its kind of thread, and a thread per request must show as many threads
+    as requests. Pure.
+
+    Raises:
+        ProofError: says how many of the answers are wrong and shows one.
+    """
+    virtual = is_virtual(executor)
+    wrong = [a for a in answers if a.executor != executor or a.virtual != virtual]
+    if wrong:
+        kind = "virtual" if wrong[0].virtual else "platform"
+        raise ProofError(
+            f'{len(wrong)} of {len(answers)} requests did not run on "{executor}": '
+            f'executor "{wrong[0].executor}", {kind} thread "{wrong[0].thread}"'
+        )
+    threads = {a.thread_id for a in answers}
+    if executor in _PER_REQUEST and len(threads) < len(answers):
+        raise ProofError(
+            f'"{executor}" must start a thread for each request, but {len(answers)} requests ran on {len(threads)}'
+        )
+    names = dict.fromkeys(a.thread for a in answers)
+    return Proof(
+        requests=len(answers),
+        executor=executor,
+        virtual=virtual,
+        distinct_threads=len(threads),
+        thread_names=tuple(names)[:_SHOWN_NAMES],
+    )
+
+
+def place_of(executor: str) -> Place:
+    """Whose threads the requests of `executor` run on."""
+    if is_virtual(executor):
+        return "plugged_virtual"
+    return "servers" if executor == BASELINE else "plugged_platform"
+
+
+def check_served(served: Served, executor: str) -> None:
+    """Every request of a window must have run where `executor` says, and a thread per request must have been started
+    for each that had not been sent before. Pure.
+
+    Raises:
+        ProofError: says how many did not.
+    """
+    begun = served.begun
+    wrong = begun - served.on(place_of(executor))
+    if wrong:
+        raise ProofError(
+            f'{wrong:,} of {begun:,} requests under load did not run on "{executor}": {_places(served)}',
+            {"wrong": wrong, "begun": begun},
+        )
+    started = served.threads_started
+    if executor in _PER_REQUEST and (started is None or started < begun - served.left_over):
+        raise ProofError(
+            f'"{executor}" must start a thread for each request, but {started or 0:,} were started for {begun:,} '
+            "requests under load",
+            {"threads_started": started or 0, "begun": begun},
+        )
+
+
+def _places(served: Served) -> str:
+    places = (
+        (served.servers, "the server's own threads"),
+        (served.plugged_virtual, "virtual threads of the plugged executor"),
+        (served.plugged_platform, "platform threads of the plugged executor"),
+        (served.elsewhere, "threads of unknown origin"),
+    )
+    return ", ".join(f"{count:,} on {where}" for count, where in places if count)

@@ -1,0 +1,1 @@
+"""Experiments without a server: the program `standalone`, one process per fork."""

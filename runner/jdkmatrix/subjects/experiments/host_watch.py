@@ -1,0 +1,136 @@
+"""What the host did while an experiment measured, and not while its program started, warmed up and wrote.
+
+The host is read again and again, and afterwards the program tells when it measured. So the readings that enclose that
+span are chosen when it is known: the last before its start, the first after its end. They are up to `EVERY_S` outside
+it, which a span of some seconds does not notice and a shorter one does.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.probes.cpu_balance import Used
+from jdkmatrix.probes.host import HostReading, pressure, read_host
+from jdkmatrix.probes.pace import Pace
+from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
+from jdkmatrix.records.experiments import MeasuredSpan
+from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.remote import RemoteStats
+
+# A reading takes about half a millisecond of the runner's CPU time.
+EVERY_S = 0.25
+_LOOK_AT_MOST_S = 1.0
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The host, and the CPU time that is ours, each since its process started; of the program 0 before it did."""
+
+    host: HostReading
+    program_cpu_ns: int
+    remote_cpu_ns: int
+    runner_cpu_ns: int
+
+    @property
+    def monotonic_ns(self) -> int:
+        return self.host.clocks.monotonic_ns
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """From one moment to another."""
+
+    before: Moment
+    after: Moment
+
+    @property
+    def duration_s(self) -> float:
+        return (self.after.monotonic_ns - self.before.monotonic_ns) / 1e9
+
+    def pressure(self, cpus: CpuSets, *, irq_time_accounting: bool | None) -> Pressure:
+        """On the CPUs of program and remote system; `irq_time_accounting` as host/irq_time.py found it."""
+        before, after = self.before, self.after
+        used = [
+            Used("sut", cpus.sut, (after.program_cpu_ns - before.program_cpu_ns) / 1e9),
+            Used("runner", tuple(sorted(os.sched_getaffinity(0))), (after.runner_cpu_ns - before.runner_cpu_ns) / 1e9),
+        ]
+        if cpus.remote:
+            used.append(Used("remote", cpus.remote, (after.remote_cpu_ns - before.remote_cpu_ns) / 1e9))
+        return pressure(before.host, after.host, used=used, irq_time_accounting=irq_time_accounting)
+
+    def of_remote(self, whole: RemoteStats) -> RemoteStats:
+        """The remote system's figures with the CPU time of this stretch; how late it was is still of `whole`."""
+        return whole.model_copy(
+            update={
+                "cpu_s": (self.after.remote_cpu_ns - self.before.remote_cpu_ns) / 1e9,
+                "since_monotonic_ns": self.before.monotonic_ns,
+                "now_monotonic_ns": self.after.monotonic_ns,
+            }
+        )
+
+
+def enclosing(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
+    """From the last moment before the span to the first after it. Pure.
+
+    `moments` are in order, the first before the program's start, the last after its end: from the first to the last
+    where it tells no span, or one that is not inside."""
+    whole = Stretch(moments[0], moments[-1])
+    if span is None:
+        return whole
+    before = [moment for moment in moments if moment.monotonic_ns <= span.start_monotonic_ns]
+    after = [moment for moment in moments if moment.monotonic_ns >= span.end_monotonic_ns]
+    return Stretch(before[-1], after[0]) if before and after else whole
+
+
+class HostWatch:
+    """Enter before the program is started, and exit when it has been waited for; `moments` are complete then.
+
+    While it runs, `follow` reads every `EVERY_S`. `remote_pid`: of the remote system, if any, which outlives it."""
+
+    def __init__(self, remote_pid: int | None) -> None:
+        self._remote_pid = remote_pid
+        self._moments: list[Moment] = []
+        self._children_ns = _children_cpu_ns()
+
+    @property
+    def moments(self) -> Sequence[Moment]:
+        return tuple(self._moments)
+
+    def follow(self, pid: int) -> Pace:
+        """Reads between enter and exit; stops by itself when the program ends."""
+        return Pace("host watch", lambda: self._read(cpu_time_ns(pid)), every_s=EVERY_S, look_at_most_s=_LOOK_AT_MOST_S)
+
+    def __enter__(self) -> Self:
+        self._read(0)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # A remote system that is gone is told of by who asks it for its figures.
+        with suppress(SutGoneError):
+            # The program's own clock has gone with it; what it used counts for whoever waited for it.
+            self._read(_children_cpu_ns() - self._children_ns)
+
+    def _read(self, program_cpu_ns: int) -> None:
+        self._moments.append(
+            Moment(
+                host=read_host(),
+                program_cpu_ns=program_cpu_ns,
+                remote_cpu_ns=0 if self._remote_pid is None else cpu_time_ns(self._remote_pid),
+                runner_cpu_ns=time.process_time_ns(),
+            )
+        )
+
+
+def _children_cpu_ns() -> int:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return round((children.ru_utime + children.ru_stime) * 1e9)

@@ -1,0 +1,208 @@
+"""Measure an experiment without a server: run its program once, on its CPUs and in its box."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from jdkmatrix.config.experiments import Experiment
+from jdkmatrix.config.tables import Limits
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.box import Box, boxed
+from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
+from jdkmatrix.fork.gates import Means, host_reasons, remote_reasons
+from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.host import launch
+from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.records.experiments import ExperimentResult
+from jdkmatrix.records.forks import ExperimentFork
+from jdkmatrix.records.loads import TaskLoad
+from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.subjects.experiments.command import arguments, longest_s
+from jdkmatrix.subjects.experiments.host_watch import HostWatch, Stretch, enclosing
+
+STDOUT_LOG = "standalone.out"
+STDERR_LOG = "standalone.err"
+_GRACE_S = 2.0
+_RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(ExperimentResult)
+
+
+class ProgramError(MatrixError):
+    """The program ended without a result."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """An experiment under a load. `command`: up to the program's own arguments; `rounds_per_us` is 0 where nothing is
+    burnt."""
+
+    load: TaskLoad
+    experiment: Experiment
+    command: tuple[str, ...]
+    rounds_per_us: float
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.experiment.model_dump(mode="json", exclude_none=True)
+
+    @property
+    def limits(self) -> Limits:
+        return self.experiment.limits or Limits()
+
+    def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> ProgramMeasurement:
+        return ProgramMeasurement(self, setup, draft, listener)
+
+
+@dataclass
+class ProgramMeasurement:
+    subject: Program
+    setup: ForkSetup
+    draft: ForkDraft
+    listener: Listener
+    host: Pressure | None = None
+    host_span_s: float | None = None
+    clock_speed_before: float | None = None
+    remote: RemoteStats | None = None
+    result: ExperimentResult | None = None
+
+    def run(self, remote: RemoteProcess | None) -> None:
+        """Raises: ProgramError: it gave no result."""
+        setup, cpus = self.setup, self.setup.parts.cpu_sets
+        self.draft.command = self._command(remote)
+        self.listener.step(f"running {self.subject.experiment.experiment}")
+        with boxed(self.subject.limits, setup.pinner.group("sut", cpus.sut)) as box:
+            self.draft.limits = box.enforced
+            if remote:
+                remote.stats(reset=True)
+            self.clock_speed_before = read_clock_speed(cpus.sut[-1])
+            watched = HostWatch(remote.pid if remote else None)
+            try:
+                status = self._watched(box, watched)
+            finally:
+                self.draft.outcomes = box.outcomes("the program", _lines(setup.log_dir / STDERR_LOG))
+            self.draft.clock_speed_after = read_clock_speed(cpus.sut[-1])
+            self.remote = remote.stats() if remote else None
+        try:
+            self.result = self._result(status)
+        finally:
+            span = self.result.measured_span if self.result else None
+            stretch = enclosing(watched.moments, span)
+            self.host = stretch.pressure(cpus, irq_time_accounting=setup.irq_time_accounting)
+            self.host_span_s = stretch.duration_s
+        self._judge(stretch, self.host)
+        self.listener.step(_words(self.result))
+
+    def judged(self) -> tuple[Status, tuple[Reason, ...]]:
+        """A limit that was hit is a finding; any other reason is a gate that was not passed."""
+        return (Status.INVALID if self.draft.reasons else Status.OK), ()
+
+    def record(self) -> ExperimentFork:
+        return ExperimentFork(
+            host=self.host,
+            host_span_s=self.host_span_s,
+            clock_speed_before=self.clock_speed_before,
+            remote=self.remote,
+            result=self.result,
+        )
+
+    @property
+    def _duration_s(self) -> float:
+        return self.setup.windows * self.setup.window_s
+
+    def _command(self, remote: RemoteProcess | None) -> tuple[str, ...]:
+        return (
+            *self.subject.command,
+            *arguments(
+                self.subject.experiment,
+                self.setup.planned.key,
+                self.subject.load,
+                rounds=self.setup.parts.burn_rounds,
+                rounds_per_us=self.subject.rounds_per_us,
+                duration_s=self._duration_s,
+                url=remote.url if remote else None,
+            ),
+        )
+
+    def _watched(self, box: Box, host: HostWatch) -> int:
+        started_ns = time.monotonic_ns()
+        with (
+            host,
+            self._process(box) as process,
+            box.watch(process.pid, process.kill, started_ns=started_ns),
+            host.follow(process.pid),
+        ):
+            return _wait(process, longest_s(self.subject.experiment, self._duration_s))
+
+    @contextmanager
+    def _process(self, box: Box) -> Iterator[subprocess.Popen[bytes]]:
+        log_dir = self.setup.log_dir
+        with (log_dir / STDOUT_LOG).open("wb") as out, (log_dir / STDERR_LOG).open("wb") as err:
+            process = launch.spawn(
+                self.draft.command,
+                cpus=self.setup.parts.cpu_sets.sut,
+                cgroups=box.cgroups,
+                open_files_max=box.open_files_max,
+                env=launch.clean_environment(),
+                stdout=out,
+                stderr=err,
+            )
+        try:
+            yield process
+        finally:
+            launch.terminate(process, grace_s=_GRACE_S)
+
+    def _result(self, status: int) -> ExperimentResult:
+        log_dir = self.setup.log_dir
+        if status != 0:
+            raise ProgramError(f"the program {launch.how_ended(status)}{launch.stderr_tail(log_dir / STDERR_LOG)}")
+        return parse_result((log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
+
+    def _judge(self, stretch: Stretch, host: Pressure) -> None:
+        cpus, thresholds = self.setup.parts.cpu_sets, self.setup.matrix.thresholds
+        means = Means(precision=self.setup.precision, sut_cpus=len(cpus.sut))
+        self.draft.reasons += host_reasons(host, thresholds, means)
+        if self.remote:
+            service_s = self.setup.planned.key.wait_us / 1e6
+            means = replace(means, service_s=service_s, remote_cpus=len(cpus.remote))
+            self.draft.reasons += remote_reasons(stretch.of_remote(self.remote), means, thresholds)
+
+
+def parse_result(output: str) -> ExperimentResult:
+    """The program's last line; a JVM may have had something to say before it.
+
+    Raises:
+        ProgramError: there is none, or it is not what it should be.
+    """
+    lines = output.strip().splitlines()
+    if not lines:
+        raise ProgramError("it printed no result")
+    try:
+        return _RESULT.validate_json(lines[-1])
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the line"
+        raise ProgramError(f"its last line is no result: {where}: {first['msg']}") from None
+
+
+def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
+    try:
+        return process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        raise ProgramError(f"the program had not ended after {timeout_s:.0f} s") from None
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+
+
+def _words(result: ExperimentResult) -> str:
+    return result.outcome if result.problem is None else f"{result.outcome}: {result.problem.message}"

@@ -1,0 +1,85 @@
+"""What the cells of a run are measured with, as far as they share it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jdkmatrix.config.executors import tuning_of
+from jdkmatrix.config.model import Matrix, Tuning
+from jdkmatrix.config.tables import RemoteAnswers
+from jdkmatrix.drivers.base import Driver
+from jdkmatrix.fork.fork_record import RemoteParts
+from jdkmatrix.fork.pinning import Pinner
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.jdks.jvm import read_flags
+from jdkmatrix.jdks.resolve import Available, Unavailable
+from jdkmatrix.provision.liberty import Liberty
+from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.records.loads import CellKey, CellLoad
+
+
+@dataclass(frozen=True)
+class Parts:
+    """`servers`: by name on axis `server`; `jdks`: of the selected cells and of driver and remote system; `loads`: of
+    the selected cells with a server, as far as they are known; `drivers`: of those cells, a text says why there is
+    none."""
+
+    workloads: Workloads
+    servers: Mapping[str, Liberty]
+    jdks: Mapping[str, Available | Unavailable]
+    loads: Mapping[CellKey, CellLoad]
+    drivers: Mapping[CellKey, Driver | str]
+
+    def jdk(self, name: str) -> Available:
+        """Raises: TypeError: it cannot be had, which somebody should have seen before."""
+        found = self.jdks[name]
+        if isinstance(found, Unavailable):
+            raise TypeError(f"{name} is not available")
+        return found
+
+    def java(self, jdk: str) -> Path:
+        return self.jdk(jdk).home / "bin" / "java"
+
+    def remote(self, matrix: Matrix, answers: RemoteAnswers | None) -> RemoteParts | None:
+        """It runs on the driver's JDK, whatever the cell's is."""
+        if answers is None:
+            return None
+        return RemoteParts(self.workloads.remote_jar, self.java(matrix.driver.jdk), answers)
+
+    def remote_jdk_inputs(self, matrix: Matrix, answers: RemoteAnswers | None) -> dict[str, Any] | None:
+        return None if answers is None else jdk_inputs(self.jdk(matrix.driver.jdk))
+
+
+class Flags:
+    """Asks each JVM for its flags once per set of options and CPUs."""
+
+    def __init__(self, pinner: Pinner) -> None:
+        self._pinner = pinner
+        self._known: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
+
+    def of(self, jdk: Available, cpus: CpuSets, options: tuple[str, ...]) -> dict[str, str]:
+        """Raises: MatrixError: it does not start with these options."""
+        asked = (jdk.entry.id, cpus.sut, options)
+        if asked not in self._known:
+            cgroup = self._pinner.group("sut", cpus.sut)
+            java = jdk.home / "bin" / "java"
+            self._known[asked] = read_flags(java, jdk.entry.vm, options, cpus=cpus.sut, cgroup=cgroup)
+        return self._known[asked]
+
+
+def tuning_for(matrix: Matrix, cell: CellKey) -> Tuning:
+    """What this cell's executor asks for; empty where it asks for nothing."""
+    name = tuning_of(cell.executor)
+    return matrix.tunings[name] if name else Tuning(description="none")
+
+
+def tuned(tuning: Tuning) -> tuple[str, ...]:
+    """As the JVM is told."""
+    return tuple(f"-D{name}={value}" for name, value in tuning.properties.items())
+
+
+def jdk_inputs(jdk: Available) -> dict[str, Any]:
+    return {"version": jdk.version, "version_output": jdk.version_output, "release": jdk.release}

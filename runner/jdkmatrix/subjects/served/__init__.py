@@ -1,0 +1,1 @@
+"""An application on a server: warm it, put it under load, measure windows."""

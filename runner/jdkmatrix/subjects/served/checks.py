@@ -1,0 +1,66 @@
+"""What is asked of a server after its windows: its books, and how long the work of a request takes."""
+
+from __future__ import annotations
+
+import time
+
+from pydantic import ValidationError
+
+from jdkmatrix.fork.faults import LostUpdateError
+from jdkmatrix.host.http import Connection, HttpError
+from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.probes.sampler import read_gauges
+from jdkmatrix.records.forks import Audit, BurnCheck
+from jdkmatrix.records.run import Calibration
+
+BURN_REPEATS = 50
+_QUIET_POLL_S = 0.25
+
+
+def audited(base_url: str, *, within_s: float) -> Audit:
+    """The books when nothing is in flight any more: what the driver gave up may still wait for the remote system.
+
+    Raises:
+        LostUpdateError: money was made or lost.
+        HttpError: the server does not come to rest, or does not say.
+    """
+    with Connection(base_url, timeout_s=within_s) as connection:
+        until = time.monotonic() + within_s
+        while (gauges := read_gauges(connection)) is None or gauges.in_flight:
+            if time.monotonic() > until:
+                raise HttpError(f"requests are still in flight {within_s:.0f} s after the load")
+            time.sleep(_QUIET_POLL_S)
+        answer = connection.get_json("/audit")
+    try:
+        audit = Audit.model_validate(answer)
+    except ValidationError as error:
+        raise HttpError(f"/audit: {error.error_count()} wrong fields: {error.errors()[0]['loc']}") from None
+    if not audit.conserved:
+        raise LostUpdateError(
+            f"money was not conserved: the accounts hold {audit.balance_sum_minor:,}, and {audit.expected_sum_minor:,} "
+            f"were paid in; {audit.contradictions:,} accounts contradict their own credits and debits"
+        )
+    return audit
+
+
+def burn_checked(
+    connection: Connection,
+    *,
+    rounds: int,
+    asked_us: int,
+    cpu: int,
+    calibration: Calibration | None,
+    clock_speed_before: float | None,
+) -> BurnCheck:
+    """The faster of two readings around it is the clock of that moment: what disturbs one makes it slower. `cpu`: one
+    of the server's."""
+    answer = connection.get_json(f"/burn?rounds={rounds}&repeats={BURN_REPEATS}")
+    after = read_clock_speed(cpu)
+    calibrated = calibration.clock_speed if calibration else None
+    now = max(clock_speed_before, after) if clock_speed_before and after else None
+    return BurnCheck(
+        rounds=rounds,
+        asked_us=asked_us,
+        best_us=float(answer["best_us"]),
+        expected_us=asked_us * calibrated / now if calibrated and now else None,
+    )

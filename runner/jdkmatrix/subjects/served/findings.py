@@ -1,0 +1,61 @@
+"""What a fork of a server has shown so far, and what that is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.fork.gates import burn_off, measured_status, too_few_valid
+from jdkmatrix.probes.memory import MemorySampler
+from jdkmatrix.probes.sampler import Sampler
+from jdkmatrix.records.forks import Audit, BurnCheck, Proof, ServedFork
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Capacity, Warmup, Window
+from jdkmatrix.stats.capacity import is_known
+from jdkmatrix.subjects.served.warmup import why_not_steady
+
+
+@dataclass
+class Findings:
+    driver_command: tuple[str, ...] = ()
+    first_response_s: float | None = None
+    proof: Proof | None = None
+    burn_check: BurnCheck | None = None
+    warmup: Warmup | None = None
+    windows: list[Window] = field(default_factory=list)
+    capacity: Capacity | None = None
+    sampler: Sampler | None = None
+    memory: MemorySampler | None = None
+    audit: Audit | None = None
+
+    def judged(self, rules: Matrix) -> tuple[Status, tuple[Reason, ...]]:
+        """Of a fork that went through to its end."""
+        status = measured_status(self.windows, self.warmup, rules.thresholds)
+        reasons: list[Reason] = []
+        if status is Status.NOT_STEADY:
+            why = why_not_steady(self.warmup, rules.warmup) if self.warmup else "no warm-up"
+            reasons.append(Reason(code="not-steady", message=why))
+        if status is Status.INVALID:
+            reasons.append(too_few_valid(self.windows))
+        off = burn_off(self.burn_check, rules.thresholds)
+        if off:
+            status = Status.INVALID
+            reasons.append(off)
+        if self.capacity and not is_known(self.capacity):
+            message = f"the search for the capacity came to no end: {self.capacity.outcome}"
+            reasons.append(Reason(code="no-capacity", message=message))
+        return status, tuple(reasons)
+
+    def record(self) -> ServedFork:
+        return ServedFork(
+            driver_command=self.driver_command,
+            first_response_s=self.first_response_s,
+            proof=self.proof,
+            burn_check=self.burn_check,
+            warmup=self.warmup,
+            windows=tuple(self.windows),
+            capacity=self.capacity,
+            samples=self.sampler.samples if self.sampler else (),
+            memory=self.memory.readings if self.memory else (),
+            audit=self.audit,
+        )

@@ -1,0 +1,175 @@
+"""Applications on a server, seen from a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from jdkmatrix.config.executors import base_of
+from jdkmatrix.config.model import AskedLoad, Matrix, Profile, Workload
+from jdkmatrix.config.request_mix import RequestMix
+from jdkmatrix.config.tables import RemoteAnswers
+from jdkmatrix.drivers.base import Driver
+from jdkmatrix.drivers.loadgen import LoadgenDriver
+from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.host.ports import local_ports
+from jdkmatrix.jdks.jvm import options_of
+from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.loads.cell_loads import basis_of
+from jdkmatrix.records.loads import CapacityLoad, CellKey, RampedLoad, StepsLoad
+from jdkmatrix.records.run import Calibration
+from jdkmatrix.servers.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.servers.liberty_layout import sources
+from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, tuned, tuning_for
+from jdkmatrix.subjects.served.measurement import Served
+
+_NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
+# Of one search: the floor, eight halvings and three repeats were usual.
+_SEARCH_STEPS = 12
+_START_AND_STOP_S = 10.0
+
+
+class ServedApplications:
+    def remote(self, matrix: Matrix, cell: CellKey) -> RemoteAnswers | None:
+        return matrix.workloads[cell.workload].remote
+
+    def driver_cpus(self, matrix: Matrix) -> int:
+        return matrix.driver.cpus
+
+    def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
+        """Its way to the steady state is taken as a quarter of the cap (20 s of 90 were usual on two CPUs, for
+        mp-ping), and the gate as then looking at half of its longest tail more."""
+        rules = matrix.warmup
+        warmup_s = rules.max_s / 4 + rules.tail_s_max / 2 + rules.settle_s
+        return _START_AND_STOP_S + warmup_s + _measured_s(matrix.loads[cell.load], profile)
+
+    def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
+        load = matrix.loads[cell.load]
+        if isinstance(load, StepsLoad):
+            further = f", and up to {load.further_max} more until the server is saturated" if load.further_max else ""
+            return f"up to {len(load.rates_rps)} steps of {load.step_s:g} s{further}"
+        if isinstance(load, RampedLoad):
+            return f"a ramp of {load.duration_s:g} s"
+        windows = f"{profile.windows} windows of {profile.window_s:g} s"
+        return f"{windows} and a search" if isinstance(load, CapacityLoad) else windows
+
+    def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
+        features = matrix.workloads[cell.workload].features
+        if features not in matrix.servers[cell.server].feature_sets:
+            return f"{cell.server} has no {features}, which {cell.workload} needs"
+        driver = parts.drivers.get(cell)
+        if driver is None:
+            basis = basis_of(matrix, cell) or cell
+            return f"{cell.load} is a share of what {basis.cell_id} can do, and no fork of that could be used"
+        connections, ports = parts.loads[cell].connections, local_ports()
+        if connections > ports:
+            return f"{connections:,} connections to one port: this host has {ports:,} (net.ipv4.ip_local_port_range)"
+        return driver if isinstance(driver, str) else None
+
+    def assemble(
+        self,
+        matrix: Matrix,
+        parts: Parts,
+        cell: CellKey,
+        cpus: CpuSets,
+        calibration: Calibration | None,
+        flags: Flags,
+    ) -> CellParts:
+        jdk, driver, workload = parts.jdk(cell.jdk), parts.drivers[cell], matrix.workloads[cell.workload]
+        if isinstance(driver, str):
+            raise TypeError(f"{cell.cell_id} cannot be measured and should not be here")
+        tuning = tuning_for(matrix, cell)
+        options = (*_options(matrix, workload, jdk), *tuned(tuning))
+        rounds_per_us = calibration.rounds_per_us if calibration else 0.0
+        return CellParts(
+            subject=Served(
+                load=parts.loads[cell],
+                driver=driver,
+                instance=Instance(
+                    liberty=parts.servers[cell.server],
+                    workloads=parts.workloads,
+                    application=workload.application,
+                    java=parts.java(cell.jdk),
+                    vm=jdk.entry.vm,
+                    feature_set=workload.features,
+                    executor=base_of(cell.executor),
+                    jvm_options=options,
+                    rounds_per_us=rounds_per_us,
+                    properties=_properties(workload),
+                ),
+                workload=workload,
+                mix=_mix(matrix, workload, cell),
+                calibration=calibration,
+            ),
+            cpu_sets=cpus,
+            burn_rounds=round(cell.burn_us * rounds_per_us),
+            jvm_flags=flags.of(jdk, cpus, options),
+            kernel=tuning.kernel,
+            remote=parts.remote(matrix, workload.remote),
+            inputs=_inputs(matrix, parts, cell, driver, options),
+        )
+
+
+def _measured_s(load: AskedLoad, profile: Profile) -> float:
+    if isinstance(load, StepsLoad):
+        return load.step_s * len(load.rates_rps)
+    if isinstance(load, RampedLoad):
+        return load.duration_s
+    search_s = _SEARCH_STEPS * load.step_s if isinstance(load, CapacityLoad) else 0.0
+    return profile.windows * profile.window_s + search_s
+
+
+def _properties(workload: Workload) -> dict[str, str]:
+    """What the application is told, beside the address of the remote system."""
+    accounts = {BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {}
+    return accounts | ({REMOTE_CLIENT: workload.client} if workload.client else {})
+
+
+def _options(matrix: Matrix, workload: Workload, jdk: Available) -> tuple[str, ...]:
+    options = options_of(workload.jvm or matrix.jvm, jdk.entry.vm)
+    watched = workload.memory_every_s is not None and jdk.entry.vm == "hotspot"
+    return (*options, _NATIVE_MEMORY_TRACKING) if watched else options
+
+
+def _mix(matrix: Matrix, workload: Workload, cell: CellKey) -> RequestMix | None:
+    if workload.mix is None:
+        return None
+    root = application_of(workload.application).root_of(workload.front)
+    return matrix.mixes[workload.mix].below(root, f"burn_us={cell.burn_us}" if cell.burn_us else "")
+
+
+def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, driver: Driver, options: Sequence[str]) -> dict[str, Any]:
+    workload, server = matrix.workloads[cell.workload], parts.servers[cell.server]
+    return {
+        "load": parts.loads[cell].model_dump(),
+        "warmup": matrix.warmup.model_dump(),
+        # How often a fork may be repeated decides none of them.
+        "measure": matrix.measure.model_dump(exclude={"repeats_max"}),
+        "driver": driver.facts.model_dump(),
+        "workload": workload.model_dump(),
+        "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
+        "artefacts": parts.workloads.digests(_artefacts(matrix, parts, cell)),
+        "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
+        "jdk": jdk_inputs(parts.jdk(cell.jdk)),
+        "remote_jdk": parts.remote_jdk_inputs(matrix, workload.remote),
+        "jvm_options": list(options),
+        "kernel": dict(tuning_for(matrix, cell).kernel),
+    }
+
+
+def _artefacts(matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
+    """Those of ours that this cell runs, and no other."""
+    workload, workloads = matrix.workloads[cell.workload], parts.workloads
+    yield from sources(
+        workloads,
+        application=application_of(workload.application),
+        feature_set=workload.features,
+        executor=base_of(cell.executor),
+    )
+    if isinstance(parts.drivers[cell], LoadgenDriver):
+        yield workloads.loadgen_jar
+    if workload.remote:
+        yield workloads.remote_jar

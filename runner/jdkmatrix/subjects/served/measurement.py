@@ -1,0 +1,298 @@
+"""Measure an application on a server: start it, prove its executor, warm it, measure its windows, stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from jdkmatrix.config.executors import base_of
+from jdkmatrix.config.model import Workload
+from jdkmatrix.config.request_mix import RequestMix
+from jdkmatrix.config.tables import Limits
+from jdkmatrix.drivers.base import Driver, Target
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.affinity import allow_jit
+from jdkmatrix.fork.box import boxed
+from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
+from jdkmatrix.fork.gates import Means, ended_overloaded
+from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
+from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
+from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.probes.memory import MemorySampler
+from jdkmatrix.probes.sampler import Sampler
+from jdkmatrix.probes.thread_dump import dump_threads
+from jdkmatrix.records.forks import ServedFork
+from jdkmatrix.records.loads import CapacityLoad, CellKey, CellLoad, RampedLoad
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.run import Calibration
+from jdkmatrix.servers.applications import REMOTE_URL, application_of
+from jdkmatrix.servers.blocking import block_at_most
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.servers.process import HungError, Launch, ServerProcess
+from jdkmatrix.servers.proof import prove_executor
+from jdkmatrix.subjects.served.checks import BURN_REPEATS, audited, burn_checked
+from jdkmatrix.subjects.served.findings import Findings
+from jdkmatrix.subjects.served.observe import Bench
+from jdkmatrix.subjects.served.phases import measure_phases
+from jdkmatrix.subjects.served.warming import settle, warm
+from jdkmatrix.subjects.served.warmup import Gate, ahead_s
+from jdkmatrix.subjects.served.windows import Windows
+
+_QUIET_AFTER_S = 60.0
+_QUIET_IN_BOX_S = 10.0
+
+
+@dataclass(frozen=True)
+class Served:
+    """An application on a server, under a load. `calibration`: behind the work of a request; None where nothing burns;
+    `mix`: paths below the server's host and port."""
+
+    load: CellLoad
+    driver: Driver
+    instance: Instance
+    workload: Workload
+    mix: RequestMix | None
+    calibration: Calibration | None
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.workload.model_dump(mode="json", exclude_none=True)
+
+    @property
+    def limits(self) -> Limits:
+        return self.workload.limits or Limits()
+
+    def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> ServedMeasurement:
+        return ServedMeasurement(self, setup, draft, listener)
+
+
+@dataclass
+class ServedMeasurement:
+    subject: Served
+    setup: ForkSetup
+    draft: ForkDraft
+    listener: Listener
+    found: Findings = field(default_factory=Findings)
+
+    def run(self, remote: RemoteProcess | None) -> None:
+        instance, parts = self.subject.instance, self.setup.parts.remote
+        if remote and parts:
+            remote.delay_at_most(self.setup.matrix.remote.warmup_delay_us_max)
+            url = f"{remote.url}?{parts.answers.query(self._key.wait_us)}"
+            instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
+        try:
+            self._serve(instance.lay_out(self.setup.scratch, self.setup.log_dir), remote)
+        except FloodError:
+            shorten_logs(self.setup.log_dir)
+            raise
+
+    def judged(self) -> tuple[Status, tuple[Reason, ...]]:
+        return self.found.judged(self.setup.matrix)
+
+    def record(self) -> ServedFork:
+        return self.found.record()
+
+    @property
+    def _key(self) -> CellKey:
+        return self.setup.planned.key
+
+    @property
+    def _service_s(self) -> float:
+        return self._key.wait_us / 1e6
+
+    @property
+    def _jit_cpus(self) -> tuple[int, ...]:
+        """Where the compiler may run until the server is warm."""
+        cpus = self.setup.parts.cpu_sets
+        extra = cpus.driver if self.setup.matrix.warmup.jit_on_driver_cpus else ()
+        return tuple(sorted({*cpus.sut, *extra}))
+
+    def _serve(self, launch: Launch, remote: RemoteProcess | None) -> None:
+        setup = self.setup
+        self.draft.command = tuple(launch.command)
+        rules = setup.matrix.server
+        with boxed(self.subject.limits, setup.pinner.group("sut", self._jit_cpus)) as box:
+            self.draft.limits = box.enforced
+            with (
+                ServerProcess(
+                    launch,
+                    cpus=setup.parts.cpu_sets.sut,
+                    cgroups=box.cgroups,
+                    open_files_max=box.open_files_max,
+                    rules=rules,
+                ) as server,
+                Watchdog(setup.log_dir, rules, server.kill) as watchdog,
+            ):
+                try:
+                    with box.watch(server.pid, server.kill, started_ns=server.started_ns):
+                        self._load(launch, server, remote)
+                except MatrixError as error:
+                    # What followed from the end of the server is not the reason; nor is its end, if we ended it.
+                    watchdog.check()
+                    server.check_alive()
+                    if not isinstance(error, HungError | NoAnswerError):
+                        raise
+                    self.listener.step("the server hangs: asking for its threads")
+                    threads = dump_threads(server.pid, self.subject.instance.java, setup.log_dir)
+                    server.kill()
+                    raise HungError(f"the server hangs: {error}; {threads}") from None
+                finally:
+                    self.draft.outcomes = box.outcomes("the server", _log_lines(launch))
+                self.listener.step("stopping the server")
+
+    def _load(self, launch: Launch, server: ServerProcess, remote: RemoteProcess | None) -> None:
+        setup, found, key = self.setup, self.found, self._key
+        rules, cpus = setup.matrix, setup.parts.cpu_sets
+        self.listener.step("starting the server")
+        with ExitStack() as stack:
+            # The driver starts while the server does; each needs seconds for it.
+            session = stack.enter_context(self.subject.driver.open(self._target(launch)))
+            found.first_response_s = server.wait_ready(lambda pid: allow_jit(pid, self._jit_cpus))
+            session.wait_ready()
+            # The slowest question is that for the fastest of some burns.
+            timeout_s = rules.server.answer_timeout_s + BURN_REPEATS * key.burn_us / 1e6
+            connection = stack.enter_context(Connection(launch.base_url, timeout_s=timeout_s))
+            sampler = stack.enter_context(
+                Sampler(server.pid, launch.base_url, started_ns=server.started_ns, every_s=rules.measure.sample_s)
+            )
+            found.sampler = sampler
+            found.proof = prove_executor(connection, base_of(key.executor), requests=rules.measure.proof_requests)
+            may_end = self.subject.workload.limits is not None
+            bench = Bench(
+                server,
+                session,
+                sampler,
+                connection,
+                cpus,
+                rules.server.answer_timeout_s,
+                setup.irq_time_accounting,
+                remote,
+                may_end,
+            )
+            try:
+                self._warm(bench, connection, server, remote)
+                with self._memory(launch, server):
+                    self._measure_phases(bench)
+                self.draft.clock_speed_after = read_clock_speed(cpus.sut[-1])
+                if may_end and not server.is_alive:
+                    return  # its outcome says why
+                overloaded = ended_overloaded(
+                    self.subject.load, found.windows, rules.thresholds, service_s=self._service_s
+                )
+                if not overloaded:
+                    # Each window begins with a question; a server that hangs in the last one is found by this one.
+                    connection.get("/gauges")
+                    self._check_burn(connection)
+            finally:
+                found.driver_command = tuple(session.command)
+        if self.subject.workload.application == "banking":
+            self._audit(launch, may_be_late=may_end or overloaded, within_s=_QUIET_IN_BOX_S if may_end else None)
+
+    def _warm(self, bench: Bench, connection: Connection, server: ServerProcess, remote: RemoteProcess | None) -> None:
+        setup = self.setup
+        limit_path = application_of(self.subject.workload.application).limit_path
+        if limit_path:
+            block_at_most(connection, limit_path, setup.matrix.warmup.block_ms_max)
+        ahead = ahead_s(self.subject.load, windows=setup.windows, window_s=setup.window_s)
+        self.found.warmup = warm(
+            bench,
+            self._key,
+            self.subject.load,
+            Gate(setup.matrix.warmup, ahead, setup.precision),
+            jit_cpus=self._jit_cpus,
+            before_load=lambda: self._uncut_delays(remote),
+            listener=self.listener,
+        )
+        sut = setup.parts.cpu_sets.sut
+        setup.pinner.confine(server.pid, sut)
+        if set(self._jit_cpus) != set(sut):
+            settling = settle(bench, self.subject.load, setup.matrix.warmup, self.listener)
+            self.found.warmup = self.found.warmup.model_copy(update={"settling": settling})
+        if remote:
+            remote.delay_at_most(None)
+        if limit_path:
+            block_at_most(connection, limit_path, None)
+
+    def _uncut_delays(self, remote: RemoteProcess | None) -> None:
+        """A ramp measures, too, how the server's pool comes by the threads that long delays need; every other load is
+        of a server that has them."""
+        if remote and not isinstance(self.subject.load, RampedLoad):
+            remote.delay_at_most(None)
+
+    def _measure_phases(self, bench: Bench) -> None:
+        setup, load, cpus = self.setup, self.subject.load, self.setup.parts.cpu_sets
+        means = Means(
+            service_s=self._service_s,
+            heap_growth=self.subject.workload.memory_every_s is not None,
+            remote_cpus=len(cpus.remote),
+            sut_cpus=len(cpus.sut),
+            precision=setup.precision,
+            p99_max_us=load.p99_max_us if isinstance(load, CapacityLoad) else None,
+        )
+        windows = Windows(
+            bench, base_of(self._key.executor), setup.matrix.thresholds, setup.log_prefix, self.listener, means
+        )
+        self.found.capacity = measure_phases(
+            load, windows, count=setup.windows, window_s=setup.window_s, done=self.found.windows
+        )
+
+    @contextmanager
+    def _memory(self, launch: Launch, server: ServerProcess) -> Iterator[None]:
+        every_s = self.subject.workload.memory_every_s
+        if every_s is None:
+            yield
+            return
+        instance = self.subject.instance
+        with MemorySampler(
+            server.pid, launch.base_url, instance.java, instance.vm, started_ns=server.started_ns, every_s=every_s
+        ) as sampler:
+            self.found.memory = sampler
+            yield
+
+    def _check_burn(self, connection: Connection) -> None:
+        """A request of a new kind: before the windows it would spoil them (Bench.observe says how)."""
+        rounds = self.setup.parts.burn_rounds
+        if rounds:
+            self.found.burn_check = burn_checked(
+                connection,
+                rounds=rounds,
+                asked_us=self._key.burn_us,
+                cpu=self.setup.parts.cpu_sets.sut[-1],
+                calibration=self.subject.calibration,
+                clock_speed_before=self.draft.clock_speed_after,
+            )
+
+    def _audit(self, launch: Launch, *, may_be_late: bool, within_s: float | None) -> None:
+        self.listener.step("checking the books")
+        try:
+            self.found.audit = audited(launch.base_url, within_s=within_s or _QUIET_AFTER_S)
+        except HttpError as error:
+            if not may_be_late:
+                raise
+            # A server that has burst its box, or drowns in its backlog, may have requests that nobody serves any more.
+            self.draft.reasons.append(Reason(code="not-audited", message=f"the books could not be checked: {error}"))
+
+    def _target(self, launch: Launch) -> Target:
+        setup, key = self.setup, self._key
+        burn = f"?burn_us={key.burn_us}" if key.burn_us else ""
+        cpus = setup.parts.cpu_sets.driver
+        return Target(
+            url=f"{launch.base_url}{launch.ready_path}{burn}",
+            cpus=cpus,
+            log_dir=setup.log_dir,
+            timeout_s=self.subject.workload.timeout_s or setup.matrix.driver.timeout_s,
+            cgroup=setup.pinner.group("driver", cpus),
+            requests=self.subject.mix,
+        )
+
+
+def _log_lines(launch: Launch) -> Iterator[str]:
+    for path in (launch.console_log, launch.messages_log):
+        try:
+            with path.open(encoding="utf-8", errors="replace") as lines:
+                yield from lines
+        except OSError:
+            continue  # the server ended before it wrote one

@@ -1,0 +1,156 @@
+"""Put one phase of load on the server and look at it from all sides."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+
+from jdkmatrix.drivers.base import DriverSession
+from jdkmatrix.fork.affinity import astray
+from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.host.http import Connection, NoAnswerError
+from jdkmatrix.probes.cpu_balance import Used
+from jdkmatrix.probes.host import pressure, read_host
+from jdkmatrix.probes.process import Glance, Reading, SutGoneError, glance, read_threads
+from jdkmatrix.probes.sampler import Sampler, read_gauges
+from jdkmatrix.probes.served import left_over_after, served_between
+from jdkmatrix.probes.usage import usage
+from jdkmatrix.records.loads import Load, LoadResult, SaturateLoad
+from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.records.served import Served
+from jdkmatrix.records.windows import SutUsage
+from jdkmatrix.servers.process import ServerProcess
+
+_QUIET_POLL_S = 0.25
+
+
+@dataclass(frozen=True)
+class Observed:
+    """`t_s`: when the load began, since the server's start."""
+
+    t_s: float
+    load: LoadResult
+    sut: SutUsage
+    host: Pressure
+    remote: RemoteStats | None
+    served: Served | None
+
+
+@dataclass
+class LeftOver:
+    """Requests that were sent in phases that are over, and may begin only in a later one."""
+
+    requests: int = 0
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
+    something to record, since it runs in a box that it may burst. `answer_timeout_s`: in which a server without load
+    answers. `irq_time_accounting`: as host/irq_time.py found it."""
+
+    server: ServerProcess
+    session: DriverSession
+    sampler: Sampler
+    connection: Connection
+    cpu_sets: CpuSets
+    answer_timeout_s: float
+    irq_time_accounting: bool | None
+    remote: RemoteProcess | None = None
+    may_end: bool = False
+    left_over: LeftOver = field(default_factory=LeftOver)
+
+    def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
+        """Run one phase, with readings around it.
+
+        Warm-up and measured windows go through this same code, so that the server meets the same requests in both. One
+        request of a kind that it has not met since its code was compiled (the first with a query, say) is enough for
+        the JVM to throw the compiled code of the whole path away, and the window then measures the interpreter.
+
+        Threads are read one by one, which takes a quarter of a second for six thousand: before the clocks at the start,
+        and after them at the end.
+        """
+        pid = self.server.pid
+        self.connection.get("/gauges?reset=peak")
+        gauges_before = read_gauges(self.connection)
+        threads_before = read_threads(pid)
+        if self.remote:
+            self.remote.stats(reset=True)
+        own_before_s = time.process_time()
+        host_before, before = read_host(), glance(pid)
+        result = self.session.run(load, duration_s, label=label)
+        after, host_after = self._glance_after(), read_host()
+        own_cpu_s = time.process_time() - own_before_s
+        threads_after = read_threads(pid)
+        remote = self.remote.stats() if self.remote else None
+        t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
+        samples = self.sampler.since(t_s)
+        self._work_off(backlog_s(result))
+        gauges_after = read_gauges(self.connection)
+        sut = usage(
+            Reading(before, threads_before),
+            Reading(after, threads_after),
+            gauges_before=gauges_before,
+            gauges_after=gauges_after,
+            samples=samples,
+            answers=result.answers,
+            cpus=len(self.cpu_sets.sut),
+            astray_threads=len(astray(pid, self.cpu_sets.sut)),
+        )
+        used = [
+            Used("sut", self.cpu_sets.sut, sut.cpu_s),
+            Used("driver", self.cpu_sets.driver, result.driver_cpu_s),
+            Used("runner", tuple(sorted(os.sched_getaffinity(0))), own_cpu_s),
+        ]
+        if remote:
+            used.append(Used("remote", self.cpu_sets.remote, remote.cpu_s))
+        host = pressure(host_before, host_after, used=used, irq_time_accounting=self.irq_time_accounting)
+        served = served_between(gauges_before, gauges_after, result, left_over=self.left_over.requests)
+        self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
+        return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote, served=served)
+
+    def _work_off(self, backlog_s: float | None) -> None:
+        """Wait until the server has done what the driver has given up: it answers nothing else before, and the next
+        phase would wait behind it.
+
+        Raises:
+            NoAnswerError: that takes longer than expected.
+        """
+        if backlog_s is None:
+            return
+        within_s = backlog_s + self.answer_timeout_s
+        until = time.monotonic() + within_s
+        while self.server.is_alive and (left_s := until - time.monotonic()) > 0:
+            with Connection(self.server.base_url, timeout_s=left_s) as connection:
+                gauges = read_gauges(connection)
+            if gauges is not None and gauges.in_flight == 0:
+                return
+            time.sleep(_QUIET_POLL_S)
+        if self.server.is_alive and not self.may_end:
+            raise NoAnswerError(f"requests of the load are still in flight {within_s:.0f} s after it")
+
+    def _glance_after(self) -> Glance:
+        """The server at the end of a phase; the last that was seen of it where it may have ended in between."""
+        try:
+            return glance(self.server.pid)
+        except SutGoneError:
+            last = self.sampler.last_glance
+            if not self.may_end or last is None:
+                raise
+            return last
+
+
+def backlog_s(result: LoadResult) -> float | None:
+    """How long a server needs for what a closed loop has sent and given up, at the rate at which it answered. Pure.
+
+    The driver waits a second for the last answers. Behind a hundred pinned requests there may be a minute's more work.
+    None: nothing was given up. 0: nothing is known, since no request was answered. Open loops that overload a server
+    go on at once: that is what they are for.
+    """
+    given_up = result.lower_bounds or 0
+    if given_up == 0 or not isinstance(result.load, SaturateLoad):
+        return None
+    return given_up / result.throughput_rps if result.completed else 0.0

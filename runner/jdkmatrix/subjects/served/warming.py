@@ -1,0 +1,96 @@
+"""Warm a server: first at a moderate rate, then under the load that will be measured, until its gate opens; then let it
+settle where the JIT compiler has lost the driver's CPUs again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from jdkmatrix.config.model import WarmupRules
+from jdkmatrix.fork.fork_record import Listener
+from jdkmatrix.records.loads import CellKey, CellLoad, Load, RateLoad
+from jdkmatrix.records.windows import Warmup, WarmupWindow
+from jdkmatrix.subjects.served.observe import Bench, Observed
+from jdkmatrix.subjects.served.warmup import (
+    Gate,
+    duration_s,
+    is_moderate_over,
+    is_over,
+    is_settled,
+    is_steady,
+    next_rate_rps,
+    series_steadiness,
+    time_to_steady,
+)
+
+
+def warm(
+    bench: Bench,
+    key: CellKey,
+    target: CellLoad,
+    gate: Gate,
+    *,
+    jit_cpus: tuple[int, ...],
+    before_load: Callable[[], None],
+    listener: Listener,
+) -> Warmup:
+    """`jit_cpus`: where the compiler runs meanwhile, for the record. `before_load` is called once, between the moderate
+    rate and the load that will be measured.
+
+    Raises:
+        MatrixError: as DriverSession.run, or the server gives no answer.
+    """
+    rules = gate.rules
+    windows: list[WarmupWindow] = []
+    while not is_steady(windows, gate) and not is_over(windows, rules):
+        load: Load = target.in_windows
+        moderate_over = is_moderate_over(windows, rules, open_loop=isinstance(load, RateLoad))
+        stage: Literal["moderate", "load"] = "load" if moderate_over else "moderate"
+        if stage == "load" and not any(window.stage == "load" for window in windows):
+            before_load()
+        if stage == "moderate":
+            rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
+            load = bench.session.nearest(RateLoad(rate_rps=rate_rps, connections=target.connections))
+        seen = bench.observe(load, rules.window_s, label=f"warmup-{len(windows) + 1}")
+        windows.append(_window(stage, load, seen))
+        last = windows[-1]
+        listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
+    return Warmup(
+        windows=tuple(windows),
+        steady=is_steady(windows, gate),
+        series=series_steadiness(windows, gate),
+        time_to_steady_s=time_to_steady(windows, gate),
+        jit_cpus=jit_cpus,
+        duration_s=duration_s(windows, rules),
+    )
+
+
+def settle(bench: Bench, target: CellLoad, rules: WarmupRules, listener: Listener) -> tuple[WarmupWindow, ...]:
+    """Windows under the load that will be measured, to be thrown away, until the JIT is calm where it runs now.
+
+    Raises:
+        MatrixError: as `warm`.
+    """
+    windows: list[WarmupWindow] = []
+    while len(windows) < rules.settle_windows_max and not is_settled(windows, rules):
+        load = target.in_windows
+        seen = bench.observe(load, rules.settle_s, label=f"warmup-settling-{len(windows) + 1}")
+        windows.append(_window("settling", load, seen))
+        last = windows[-1]
+        listener.step(f"settling: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
+    return tuple(windows)
+
+
+def _window(stage: Literal["moderate", "load", "settling"], load: Load, seen: Observed) -> WarmupWindow:
+    latency = seen.load.corrected or seen.load.uncorrected
+    return WarmupWindow(
+        stage=stage,
+        t_s=seen.t_s + seen.load.duration_s,
+        rate_rps=load.rate_rps if isinstance(load, RateLoad) else seen.load.throughput_rps,
+        completed=seen.load.completed,
+        # Windows without an answer are expensive ones: a server that cold cannot do with a higher rate.
+        cpu_us_per_request=seen.sut.cpu_us_per_request or seen.sut.cpu_s * 1e6,
+        jit_share=seen.sut.jit_share,
+        p99_us=latency.percentiles_us["99"] if latency else None,
+        duration_s=seen.load.duration_s,
+    )

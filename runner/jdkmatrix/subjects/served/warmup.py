@@ -1,0 +1,208 @@
+"""When is a server warm? Pure.
+
+The gate looks at what the measurement will be: CPU time per request and latency under the measured load. It is open
+when neither gets better any more (stats/steady.py) and the JIT compiler has calmed down. Seconds alone say nothing: on
+one CPU, a server that is loaded flat out from the start starves its compiler and stays slow for minutes.
+
+How little CPU per request may still fall depends on what comes next: the profile promises to know ratios to some
+precision, and while it measures, the drift may use up a part of that (`drift_of_precision_max`). p99 is promised to
+nobody, and scatters too much to be held to such a bound: it must not fall by a trend.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+from jdkmatrix.config.model import WarmupRules
+from jdkmatrix.records.loads import CellLoad, RampedLoad, StepsLoad
+from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
+from jdkmatrix.stats.steady import DriftRules, SteadyRules, steadiness, time_to_steady_s
+
+Figure = Literal["cpu_us_per_request", "p99_us"]
+_NAMES: dict[Figure, str] = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}
+_OF_RAMP_S = 10.0
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a server is warm for: `ahead_s` of measurement by a profile that promises `precision`, a share."""
+
+    rules: WarmupRules
+    ahead_s: float
+    precision: float
+
+    @property
+    def fall_max(self) -> float:
+        """What CPU per request may fall by over its steady rest, a share."""
+        return self.rules.drift_of_precision_max * self.precision
+
+    def steady_rules(self, figure: Figure) -> SteadyRules:
+        """The steady rest is at least as long as the measurement, within `tail_s_min` and `tail_s_max`."""
+        rules = self.rules
+        shortest, longest, asked = (
+            max(rules.tail_windows, math.ceil(length_s / rules.window_s))
+            for length_s in (rules.tail_s_min, rules.tail_s_max, self.ahead_s)
+        )
+        drift = DriftRules(self.fall_max, longest) if figure == "cpu_us_per_request" else None
+        return SteadyRules(min(longest, max(shortest, asked)), rules.trend_alpha, rules.change_max, drift)
+
+
+def ahead_s(load: CellLoad, *, windows: int, window_s: float) -> float:
+    """How long is measured next, at one level: all windows, the first step, the beginning of a ramp."""
+    if isinstance(load, StepsLoad):
+        return load.step_s
+    if isinstance(load, RampedLoad):
+        return min(_OF_RAMP_S, load.duration_s)
+    return windows * window_s
+
+
+def load_statistics() -> None:
+    """Import what the gate computes with: a second of CPU, to be spent before there is a server to disturb."""
+    for module in ("scipy.stats", "scipy.optimize"):
+        importlib.import_module(module)
+
+
+def next_rate_rps(windows: Sequence[WarmupWindow], rules: WarmupRules, *, cpus: int, burn_us: int) -> float:
+    """The rate that keeps `utilisation` of the CPUs busy, at what a request cost in the last window, the compiler left
+    out: counted with the requests it would keep the rate low, and would in turn get little to compile.
+
+    A cold server answers slowly; the rate follows it up as it warms, at most twofold from one window to the next,
+    since one cheap window may be luck.
+    """
+    cost_us = _without_jit_us(windows[-1], rules) if windows else rules.first_request_us + burn_us
+    rate_rps = rules.utilisation * cpus * 1e6 / max(cost_us, 1.0)
+    return min(rate_rps, 2 * windows[-1].rate_rps) if windows else rate_rps
+
+
+def _without_jit_us(window: WarmupWindow, rules: WarmupRules) -> float:
+    if window.completed == 0:
+        return window.cpu_us_per_request
+    jit_us = window.jit_share * _length_s(window, rules) * 1e6 / window.completed
+    return max(window.cpu_us_per_request - jit_us, 0.1 * window.cpu_us_per_request)
+
+
+def is_moderate_over(windows: Sequence[WarmupWindow], rules: WarmupRules, *, open_loop: bool) -> bool:
+    """Has the first stage lasted long enough?
+
+    A closed loop waits for a server that is still slow. An open loop does not: a rate that a cold server cannot do
+    floods it, and its compiler starves. So the first stage then goes on until the compiler is calm, or half of the
+    whole time is over.
+    """
+    lasted_s = duration_s(windows, rules)
+    if lasted_s < rules.moderate_s:
+        return False
+    if not open_loop or lasted_s >= rules.max_s / 2 or any(window.stage == "load" for window in windows):
+        return True
+    last = windows[-rules.tail_windows :]
+    return len(last) == rules.tail_windows and fmean(window.jit_share for window in last) <= rules.jit_share_max
+
+
+def series_steadiness(windows: Sequence[WarmupWindow], gate: Gate) -> tuple[SeriesSteadiness, ...]:
+    """What the windows under the measured load say: CPU time per request, then latency. A window without any answer
+    counts with its own length as latency, which is the least that its requests took."""
+    loaded = _loaded(windows)
+    figures: dict[Figure, list[float]] = {
+        "cpu_us_per_request": [window.cpu_us_per_request for window in loaded],
+        "p99_us": [
+            _length_s(window, gate.rules) * 1e6 if window.p99_us is None else window.p99_us for window in loaded
+        ],
+    }
+    return tuple(_series(name, values, gate) for name, values in figures.items())
+
+
+def _series(figure: Figure, values: Sequence[float], gate: Gate) -> SeriesSteadiness:
+    found = steadiness(values, gate.steady_rules(figure))
+    series = SeriesSteadiness(
+        figure=figure,
+        finding=found.finding.value,
+        warm=found.warm,
+        from_window=found.from_window,
+        level=found.level,
+        change=found.change,
+        trend_p=found.trend_p,
+    )
+    if found.drift is None:
+        return series
+    tail_s = found.drift.windows * gate.rules.window_s
+    ahead_s = min(gate.ahead_s, tail_s)
+    per_s_log = math.log1p(found.drift.per_window) / gate.rules.window_s
+    return series.model_copy(
+        update={
+            "drift_per_s": math.expm1(per_s_log),
+            "tail_s": tail_s,
+            "drift_tail_least": found.drift.least,
+            "fall_max": gate.fall_max,
+            "ahead_s": ahead_s,
+            "drift_ahead": math.expm1(per_s_log * ahead_s),
+        }
+    )
+
+
+def is_steady(windows: Sequence[WarmupWindow], gate: Gate) -> bool:
+    """Does waiting bring nothing more, under the measured load and with little compilation in the last windows?"""
+    return _is_calm(windows, gate.rules) and all(series.warm for series in series_steadiness(windows, gate))
+
+
+def is_settled(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
+    """Is the compiler calm in the last of the windows after the gate?"""
+    return bool(windows) and windows[-1].jit_share <= rules.jit_share_max
+
+
+def why_not_steady(warmup: Warmup, rules: WarmupRules) -> str:
+    """What kept the gate shut until the cap."""
+    found = [
+        f"{_NAMES[series.figure]}: {series.finding}{_drift(series)}" for series in warmup.series if not series.warm
+    ]
+    if not _is_calm(warmup.windows, rules):
+        found.append("the JIT compiler was at work")
+    return f"not steady after {warmup.duration_s:.0f} s of warm-up: {'; '.join(found)}"
+
+
+def _drift(series: SeriesSteadiness) -> str:
+    """In words, where it is bounded."""
+    if series.drift_per_s is None or series.drift_tail_least is None or series.fall_max is None:
+        return ""
+    return (
+        f" ({series.drift_per_s:+.2%} a second in the last {series.tail_s:g} s, in all of which it may fall by "
+        f"{series.fall_max:.2%}: {series.drift_tail_least:+.1%} at worst; {series.drift_ahead:+.1%} over the "
+        f"{series.ahead_s:g} s that come next)"
+    )
+
+
+def time_to_steady(windows: Sequence[WarmupWindow], gate: Gate) -> float | None:
+    """Seconds from the start of the process until 95 % of the steady performance, by CPU time per request under the
+    measured load; None where the steady state was not seen."""
+    loaded = _loaded(windows)
+    return time_to_steady_s(
+        [window.t_s for window in loaded],
+        [window.cpu_us_per_request for window in loaded],
+        rules=gate.steady_rules("cpu_us_per_request"),
+    )
+
+
+def _is_calm(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
+    last = _loaded(windows)[-rules.tail_windows :]
+    return bool(last) and fmean(window.jit_share for window in last) <= rules.jit_share_max
+
+
+def _loaded(windows: Sequence[WarmupWindow]) -> list[WarmupWindow]:
+    return [window for window in windows if window.stage == "load"]
+
+
+def is_over(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
+    """Has the whole warm-up reached its cap?"""
+    return duration_s(windows, rules) >= rules.max_s
+
+
+def duration_s(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float:
+    """From the start of the first window to the end of the last."""
+    return windows[-1].t_s - windows[0].t_s + _length_s(windows[0], rules) if windows else 0.0
+
+
+def _length_s(window: WarmupWindow, rules: WarmupRules) -> float:
+    return rules.window_s if window.duration_s is None else window.duration_s

@@ -1,0 +1,90 @@
+"""Measure one window, and judge whether it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jdkmatrix.config.model import Thresholds
+from jdkmatrix.fork.fork_record import Listener
+from jdkmatrix.fork.gates import USUAL, Means, window_reasons, window_shortfalls
+from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.records.loads import Load, LoadResult, RateLoad
+from jdkmatrix.records.windows import Window
+from jdkmatrix.servers.proof import check_served
+from jdkmatrix.subjects.served.observe import Bench
+
+
+@dataclass(frozen=True)
+class Windows:
+    """What all windows of a fork have in common. `executor`: without a tuning; `log_prefix`: from the cell file to the
+    folder of the fork's logs; `means`: of all windows."""
+
+    bench: Bench
+    executor: str
+    thresholds: Thresholds
+    log_prefix: str
+    listener: Listener
+    means: Means = USUAL
+
+    def nearest(self, load: RateLoad) -> RateLoad:
+        """As the driver's session has it."""
+        return self.bench.session.nearest(load)
+
+    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+        """`label` names its files, `title` stands before its figures.
+
+        Raises:
+            ProofError: requests ran on other threads than the executor's.
+            MatrixError: as Bench.observe.
+        """
+        clock_speed = read_clock_speed(self.bench.cpu_sets.sut[-1])
+        seen = self.bench.observe(load, duration_s, label=label)
+        if seen.served:
+            check_served(seen.served, self.executor)
+        window = Window(
+            index=index,
+            t_s=seen.t_s,
+            load=_with_log_path(seen.load, self.log_prefix),
+            sut=seen.sut,
+            host=seen.host,
+            remote=seen.remote,
+            served=seen.served,
+            reasons=window_reasons(
+                seen.load,
+                seen.sut,
+                seen.host,
+                self.thresholds,
+                remote=seen.remote,
+                served=seen.served,
+                means=self.means,
+            ),
+            shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
+            clock_speed=clock_speed,
+        )
+        self.listener.step(f"{title}: {_figures(window)}{_verdict(window)}")
+        return window
+
+
+def rate_words(per_s: float) -> str:
+    """A rate in a line of text: whole, and below 100 with three digits."""
+    return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.3g}"
+
+
+def _figures(window: Window) -> str:
+    latency = window.load.corrected or window.load.uncorrected
+    p99 = f", p99 {latency.percentiles_us['99'] / 1000:.2f} ms" if latency else ""
+    return f"{rate_words(window.load.succeeded_rps)} req/s, {window.cpu_us_per_answer:.1f} µs CPU/request{p99}"
+
+
+def _verdict(window: Window) -> str:
+    """What spoilt it, and what the server did not do, by their codes; empty where there is neither."""
+    found = []
+    if window.reasons:
+        found.append(f"invalid: {', '.join(reason.code for reason in window.reasons)}")
+    if window.shortfalls:
+        found.append(f"fell short: {', '.join(reason.code for reason in window.shortfalls)}")
+    return f" ({'; '.join(found)})" if found else ""
+
+
+def _with_log_path(load: LoadResult, log_prefix: str) -> LoadResult:
+    return load.model_copy(update={"hlog": f"{log_prefix}/{load.hlog}"}) if load.hlog else load

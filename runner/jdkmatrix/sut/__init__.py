@@ -1,1 +1,0 @@
-"""The system under test: start it, prove what it runs, stop it."""

@@ -1,0 +1,1 @@
+"""Doubles and builders that several tests share."""

@@ -1,0 +1,114 @@
+"""A campaign of experiments whose program never runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Profile
+from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
+from jdkmatrix.fork.pinning import AffinityPinner
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.experiments import PinningResult
+from jdkmatrix.records.forks import Fork, Pinning
+from jdkmatrix.records.loads import NO_SERVER, CellKey
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.run import campaign as module
+from jdkmatrix.run.campaign import Campaign
+from jdkmatrix.run.plan import make_plan
+from jdkmatrix.store.runs import RunStore
+from jdkmatrix.subjects.experiments.measurement import Program
+from tests.support.builders import pressure
+from tests.support.pinning_results import RESULT
+from tests.support.records import experiment_fork
+from tests.support.run_facts import host_facts
+
+MATRIX = load_matrix(Path(__file__).parents[3] / "matrix.toml")
+
+
+CELLS = tuple(
+    CellKey(workload=f"pinning-{held}", server=NO_SERVER, jdk=jdk, executor="virtual", cpus=2, burn_us=0,
+            load="count-100")
+    for held in ("synchronized", "lock") for jdk in ("temurin-21.0.8", "temurin-25")
+)  # fmt: skip
+
+
+CPUS = CpuSets(sut=(0, 1), driver=(), overlapped=False, shares_cores=False)
+
+
+PINNER = AffinityPinner("made up")
+
+
+def result(throughput_per_s: float, **changes: Any) -> PinningResult:
+    seen = {**RESULT["seen"], "throughput_per_s": throughput_per_s}
+    return PinningResult.model_validate({**RESULT, "seen": seen, **changes})
+
+
+def fork(number: int, found: PinningResult | None, status: Status = Status.OK, *codes: str) -> Fork:
+    return experiment_fork(
+        fork=number, position=1, sequence=number, status=status,
+        reasons=tuple(Reason(code=code, message=f"it was {code}") for code in codes), started_at="a", ended_at="b",
+        command=("java",), host=pressure(), result=found, logs={},
+        pinning=Pinning(sut_cpus=CPUS.sut, driver_cpus=(), method="sched_setaffinity", overlapped=False),
+    )  # fmt: skip
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.finished: list[str] = []
+
+    def step(self, text: str) -> None: ...
+
+    def forks_ahead(self, forks: int) -> None: ...
+
+    def fork_started(self, planned: object) -> None: ...
+
+    def fork_finished(self, fork: Any, cell: Any) -> None:
+        self.finished.append(f"{cell.key.cell_id}#{fork.fork}")
+
+    def decided(self, text: str) -> None: ...
+
+    def notice(self, text: str) -> None: ...
+
+
+def campaign(store: RunStore, *, block_ms: int = 50, **protocol: Any) -> Campaign:
+    profile = Profile.model_validate({"description": "", "windows": 2, "window_s": 3, "select": {}, **protocol})
+    parts = {
+        key: CellParts(
+            subject=Program(MATRIX.task_loads[key.load], MATRIX.experiments[key.workload], ("java",), 0.0),
+            cpu_sets=CPUS, burn_rounds=0, jvm_flags={}, kernel={}, remote=None, inputs={"block_ms": block_ms},
+        )
+        for key in CELLS
+    }  # fmt: skip
+    return Campaign(
+        matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
+        parts=parts, host=host_facts(), pinner=PINNER, store=store,
+    )  # fmt: skip
+
+
+def measure(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
+    return campaign.measure(campaign.open(heard.notice), heard)
+
+
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> list[ForkSetup]:
+    run: list[ForkSetup] = []
+
+    def one(setup: ForkSetup, listener: Listener) -> Fork:
+        run.append(setup)
+        return fork(setup.planned.fork, result(100.0 * setup.planned.fork)).model_copy(
+            update={"sequence": setup.planned.sequence}
+        )
+
+    monkeypatch.setattr(module, "measure_fork", one)
+    return run
+
+
+def read(store: RunStore, key: CellKey) -> CellRecord:
+    found = store.read_cell(key)
+    assert found is not None
+    return found

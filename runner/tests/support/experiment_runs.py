@@ -1,0 +1,256 @@
+"""Runs of experiments without a server for tests of the report.
+
+What the program printed is real (data/standalone: one small result each, on two CPUs of a busy machine); forks, host
+and run around it are made up and say so, and a second fork repeats the first with its leading figure a little off.
+Nothing here is a finding.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from jdkmatrix.config.experiments import ExperimentName
+from jdkmatrix.records.cells import CellRecord, Identity
+from jdkmatrix.records.experiments import ExperimentResult
+from jdkmatrix.records.forks import Fork, Pinning
+from jdkmatrix.records.limits import Enforcement
+from jdkmatrix.records.loads import NO_SERVER, CellKey, CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
+from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.remote import RemoteFaults, RemoteStats
+from jdkmatrix.records.run import Calibration, NotTestable
+from jdkmatrix.report.experiments.cells import KINDS
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.records import altered, experiment_fork, run_record
+from tests.support.run_facts import host_facts, jdk_records
+
+SAMPLES = Path(__file__).parents[1] / "data" / "standalone"
+JDKS = {"21": "temurin-21.0.8", "25": "temurin-25"}
+_RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(ExperimentResult)
+
+PINNING = {"experiment": "pinning", "block_ms": 50, "warmup_s": 1.0, "jvm": None, "limits": None}
+BURN = {"experiment": "burn", "warmup_s": 1.0, "drain_s": 10.0, "jvm": None, "limits": None}
+SPAWN = {"experiment": "spawn", "task": "sleep", "sleep_s": 30.0, "timeout_s": 120.0, "jvm": None, "limits": None}
+FANOUT = {
+    "experiment": "fanout",
+    "remote": {"size_bytes": 1024},
+    "timeout_s": 60.0,
+    "jvm": None,
+    "limits": None,
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One result of each JDK as a cell. `file`: below data/standalone, without the JDK."""
+
+    file: str
+    workload: str
+    executor: str
+    load: TaskLoad
+    parameters: Mapping[str, Any]
+    burn_us: int = 0
+    files: Mapping[str, str] = field(default_factory=dict)  # of a JDK that has another one
+
+    def key(self, jdk: str) -> CellKey:
+        names = {"in-flight": "tasks", "task-rate": "rate", "count": "count"}
+        number = next(value for name, value in self.load.model_dump().items() if name != "kind")
+        return CellKey(
+            workload=self.workload,
+            server=NO_SERVER,
+            jdk=JDKS[jdk],
+            executor=self.executor,
+            cpus=2,
+            burn_us=self.burn_us,
+            load=f"{names[self.load.kind]}-{number:g}",
+        )
+
+    def result(self, jdk: str) -> ExperimentResult:
+        return read_sample(f"{self.files.get(jdk, self.file)}-{jdk}")
+
+
+def read_sample(name: str) -> ExperimentResult:
+    return _RESULT.validate_json((SAMPLES / f"{name}.json").read_bytes())
+
+
+def _pinning(inside: str) -> Sample:
+    name = f"pinning-{inside}"
+    return Sample(name, name, "virtual", CountLoad(count=100), {**PINNING, "inside": inside})
+
+
+_FLIGHT, _RATE = InFlightLoad(tasks=8), TaskRateLoad(rate_per_s=5000)
+_WATCHED, _UNWATCHED = {**BURN, "parks": True}, {**BURN, "parks": False}
+_ONE_MIB, _SMALL = {**SPAWN, "stack_kib": 1024}, {**SPAWN, "stack_kib": 256, "limits": {"threads_max": 500}}
+_PRINT = {**SPAWN, "task": "print", "sleep_s": None}
+_FEW_FILES = {**FANOUT, "limits": {"open_files_max": 64}}
+_MANY = CountLoad(count=10_000)
+
+BY_KIND: dict[ExperimentName, tuple[Sample, ...]] = {
+    "burn": (
+        Sample("burn-virtual-flight-on", "burn", "virtual", _FLIGHT, _WATCHED, 500),
+        Sample("burn-fixed-2-flight-on", "burn", "fixed-2", _FLIGHT, _WATCHED, 500),
+        Sample("burn-cached-flight-on", "burn", "cached", _FLIGHT, _WATCHED, 500),
+        Sample("burn-virtual-rate5000-on", "burn", "virtual", _RATE, _WATCHED, 50),
+        Sample("burn-virtual-rate5000-off", "burn-unwatched", "virtual", _RATE, _UNWATCHED, 50),
+    ),
+    "spawn": (
+        Sample("spawn-platform-1000-1m", "spawn-sleep-1m", "platform", CountLoad(count=1000), _ONE_MIB),
+        Sample("spawn-platform-10000-1m", "spawn-sleep-1m", "platform", _MANY, _ONE_MIB),
+        Sample("spawn-virtual-10000", "spawn-sleep-1m", "virtual", _MANY, _ONE_MIB),
+        Sample("spawn-virtual-100000", "spawn-sleep-1m", "virtual", CountLoad(count=100_000), _ONE_MIB),
+        Sample("spawn-platform-pids", "spawn-sleep-boxed", "platform", CountLoad(count=2000), _SMALL),
+        Sample("spawn-platform-print", "spawn-print", "platform", _MANY, _PRINT),
+        Sample("spawn-virtual-print", "spawn-print", "virtual", _MANY, _PRINT),
+    ),
+    "pinning": tuple(map(_pinning, ("synchronized", "lock", "object-wait", "class-init", "native"))),
+    "fanout": (
+        Sample("fanout-platform", "fanout", "platform", CountLoad(count=20), FANOUT),
+        Sample("fanout-fixed-5", "fanout", "fixed-5", CountLoad(count=20), FANOUT),
+        Sample("fanout-virtual", "fanout", "virtual", CountLoad(count=20), FANOUT),
+        Sample("fanout-virtual-semaphore-5", "fanout", "virtual-semaphore-5", CountLoad(count=20), FANOUT),
+        Sample(
+            "fanout-structured-preview", "fanout", "structured", CountLoad(count=20), FANOUT,
+            files={"21": "fanout-structured"},
+        ),
+        Sample("fanout-virtual-nofiles", "fanout-few-files", "virtual", CountLoad(count=200), _FEW_FILES),
+    ),
+}  # fmt: skip
+_LEADING = {"burn": "throughput_per_s", "spawn": "started_s", "pinning": "throughput_per_s", "fanout": "wall_s"}
+
+
+def experiments_run(
+    directory: Path,
+    kinds: tuple[ExperimentName, ...] = KINDS,
+    *,
+    forks: int = 2,
+    accidents: bool = False,
+    run_id: str = "20250101-120000-synthetic-alone",
+) -> LoadedRun:
+    """`accidents`: the first three cells are one that failed, one with an invalid fork, and one that has not run."""
+    samples = [(sample, jdk) for kind in kinds for jdk in JDKS for sample in BY_KIND[kind]]
+    records = [_record(directory, sample, jdk, at, forks) for at, (sample, jdk) in enumerate(samples)]
+    keys = tuple(record.key for record in records)
+    if accidents:
+        records = _with_accidents(records)
+    run = run_record(
+        run_id=run_id,
+        tool_version="0.1.0",
+        git_commit="0123456789abcdef0123456789abcdef01234567",
+        git_dirty=False,
+        profile="synthetic",
+        selection={},
+        seed=7,
+        started_at="2025-01-01T12:00:00Z",
+        ended_at="2025-01-01T12:09:00Z",
+        status="complete",
+        command=("matrix", "run", "--profile", "synthetic"),
+        matrix={"experiments": {s.workload: dict(s.parameters) for kind in kinds for s in BY_KIND[kind]}},
+        host=host_facts(),
+        servers=(),
+        drivers=(),
+        jdks=jdk_records(tuple(JDKS.values())),
+        calibrations=tuple(
+            Calibration(jdk=jdk, rounds_per_us=41.2, repeats=5, spread=0.012, cpu=0) for jdk in JDKS.values()
+        ),
+        cells=keys,
+        not_testable=(
+            NotTestable(key=keys[0].model_copy(update={"jdk": "semeru-25"}), reason="semeru-25 is not available here"),
+        ),
+        order=tuple(f"{key.cell_id}#{fork}" for fork in range(1, forks + 1) for key in keys),
+        notes=("SYNTHETIC: forks, host and run were made up around results of a test.",),
+    )
+    return LoadedRun(run=run, cells=tuple(records), problems=(), directory=directory)
+
+
+def _record(directory: Path, sample: Sample, jdk: str, at: int, forks: int) -> CellRecord:
+    key = sample.key(jdk)
+    return CellRecord(
+        key=key,
+        load=sample.load,
+        identity=Identity(digest=f"{at:064x}", inputs={"jdk": key.jdk, "cpus": key.cpus}),
+        parameters=dict(sample.parameters),
+        burn_rounds=key.burn_us * 41,
+        jvm_flags={"UseG1GC": "true"},
+        forks=tuple(_fork(directory, sample, key, jdk, number, at) for number in range(1, forks + 1)),
+    )
+
+
+def _fork(directory: Path, sample: Sample, key: CellKey, jdk: str, number: int, at: int) -> Fork:
+    log = directory / "logs" / key.cell_id / f"fork-{number}" / "standalone.err"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("SYNTHETIC line\n")
+    fanout = sample.parameters["experiment"] == "fanout"
+    boxed = sample.parameters["limits"] is not None
+    return experiment_fork(
+        fork=number,
+        position=1,
+        sequence=10 * number + at,
+        status=Status.OK,
+        reasons=(),
+        started_at=f"2025-01-01T12:{number:02d}:00Z",
+        ended_at=f"2025-01-01T12:{number:02d}:08Z",
+        command=("/jdks/SYNTHETIC/bin/java", "-jar", "standalone.jar", sample.workload, "--it's", "a test"),
+        remote_command=("/jdks/SYNTHETIC/bin/java", "-jar", "remote.jar") if fanout else (),
+        pinning=Pinning(
+            sut_cpus=(0, 1),
+            driver_cpus=(),
+            remote_cpus=(2,) if fanout else (),
+            method="cgroup cpuset",
+            overlapped=False,
+            compromises=(),
+        ),
+        host=Pressure(steal_share=0.001, foreign_cpu_share=0.02, psi_cpu_some_share=None),
+        clock_speed_before=225.0,
+        clock_speed_after=225.9,
+        remote=_remote() if fanout else None,
+        result=_varied(sample.result(jdk), number),
+        limits=(Enforcement(limit="threads", maximum=500, by="cgroup v2"),) if boxed and not fanout else (),
+        logs={"standalone.err": f"../logs/{key.cell_id}/fork-{number}/standalone.err"},
+    )
+
+
+def _varied(result: ExperimentResult, number: int) -> ExperimentResult:
+    """Every fork after the first has its leading figure 1 % lower than the one before."""
+    if result.seen is None or number == 1:
+        return result
+    name = _LEADING[result.experiment]
+    document = result.model_dump(mode="json")
+    document["seen"][name] *= 0.99 ** (number - 1)
+    return _RESULT.validate_json(json.dumps(document))
+
+
+def _remote() -> RemoteStats:
+    return RemoteStats(
+        answered=20,
+        in_flight=0,
+        in_flight_peak=20,
+        abandoned=0,
+        refused=0,
+        faults=RemoteFaults(status_500=0, close=0, never=0),
+        cpu_s=0.2,
+        since_monotonic_ns=1,
+        now_monotonic_ns=2,
+        lateness=None,
+        loop_lateness=None,
+    )
+
+
+def _with_accidents(records: list[CellRecord]) -> list[CellRecord]:
+    failed = Reason(code="measurement", message="the program had not ended after 90 s")
+    busy = Reason(code="steal", message="the hypervisor took 7 % of the CPU time", figures={"steal_share": 0.07})
+    first = [
+        altered(fork, {"status": Status.FAILED, "reasons": (failed,), "result": None, "host": None})
+        for fork in records[0].forks
+    ]
+    second = [records[1].forks[0].model_copy(update={"status": Status.INVALID, "reasons": (busy,)})]
+    return [
+        records[0].model_copy(update={"forks": tuple(first)}),
+        records[1].model_copy(update={"forks": (*second, *records[1].forks[1:])}),
+        *records[3:],
+    ]

@@ -1,0 +1,131 @@
+"""SYNTHETIC runs in which servers fall short and forks are lost: what became of each fork is put into made-up ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import Errors
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Window
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.records import altered, run_record
+from tests.support.run_facts import host_facts
+from tests.support.served_runs import latency
+
+MISSED = Reason(code="rate-missed", message="6,000 of 8,000 requests that were due were answered")
+ERRORS = Reason(code="errors", message="40 failed requests, 10 answers other than 2xx")
+SILENT = Reason(code="no-answers", message="no request was answered")
+STEAL = Reason(code="steal", message="the hypervisor took 9 % of the CPU time away")
+HUNG = Reason(code="server-hangs", message="the server hangs: no answer within 10 s")
+NO_DRIVER = Reason(code="driver", message="loadgen ended with status 1")
+
+Change = Callable[[Fork], Fork]
+
+
+def run_of(cells: Sequence[CellRecord], **changes: Any) -> LoadedRun:
+    """A complete run of just these cells."""
+    values: dict[str, Any] = {
+        "run_id": "synthetic",
+        "tool_version": "0",
+        "git_commit": None,
+        "git_dirty": None,
+        "profile": "synthetic",
+        "selection": {},
+        "seed": 1,
+        "started_at": "2025-01-01T12:00:00Z",
+        "ended_at": "2025-01-01T13:00:00Z",
+        "status": "complete",
+        "command": ("matrix", "run"),
+        "matrix": {},
+        "host": host_facts(),
+        "servers": (),
+        "drivers": (),
+        "jdks": (),
+        "calibrations": (),
+        "cells": tuple(cell.key for cell in cells),
+        "not_testable": (),
+        "order": tuple(f"{cell.key.cell_id}#{fork.fork}" for cell in cells for fork in cell.forks),
+        **changes,
+    }
+    return LoadedRun(run=run_record(**values), cells=tuple(cells), problems=(), directory=Path())
+
+
+def windows_of(fork: Fork, change: Callable[[Window], Window]) -> Fork:
+    return altered(fork, {"windows": tuple(map(change, fork.served.windows))})
+
+
+def missed(fork: Fork) -> Fork:
+    """Three quarters of the rate are answered; the rest stand in the histogram with the time that they had waited."""
+
+    def change(window: Window) -> Window:
+        due = window.load.due or window.load.completed
+        completed = due * 3 // 4
+        load = window.load.model_copy(
+            update={
+                "completed": completed,
+                "unsent": due - completed,
+                "lower_bounds": due - completed,
+                "throughput_rps": completed / window.load.duration_s,
+                "corrected": latency(400_000.0, 1.0, due) if window.load.corrected else None,
+            }
+        )
+        return window.model_copy(update={"load": load, "shortfalls": (MISSED,)})
+
+    return windows_of(fork, change)
+
+
+def failing(fork: Fork) -> Fork:
+    """40 requests of each window time out, and 10 are refused with another status than 2xx."""
+
+    def change(window: Window) -> Window:
+        changes = {"errors": Errors(timeout=40), "non_2xx": 10, "lower_bounds": 40}
+        return window.model_copy(update={"load": window.load.model_copy(update=changes), "shortfalls": (ERRORS,)})
+
+    return windows_of(fork, change)
+
+
+def silent(fork: Fork) -> Fork:
+    """Nothing is answered."""
+
+    def change(window: Window) -> Window:
+        changes = {"completed": 0, "throughput_rps": 0.0, "corrected": None, "uncorrected": None}
+        sut = window.sut.model_copy(update={"cpu_us_per_request": 0.0})
+        load = window.load.model_copy(update=changes)
+        return window.model_copy(update={"load": load, "sut": sut, "shortfalls": (SILENT,)})
+
+    return windows_of(fork, change)
+
+
+def spoilt(fork: Fork) -> Fork:
+    """The host took every window away."""
+    stolen = windows_of(fork, lambda window: window.model_copy(update={"reasons": (STEAL,)}))
+    return stolen.model_copy(update={"status": Status.INVALID, "reasons": (STEAL,)})
+
+
+def failed(reason: Reason) -> Change:
+    """The fork came to nothing."""
+    nothing = {"status": Status.FAILED, "reasons": (reason,), "windows": (), "samples": (), "warmup": None}
+    return lambda fork: altered(fork, nothing)
+
+
+hung, without_driver = failed(HUNG), failed(NO_DRIVER)
+
+
+def with_outcomes(loaded: LoadedRun, changes: Mapping[str, Mapping[int, Change]]) -> LoadedRun:
+    """`changes`: by executor and by the number of the fork."""
+
+    def changed(cell: CellRecord) -> CellRecord:
+        here = changes.get(cell.key.executor, {})
+        forks = tuple(here[fork.fork](fork) if fork.fork in here else fork for fork in cell.forks)
+        return cell.model_copy(update={"forks": forks})
+
+    return replace(loaded, cells=tuple(changed(cell) for cell in loaded.cells))
+
+
+def all_of(change: Change, forks: int = 5) -> dict[int, Change]:
+    return dict.fromkeys(range(1, forks + 1), change)

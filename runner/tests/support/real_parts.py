@@ -1,0 +1,108 @@
+"""What a real fork is measured with: a real server, driver and JDKs, on a project with short windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.fork.fork_record import CellParts, ForkSetup
+from jdkmatrix.fork.pinning import AffinityPinner
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.host.cpusets import CpuSets, assign
+from jdkmatrix.host.topology import read_topology
+from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.loads.cell_loads import cell_loads
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.loads import CellKey
+from jdkmatrix.run.prepare import set_up_parts
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.subjects.served.measurement import Served
+
+ROUNDS_PER_US = 500.0
+
+
+class Silent:
+    def step(self, text: str) -> None:
+        pass
+
+
+def parts_of(project: Project, jdks: Iterable[str]) -> Parts:
+    cells = [key(jdk, "liberty") for jdk in jdks]
+    return set_up_parts(project, load_matrix(project.matrix), cells, window_s=3, capacities_rps={}, say=print)
+
+
+def key(jdk: str, executor: str, **changes: object) -> CellKey:
+    values = {"workload": "mp-ping", "jdk": jdk, "executor": executor, "cpus": 1, "burn_us": 0, "load": "saturate-10"}
+    return CellKey.model_validate({**values, **changes})
+
+
+def setup_of(
+    project: Project, parts: Parts, cell: CellKey, folder: Path, *, feature_set: str = "restfulWS-3.1"
+) -> ForkSetup:
+    matrix = load_matrix(project.matrix)
+    jdk = parts.jdks[cell.jdk]
+    assert isinstance(jdk, Available), jdk
+    driver = next(iter(parts.drivers.values()))
+    assert not isinstance(driver, str), driver
+    log_dir = folder / "logs"
+    log_dir.mkdir(parents=True)
+    return ForkSetup(
+        planned=PlannedFork(cell, fork=1, position=1, sequence=1),
+        parts=CellParts(
+            subject=Served(
+                load=cell_loads(matrix, [cell], {})[cell],
+                driver=driver,
+                instance=Instance(
+                    liberty=parts.servers[cell.server],
+                    workloads=parts.workloads,
+                    application="mp-ping",
+                    java=jdk.home / "bin" / "java",
+                    vm=jdk.entry.vm,
+                    feature_set=feature_set,
+                    executor=cell.executor,
+                    jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC"),
+                    rounds_per_us=ROUNDS_PER_US,
+                    properties={},
+                ),
+                workload=matrix.workloads["mp-ping"],
+                mix=None,
+                calibration=None,
+            ),
+            cpu_sets=cpu_sets(),
+            burn_rounds=round(cell.burn_us * ROUNDS_PER_US),
+            jvm_flags={},
+            kernel={},
+            remote=None,
+            inputs={},
+        ),
+        matrix=matrix,
+        windows=1,
+        window_s=1.0,
+        precision=0.05,
+        irq_time_accounting=None,
+        pinner=AffinityPinner("not tried in this test"),
+        scratch=folder / "scratch",
+        log_dir=log_dir,
+        log_prefix="../logs",
+    )
+
+
+def cpu_sets() -> CpuSets:
+    """All CPUs for the server and one of them for the driver: what is tested here does not depend on it, and a server
+    starts faster on two."""
+    topology = read_topology()
+    return assign(topology, sut_cpus=len(topology.cpus), driver_cpus=1, overlap=True)
+
+
+def subject_of(setup: ForkSetup) -> Served:
+    assert isinstance(setup.parts.subject, Served)
+    return setup.parts.subject
+
+
+def with_subject(setup: ForkSetup, **changes: Any) -> ForkSetup:
+    """The same fork, of a server that serves otherwise or is loaded otherwise."""
+    return replace(setup, parts=replace(setup.parts, subject=replace(subject_of(setup), **changes)))

@@ -1,0 +1,51 @@
+"""Records from flat values: what belongs inside a fork goes there by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jdkmatrix.records.forks import ExperimentFork, Fork, ServedFork
+from jdkmatrix.records.run import RunRecord, Session
+
+_OF_SESSION = ("tool_version", "git_commit", "git_dirty", "command", "started_at", "host")
+
+
+def served_fork(**values: Any) -> Fork:
+    return _fork(ServedFork, values)
+
+
+def experiment_fork(**values: Any) -> Fork:
+    return _fork(ExperimentFork, values)
+
+
+def altered(fork: Fork, changes: Mapping[str, Any]) -> Fork:
+    """A copy, as `model_copy` makes it."""
+    inside = {name: value for name, value in changes.items() if name in type(fork.measured).model_fields}
+    envelope = {name: value for name, value in changes.items() if name not in inside}
+    assert envelope.keys() <= Fork.model_fields.keys()
+    return fork.model_copy(update={**envelope, "measured": fork.measured.model_copy(update=inside)})
+
+
+def run_record(**values: Any) -> RunRecord:
+    """Measured in one session, which has what is told of it."""
+    told = {name: values.pop(name) for name in _OF_SESSION}
+    session = Session(
+        number=1, ended_at=values["ended_at"], status=values["status"], boot_id=None, pinning=None, **told
+    )
+    return RunRecord(**{"promised_precision": None, "provenance": None, "sessions": (session,), **values})
+
+
+def _fork(kind: type[ServedFork] | type[ExperimentFork], values: Mapping[str, Any]) -> Fork:
+    inside = {name: value for name, value in values.items() if name in kind.model_fields}
+    envelope = {name: value for name, value in values.items() if name not in inside}
+    return Fork(**envelope, measured=kind(**inside))
+
+
+def altered_run(run: RunRecord, changes: Mapping[str, Any]) -> RunRecord:
+    """A copy; what is told of a session is changed in all of them."""
+    told = {name: value for name, value in changes.items() if name in _OF_SESSION}
+    of_run = {name: value for name, value in changes.items() if name not in told}
+    assert of_run.keys() <= RunRecord.model_fields.keys()
+    sessions = of_run.pop("sessions", run.sessions)
+    return run.model_copy(update={**of_run, "sessions": tuple(session.model_copy(update=told) for session in sessions)})

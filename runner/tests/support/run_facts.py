@@ -1,0 +1,135 @@
+"""SYNTHETIC host and JDKs of the made-up runs in `report_fixtures`; they say so in every name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
+from jdkmatrix.records.run import CpuFacts, HostFacts, JdkRecord, KnownBug, ScenarioRecord
+
+
+def jdk_records(ids: Sequence[str]) -> tuple[JdkRecord, ...]:
+    got = tuple(
+        JdkRecord(
+            id=jdk,
+            vendor="Eclipse Adoptium (synthetic)",
+            vm="hotspot",
+            catalogue_version=jdk.split("-")[-1],
+            selected=True,
+            available=True,
+            source="registry",
+            reason=None,
+            notice="the newest build was taken; the recorded one is gone" if index == 1 else None,
+            version="25.0.4.1+1-LTS" if "25" in jdk else "21.0.8+9-LTS",
+            version_output='openjdk version "0" SYNTHETIC\nOpenJDK 64-Bit Server VM (made up)',
+            release={"IMPLEMENTOR": "SYNTHETIC", "JAVA_VERSION": "0"},
+            known_bugs=(KnownBug(id="JDK-8369227", summary="a virtual thread can stay parked for ever"),)
+            if index == 1
+            else (),
+        )
+        for index, jdk in enumerate(ids)
+    )
+    missing = JdkRecord(
+        id="semeru-25",
+        vendor="IBM",
+        vm="openj9",
+        catalogue_version="25.0.1",
+        selected=True,
+        available=False,
+        source=None,
+        reason="the archive cannot be reached from here (synthetic)",
+    )
+    return (*got, missing)
+
+
+def scenario_record() -> ScenarioRecord:
+    """Of two sources, with one claim each: one with figures, link, note and inferences, one with a graph and no
+    address; and a claim of the second that no scenario repeats."""
+    article = ClaimSource(
+        title="SYNTHETIC article",
+        by="Nobody",
+        date="2024-05",
+        url="https://example.org/a",
+        conditions="On one machine.",
+        inference="A small one.",
+    )
+    leaflet = ClaimSource(title="SYNTHETIC note", no_url="A leaflet.")
+    return ScenarioRecord(
+        name="synthetic",
+        scale="small",
+        scale_words="a tenth (synthetic)",
+        description="Short tasks (synthetic).",
+        published=("synthetic-a", "synthetic-b"),
+        claims=(
+            ClaimRecord(
+                id="synthetic-a",
+                condition="2 CPUs (synthetic)",
+                published="Slower at high load.",
+                figures=(
+                    PublishedFigure(
+                        quantity="throughput",
+                        arm="virtual",
+                        versus="liberty",
+                        low=0.6,
+                        high=0.9,
+                        unit="ratio",
+                        as_printed="10-40 % lower",
+                        inference="Read off a graph.",
+                    ),
+                    PublishedFigure(
+                        quantity="rate", condition="at its end", value=1100, unit="requests/s", as_printed="1100"
+                    ),
+                ),
+                note="Its unit is wrong.",
+                inference="It was throttled.",
+                source=article,
+            ),
+            ClaimRecord(
+                id="synthetic-b",
+                condition="4 CPUs (synthetic)",
+                published="No difference.",
+                only="graph",
+                source=leaflet,
+            ),
+        ),
+        not_repeated=(
+            ClaimRecord(
+                id="synthetic-c",
+                condition="400 CPUs (synthetic)",
+                published="A great difference.",
+                only="words",
+                not_repeated="Nobody has so many.",
+                source=leaflet,
+            ),
+        ),
+    )
+
+
+def host_facts() -> HostFacts:
+    return HostFacts(
+        hostname_hash="0" * 12,
+        system="x86_64-linux",
+        kernel="6.1.0-synthetic",
+        os="SYNTHETIC Linux (test data, not measured)",
+        libc="glibc 2.36",
+        cpu=CpuFacts(
+            model="SYNTHETIC CPU (test data, not measured)",
+            microcode="0x1",
+            online=tuple(range(8)),
+            allowed=tuple(range(8)),
+            packages=1,
+            cores=4,
+            smt=True,
+            governor="performance",
+            driver="intel_pstate",
+            boost="on",
+            mitigations={"spectre_v2": "Mitigation: Enhanced IBRS", "meltdown": "Not affected"},
+        ),
+        memory_bytes=33_000_000_000,
+        swap_bytes=0,
+        scheduler="CFS",
+        virtualisation="virtual machine (KVM)",
+        clocksource="tsc",
+        load_1min=0.12,
+        limits={"nofile": "1048576"},
+    )

@@ -1,0 +1,59 @@
+"""Forks that end as a script says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jdkmatrix.fork.fork_record import ForkSetup, Listener
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Reason, Status
+from tests.support.records import altered
+from tests.support.served_campaign import made_up
+
+STEAL = Reason(code="steal", message="the hypervisor took 7 % of the CPU time away")
+
+
+DRIVER = Reason(code="driver", message="loadgen was killed by signal 9")
+
+
+Ending = Callable[[Fork], Fork]
+
+
+def ok(made: Fork) -> Fork:
+    return made
+
+
+def invalid(made: Fork) -> Fork:
+    windows = tuple(window.model_copy(update={"reasons": (STEAL,)}) for window in made.served.windows)
+    return altered(made, {"status": Status.INVALID, "windows": windows})
+
+
+def failed(reason: Reason) -> Ending:
+    return lambda made: altered(made, {"status": Status.FAILED, "reasons": (reason,), "windows": ()})
+
+
+class Script:
+    """How the attempts at some forks end, by cell and block; all others end well. `labels`: what was measured."""
+
+    def __init__(self) -> None:
+        self.endings: dict[str, list[Ending]] = {}
+        self.labels: list[str] = []
+        self.positions: list[int] = []
+        self.cut_after: int | None = None
+
+    def __call__(self, setup: ForkSetup, listener: Listener) -> Fork:
+        if len(self.labels) == self.cut_after:
+            raise KeyboardInterrupt
+        planned = setup.planned
+        self.labels.append(planned.label)
+        self.positions.append(planned.position)
+        (setup.log_dir / "messages.log").write_text(planned.label)
+        made = made_up(planned.key, planned.fork).model_copy(
+            update={
+                "sequence": planned.sequence,
+                "position": planned.position,
+                "logs": {"messages.log": f"{setup.log_prefix}/messages.log"},
+            }
+        )
+        endings = self.endings.get(f"{planned.key.cell_id}#{planned.fork}", [])
+        return (endings.pop(0) if endings else ok)(made)

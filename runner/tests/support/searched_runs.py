@@ -1,0 +1,57 @@
+"""SYNTHETIC forks with a search for their capacity."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CapacityLoad, Load, RateLoad
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.windows import Window
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.subjects.served.search import search_capacity
+from jdkmatrix.subjects.served.windows import Windows
+from tests.support.records import altered
+from tests.support.served_runs import latency
+
+LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
+
+
+@dataclass(frozen=True)
+class Server:
+    """SYNTHETIC: p99 grows towards `capacity_rps`, and by a factor beyond it; the third window is disturbed."""
+
+    like: Window
+    capacity_rps: float
+
+    def nearest(self, load: RateLoad) -> RateLoad:
+        return load
+
+    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+        assert isinstance(load, RateLoad)
+        late = load.rate_rps > self.capacity_rps
+        scale_us = 400 / (1.05 - load.rate_rps / self.capacity_rps) if not late else 300_000
+        reasons = (Reason(code="steal", message="the hypervisor took <b>9 %</b> away"),) if index == 3 else ()
+        result = self.like.load.model_copy(
+            update={"load": load, "corrected": latency(scale_us, 1.0, 10_000), "throughput_rps": load.rate_rps}
+        )
+        return self.like.model_copy(update={"index": index, "load": result, "reasons": reasons})
+
+
+def searched(loaded: LoadedRun, share: float = 0.8) -> LoadedRun:
+    """The same run with a search in every fork, for rates around `share` of its closed loop's throughput."""
+    source = random.Random(5)
+
+    def with_search(fork: Fork) -> Fork:
+        ceiling_rps = fork.served.windows[0].load.throughput_rps
+        server = Server(fork.served.windows[0], ceiling_rps * share * source.lognormvariate(0, 0.03))
+        found = search_capacity(LOAD, cast(Windows, cast(Any, server)), ceiling_rps=ceiling_rps)
+        return altered(fork, {"capacity": found})
+
+    def changed(cell: CellRecord) -> CellRecord:
+        return cell.model_copy(update={"load": LOAD, "forks": tuple(with_search(fork) for fork in cell.forks)})
+
+    return replace(loaded, cells=tuple(changed(cell) for cell in loaded.cells))

@@ -1,0 +1,123 @@
+"""A campaign of servers' cells whose forks are made up."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from jdkmatrix.config.executors import base_of
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Profile
+from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
+from jdkmatrix.fork.pinning import AffinityPinner
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import CellKey, SaturateLoad
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.run import DriverFacts
+from jdkmatrix.records.windows import Window
+from jdkmatrix.run import campaign as module
+from jdkmatrix.run.campaign import Campaign
+from jdkmatrix.run.plan import make_plan
+from jdkmatrix.store.runs import RunStore
+from jdkmatrix.subjects.served.measurement import Served
+from tests.support.builders import fork, key, load_result, pressure, sut_usage
+from tests.support.records import altered
+from tests.support.run_facts import host_facts
+
+MATRIX = load_matrix(Path(__file__).parents[3] / "matrix.toml")
+
+QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
+CELLS = tuple(one.model_copy(update={"executor": e}) for one in (QUIET, NOISY) for e in ("liberty", "virtual"))
+
+
+def measured(number: int, throughput_rps: float, status: Status = Status.OK) -> Fork:
+    window = Window(
+        index=1, t_s=10.0, load=load_result(throughput_rps=throughput_rps), sut=sut_usage(), host=pressure()
+    )
+    return altered(fork(number, status), {"windows": (window,) if status is Status.OK else ()})
+
+
+def made_up(cell_key: CellKey, block: int) -> Fork:
+    """Two CPUs scatter by 30 %, one by 0.1 %; the same fork every time it is asked for."""
+    source = random.Random(f"{cell_key.cell_id}#{block}")
+    level = 1000.0 if base_of(cell_key.executor) == "liberty" else 800.0
+    return measured(block, level * source.lognormvariate(0, 0.3 if cell_key.cpus == 2 else 0.001))
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.decisions: list[str] = []
+        self.ahead: list[int] = []
+        self.notices: list[str] = []
+
+    def step(self, text: str) -> None: ...
+
+    def forks_ahead(self, forks: int) -> None:
+        self.ahead.append(forks)
+
+    def fork_started(self, planned: object) -> None: ...
+
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
+
+    def decided(self, text: str) -> None:
+        self.decisions.append(text)
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+def run(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
+    return campaign.measure(campaign.open(heard.notice), heard)
+
+
+def campaign(store: RunStore, *, session: int = 1, repeats_max: int = 2, **protocol: Any) -> Campaign:
+    profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
+    facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
+    served = Served(
+        load=SaturateLoad(connections=50), driver=cast(Any, SimpleNamespace(facts=facts)), instance=cast(Any, None),
+        workload=MATRIX.workloads["mp-ping"], mix=None, calibration=None,
+    )  # fmt: skip
+    parts = CellParts(
+        subject=served,
+        cpu_sets=CpuSets(sut=(1,), driver=(0,), overlapped=False, shares_cores=False),
+        burn_rounds=0, jvm_flags={}, kernel={}, inputs={"load": served.load.model_dump()}, remote=None,
+    )  # fmt: skip
+    rules = MATRIX.measure.model_copy(update={"repeats_max": repeats_max})
+    return Campaign(
+        matrix=MATRIX.model_copy(update={"measure": rules}), profile=profile,
+        plan=make_plan(CELLS, profile, seed=1, impossible={}), parts=dict.fromkeys(CELLS, parts), host=host_facts(),
+        pinner=AffinityPinner("made up"), store=store, session=session,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The labels of the forks that are measured from now on."""
+    run: list[str] = []
+
+    def one(setup: ForkSetup, listener: Listener) -> Fork:
+        run.append(setup.planned.label)
+        made = made_up(setup.planned.key, setup.planned.fork)
+        return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
+
+    monkeypatch.setattr(module, "measure_fork", one)
+    return run
+
+
+def cells_in(store: RunStore) -> list[CellRecord]:
+    return [found for one in CELLS if isinstance(found := store.read_cell(one), CellRecord)]
+
+
+def assert_no_block_is_split(store: RunStore) -> None:
+    by_block: dict[tuple[int, int], set[int]] = {}
+    for found in cells_in(store):
+        for one in found.forks:
+            by_block.setdefault((found.key.cpus, one.fork), set()).add(one.session)
+    assert by_block
+    assert all(len(sessions) == 1 for sessions in by_block.values()), by_block

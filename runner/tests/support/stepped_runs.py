@@ -1,0 +1,60 @@
+"""SYNTHETIC forks under rising steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Thresholds
+from jdkmatrix.fork.gates import USUAL, Means, window_shortfalls
+from jdkmatrix.records.loads import Errors, Load, RateLoad, StepsLoad
+from jdkmatrix.records.windows import Window
+from jdkmatrix.subjects.served.phases import measure_phases
+from jdkmatrix.subjects.served.windows import Windows
+from tests.support.served_runs import latency
+
+LIMITS = load_matrix(Path(__file__).parents[3] / "matrix.toml").thresholds
+
+
+LOAD = StepsLoad(rates_rps=(1000, 2000, 3000, 4000, 5000, 6000), connections=50, step_s=2, warmup_rps=500)
+
+
+@dataclass
+class Server:
+    """SYNTHETIC: answers up to `capacity_rps`, and fails what it cannot answer. As `Windows` it measures; it takes note
+    of what it was asked for."""
+
+    like: Window
+    capacity_rps: float
+    thresholds: Thresholds = LIMITS
+    means: Means = USUAL
+    asked: list[float] = field(default_factory=list)
+
+    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+        assert isinstance(load, RateLoad)
+        self.asked.append(load.rate_rps)
+        reached = min(load.rate_rps, self.capacity_rps)
+        late = 1.0 if reached == load.rate_rps else 500.0
+        result = self.like.load.model_copy(
+            update={
+                "load": load,
+                "due": round(load.rate_rps * duration_s),
+                "completed": round(reached * duration_s),
+                "throughput_rps": reached,
+                "errors": Errors(timeout=round((load.rate_rps - reached) * duration_s)),
+                "corrected": latency(400.0 * late, 1.0, 1000),
+            }
+        )
+        usage = self.like.sut.model_copy(update={"cpu_us_per_request": 100.0 + index, "cpu_share": reached / 8000})
+        shortfalls = window_shortfalls(result, self.thresholds)
+        return self.like.model_copy(
+            update={"index": index, "load": result, "sut": usage, "reasons": (), "shortfalls": shortfalls}
+        )
+
+
+def stepped(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> tuple[Server, list[Window]]:
+    server, done = Server(like, capacity_rps), cast(list[Window], [])
+    measure_phases(load, cast(Windows, cast(Any, server)), count=1, window_s=1, done=done)
+    return server, done

@@ -1,0 +1,171 @@
+"""The workflows of .github as data, and a place to run their shell steps as GitHub does, with stand-ins on PATH."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.support.project import ROOT, matrix_command
+
+FOLDER = ROOT / ".github" / "workflows"
+WORKFLOWS = tuple(sorted(FOLDER.glob("*.y*ml")))
+
+# A program that writes down how it was called, and either does what the flake's app of that name does or says `says`
+# and ends with `code`, or with 1 where `fails` is among its arguments.
+_STAND_IN = """#!{python}
+import json, os, subprocess, sys
+with open({calls!r}, "a") as file:
+    print(json.dumps([os.path.basename(sys.argv[0]), *sys.argv[1:]]), file=file)
+if {real!r}:
+    word, app, *rest = sys.argv[1:]
+    assert word == "run" and rest[:1] in ([], ["--"]), sys.argv
+    arguments = rest[1:]
+    sys.exit(subprocess.call([*{apps!r}[app], *arguments]))
+print({says!r}, end="")
+sys.exit(1 if {fails!r} in sys.argv else {code})
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a job; `raw` has every value as a string, as it is written."""
+
+    workflow: str
+    job: str
+    name: str
+    raw: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        return f"{self.workflow}: {self.job}: {self.name}"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """`calls`: of stand-ins, in their order, each with the program's name before its arguments."""
+
+    code: int
+    output: str
+    summary: str
+    calls: tuple[tuple[str, ...], ...]
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Every scalar as a string: YAML 1.1 would read the key `on` as true."""
+    text = path.read_text(encoding="utf-8")
+    loaded: dict[str, Any] = yaml.load(text, yaml.BaseLoader)  # makes strings, lists and dicts only
+    return loaded
+
+
+def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every job of every workflow, with a label."""
+    for path in WORKFLOWS:
+        for name, job in load(path)["jobs"].items():
+            yield f"{path.name}: {name}", job
+
+
+def steps() -> tuple[Step, ...]:
+    return tuple(
+        Step(path.name, job, step.get("name", ""), step)
+        for path in WORKFLOWS
+        for job, content in load(path)["jobs"].items()
+        for step in content["steps"]
+    )
+
+
+def shell_steps() -> tuple[Step, ...]:
+    return tuple(step for step in steps() if "run" in step.raw)
+
+
+def shell_step(name: str) -> Step:
+    (found,) = (step for step in shell_steps() if step.name == name)
+    return found
+
+
+def run_step(
+    step: Step,
+    folder: Path,
+    *,
+    inputs: Mapping[str, str] | None = None,
+    code: int = 0,
+    says: str = "said\n",
+    fails: str = "",
+    real: bool = False,
+    schedule: str | None = None,
+    home: Path | None = None,
+) -> Ended:
+    """Run the script of a step in `folder` with GitHub's command line for `shell: bash`, and with -u on top.
+
+    `inputs` that are not given are empty, as they are when the schedule starts the workflow, at `schedule`. With
+    `real`, what the step starts by `nix run` is this checkout's `matrix` on the project in `home`; else it only says
+    `says` and ends with `code`, or with 1 where `fails` is among its arguments.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    calls, summary, script = folder / "calls", folder / "summary.md", folder / "step.sh"
+    for file in (calls, summary):
+        file.write_text("")
+    script.write_text(step.raw["run"])
+    programs = folder / "bin"
+    programs.mkdir(exist_ok=True)
+    apps = {
+        ".#matrix": matrix_command(),
+        ".#doctor": matrix_command("doctor"),
+        ".#report": matrix_command("report"),
+    }
+    for name in ("nix", "make", "apt-get", "gh"):
+        program = programs / name
+        program.write_text(
+            _STAND_IN.format(
+                python=sys.executable, calls=str(calls), real=real, apps=apps, says=says, fails=fails, code=code
+            )
+        )
+        program.chmod(0o755)
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-euo", "pipefail", str(script)],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "GITHUB_STEP_SUMMARY": str(summary),
+            **({"MATRIX_HOME": str(home)} if home else {}),
+            **environment(step, inputs or {}, schedule),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    written = tuple(tuple(json.loads(line)) for line in calls.read_text().splitlines())
+    return Ended(done.returncode, done.stdout, summary.read_text(), written)
+
+
+def environment(step: Step, inputs: Mapping[str, str], schedule: str | None = None) -> dict[str, str]:
+    """The step's own environment: each value must be one input of the workflow, unless the schedule puts something in
+    its place, or the job's token."""
+    workflow = load(FOLDER / step.workflow)["on"]
+    known = workflow.get("workflow_dispatch", {}).get("inputs", {})
+    assert inputs.keys() <= known.keys(), f"{step.workflow} has no input {set(inputs) - set(known)}"
+    values = {}
+    for name, text in step.raw.get("env", {}).items():
+        if text == "${{ github.token }}":
+            values[name] = "a-token"
+            continue
+        match = re.fullmatch(
+            r"\$\{\{ (?:github\.event\.schedule == '([^']+)' && '([^']+)' \|\| )?inputs\.(\w+) \}\}", text
+        )
+        assert match, f"{step.label}: {name}: {text!r} is not the value of one input: teach this function what it means"
+        planned, instead, asked = match.groups()
+        assert asked in known, f"{step.label}: {name}: the workflow has no input {asked}"
+        assert planned is None or planned in [entry["cron"] for entry in workflow["schedule"]], step.label
+        values[name] = instead if planned and planned == schedule else inputs.get(asked, "")
+    return values

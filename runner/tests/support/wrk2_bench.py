@@ -1,0 +1,60 @@
+"""The stand-in for wrk2 on the search path, and a driver that runs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.drivers.base import Target
+from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
+from jdkmatrix.records.loads import RateLoad
+
+URL = "http://127.0.0.1:18190/"
+
+
+STALL_LOAD = RateLoad(rate_rps=1000, connections=50)
+
+
+PROGRAM = """\
+#!{python}
+import sys
+
+sys.path.insert(0, {folder!r})
+from tests.support.wrk2_stand_in import main
+
+sys.exit(main(sys.argv))
+"""
+
+
+class Bench:
+    """A folder with the stand-in, and the driver that it makes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.binary = executable(
+            folder / "wrk2", PROGRAM.format(python=sys.executable, folder=str(Path(__file__).parents[2]))
+        )
+        self.logs = folder / "logs"
+        self.logs.mkdir()
+        self.cpu = min(os.sched_getaffinity(0))
+        self.target = Target(url=URL, cpus=(self.cpu,), log_dir=self.logs)
+
+    def driver(self, behaviour: str) -> Wrk2Driver:
+        (self.folder / "behaviour").write_text(behaviour)
+        found = find_wrk2({}, str(self.folder))
+        assert isinstance(found, Wrk2Driver)
+        return found
+
+
+def executable(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
