@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,6 +27,7 @@ from tests.support.served_campaign import (
     cells_in,
     forks,
     made_up,
+    measure_nothing,
     measured,
     run,
 )
@@ -72,7 +72,7 @@ def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
     whole = run(campaign(RunStore.create(tmp_path / "whole"), blocks=5, max_blocks=8), Heard())
     forks.clear()
     store = RunStore.create(tmp_path / "cut")
-    made: Callable[[ForkSetup, Listener], Fork] = module.measure_fork
+    made = measure_nothing(forks)
 
     def cut(setup: ForkSetup, listener: Listener) -> Fork:
         if len(forks) == cut_after:

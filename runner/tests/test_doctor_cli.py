@@ -28,7 +28,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuning.os, "geteuid", lambda: 0)
+    monkeypatch.setattr("jdkmatrix.cli.tuning.os.geteuid", lambda: 0)
 
 
 def test_json_has_every_field_and_the_exit_code_of_its_verdict() -> None:
@@ -89,7 +89,7 @@ def test_markdown_has_the_verdict_above_all_rows_the_worst_first(
 
 @pytest.mark.parametrize("option", ["--tune", "--restore"])
 def test_without_root_one_line_says_so(monkeypatch: pytest.MonkeyPatch, option: str) -> None:
-    monkeypatch.setattr(tuning.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("jdkmatrix.cli.tuning.os.geteuid", lambda: 1000)
     done = CliRunner().invoke(app, ["doctor", option])
     assert done.exit_code == 1
     told = f"{option} writes to /proc and /sys, which only root may do: sudo matrix doctor {option}"

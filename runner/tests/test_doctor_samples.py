@@ -55,9 +55,9 @@ def test_a_gap_is_split_into_waiting_and_standing_still(monkeypatch: pytest.Monk
     """The clock jumps by 3 ms while the kernel says that 1 ms of it went to others, then by 2 ms without a word."""
     steps = iter([0, *range(0, 900_000, 100_000), 3_800_000, 3_900_000, 5_900_000, 5_950_000, 6_000_000, 7_000_000])
     waited = iter([0, 1_000_000, 1_000_000, 1_000_000])
-    monkeypatch.setattr(spin_module.time, "monotonic_ns", lambda: next(steps))
-    monkeypatch.setattr(spin_module.time, "sleep", lambda _: None)
-    monkeypatch.setattr(spin_module, "_waited_ns", lambda: next(waited))
+    monkeypatch.setattr("jdkmatrix.doctor.spin.time.monotonic_ns", lambda: next(steps))
+    monkeypatch.setattr("jdkmatrix.doctor.spin.time.sleep", lambda _: None)
+    monkeypatch.setattr("jdkmatrix.doctor.spin._waited_ns", lambda: next(waited))
     assert spin(0, 6_000_000)["gaps"] == [(3_000_000, 1_000_000), (2_000_000, 0)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -272,11 +273,11 @@ def test_only_one_at_a_time(host: Host, state: Path) -> None:
 
 def refuse(monkeypatch: pytest.MonkeyPatch, file: str) -> None:
     """As a container does that mounts /proc/sys read-only; permissions do not hold root back."""
-    real = tuning.os.open
+    real = os.open
 
     def opened(path: Path, flags: int, *rest: int) -> int:
-        if str(path).endswith(file) and flags & tuning.os.O_WRONLY:
+        if str(path).endswith(file) and flags & os.O_WRONLY:
             raise OSError(30, "Read-only file system")
         return real(path, flags, *rest)
 
-    monkeypatch.setattr(tuning.os, "open", opened)
+    monkeypatch.setattr("jdkmatrix.doctor.tuning.os.open", opened)

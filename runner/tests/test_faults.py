@@ -25,8 +25,8 @@ from jdkmatrix.servers.process import HungError, ServerError
 from jdkmatrix.servers.proof import ProofError
 from jdkmatrix.subjects.experiments.measurement import ProgramError
 from tests.support.builders import fork, latency, load_result, pressure, sut_usage
-from tests.support.experiment_campaign import fork as alone_fork
-from tests.support.experiment_campaign import result as alone_result
+from tests.support.experiment_campaign import fork as experiment_fork
+from tests.support.experiment_campaign import result as experiment_result
 from tests.support.records import altered
 
 
@@ -86,11 +86,11 @@ def test_a_fork_that_can_be_used_is_not_repeated_whatever_it_met() -> None:
 
 
 def test_a_program_without_a_server_is_judged_alike() -> None:
-    found = alone_result(40.0)
-    assert faults_of(alone_fork(1, found, Status.INVALID, "steal", "threads-limit")) == ("steal",)
-    assert faults_of(alone_fork(1, found, Status.OK, "threads-limit")) == ()
-    assert faults_of(alone_fork(1, None, Status.FAILED, "remote")) == ("remote",)
-    assert faults_of(alone_fork(1, None, Status.FAILED, "measurement")) == ()
+    found = experiment_result(40.0)
+    assert faults_of(experiment_fork(1, found, Status.INVALID, "steal", "threads-limit")) == ("steal",)
+    assert faults_of(experiment_fork(1, found, Status.OK, "threads-limit")) == ()
+    assert faults_of(experiment_fork(1, None, Status.FAILED, "remote")) == ("remote",)
+    assert faults_of(experiment_fork(1, None, Status.FAILED, "measurement")) == ()
 
 
 codes = st.lists(st.sampled_from([*KINDS, "steal", "foreign-cpu", "compiling", "brand-new"]), max_size=4)

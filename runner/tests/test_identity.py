@@ -58,7 +58,7 @@ CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=40.0, repeats=5, sprea
 
 class MadeLoadgen(LoadgenDriver):
     @property
-    def facts(self) -> DriverFacts:  # type: ignore[override]
+    def facts(self) -> DriverFacts:
         return DriverFacts(name="loadgen", version="1", sha256="l", jdk="temurin-25", java_version="25")
 
 
@@ -69,7 +69,7 @@ PLUGGED = {"liberty/executors/plugged.xml", "request-executor.jar", "request-exe
 REST, FULL = "liberty/features/restfulWS-3.1.xml", "liberty/features/restfulWS-3.1-jsonb-3.0-servlet-6.0.xml"
 
 
-def alone(workload: str, load: str, executor: str = "virtual") -> CellKey:
+def experiment(workload: str, load: str, executor: str = "virtual") -> CellKey:
     values = {"workload": workload, "server": NO_SERVER, "jdk": "temurin-25", "executor": executor, "cpus": 1}
     return CellKey.model_validate({**values, "burn_us": 0, "load": load})
 
@@ -93,13 +93,25 @@ RUNS: dict[CellKey, set[str]] = {
     key("virtual", workload="pinning-http-lock", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "pinning.war", "loadgen.jar",
     },
-    alone("spawn-sleep", "count-1000"): {"standalone.jar"},
-    alone("fanout", "count-1000"): {"standalone.jar", "remote.jar"},
+    experiment("spawn-sleep", "count-1000"): {"standalone.jar"},
+    experiment("fanout", "count-1000"): {"standalone.jar", "remote.jar"},
 }  # fmt: skip
 
 
 def workloads(sha256: dict[str, str]) -> Workloads:
-    return Workloads(*(BUILT / name for name in NAMES), CONFIG, sha256)
+    return Workloads(
+        mp_ping_war=BUILT / "mp-ping.war",
+        banking_war=BUILT / "banking.war",
+        pinning_war=BUILT / "pinning.war",
+        request_executor_jar=BUILT / "request-executor.jar",
+        request_executor_feature=BUILT / "request-executor.mf",
+        burn_jar=BUILT / "burn.jar",
+        loadgen_jar=BUILT / "loadgen.jar",
+        remote_jar=BUILT / "remote.jar",
+        standalone_jar=BUILT / "standalone.jar",
+        liberty_config=CONFIG,
+        sha256=sha256,
+    )
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, this_system
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, outlook, resolve
 from jdkmatrix.provision import nix_parts
 from tests.support.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
-from tests.support.nix_parts import handed_parts
+from tests.support.nix_parts import write_nix_parts
 
 GOOD = packed()
 
@@ -230,19 +230,19 @@ def test_the_order_of_sources(server: FileServer, tmp_path: Path, monkeypatch: p
     (on_host / "not-now").rename(on_host / "release")
     assert available(resolve(wanted, allow_fetch=True)).source == "cache"
     from_nix = fake_jdk(tmp_path / "store", VERSION)
-    monkeypatch.setenv(nix_parts.VARIABLE, str(handed_parts(tmp_path, jdks={"test-jdk": from_nix})))
+    monkeypatch.setenv(nix_parts.VARIABLE, str(write_nix_parts(tmp_path, jdks={"test-jdk": from_nix})))
     found = available(resolve(wanted, allow_fetch=True))
     assert (found.source, found.home, found.version) == ("nix", from_nix, VERSION)
 
 
 def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = fake_jdk(tmp_path / "store", "21.0.1+1")
-    monkeypatch.setenv(nix_parts.VARIABLE, str(handed_parts(tmp_path, jdks={"test-jdk": other})))
+    monkeypatch.setenv(nix_parts.VARIABLE, str(write_nix_parts(tmp_path, jdks={"test-jdk": other})))
     found = resolve(entry(), allow_fetch=True)
     assert isinstance(found, Unavailable)
     assert found.reason.startswith(f"nix: {tmp_path}/store says 21.0.1+1; the catalogue says")
     assert outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail == found.reason
-    handed_parts(tmp_path, jdks={"test-jdk": tmp_path / "gone"})
+    write_nix_parts(tmp_path, jdks={"test-jdk": tmp_path / "gone"})
     assert "gone/bin/java is not there" in outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail
 
 
@@ -261,7 +261,7 @@ def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pyte
 def test_what_nix_does_not_hand_over_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: JdkEntry, why: str
 ) -> None:
-    monkeypatch.setenv(nix_parts.VARIABLE, str(handed_parts(tmp_path)))
+    monkeypatch.setenv(nix_parts.VARIABLE, str(write_nix_parts(tmp_path)))
     found = resolve(wanted, allow_fetch=True)
     assert isinstance(found, Unavailable)
     assert found.reason.startswith(why)

@@ -54,11 +54,12 @@ def test_it_may_open_as_many_files_as_said() -> None:
 
 def test_without_its_cgroup_or_its_cpus_the_program_does_not_start(tmp_path: Path) -> None:
     marker = tmp_path / "started"
-    for where, said in (
-        ({"cgroups": [tmp_path]}, f"cannot join the cgroup {tmp_path}: No such file or directory"),
-        ({"cpus": [4095]}, "cannot run on CPUs 4095: Invalid argument"),
-    ):
-        process = launch.spawn(["touch", str(marker)], **{"cpus": [], **where}, stderr=subprocess.PIPE)
+    nowhere: tuple[tuple[list[int], list[Path], str], ...] = (
+        ([], [tmp_path], f"cannot join the cgroup {tmp_path}: No such file or directory"),
+        ([4095], [], "cannot run on CPUs 4095: Invalid argument"),
+    )
+    for cpus, cgroups, said in nowhere:
+        process = launch.spawn(["touch", str(marker)], cpus=cpus, cgroups=cgroups, stderr=subprocess.PIPE)
         assert process.communicate(timeout=20) == (None, f"launch: {said}\n".encode())
         assert process.returncode == 1
     assert list(tmp_path.iterdir()) == []

@@ -48,8 +48,12 @@ def test_a_host_that_offers_nothing_is_watched() -> None:
 
 def test_version_1_is_used_where_it_may_be() -> None:
     assert means(replace(NOTHING, v1=V1)) == {"threads": "cgroup v1", "memory": "cgroup v1", "open files": "rlimit"}
-    for change, reason in (({"writable": False}, "may not write"), ({"read_only": True}, "mounted read-only")):
-        held = replace(NOTHING, v1={**V1, "pids": replace(V1["pids"], **change)})
+    pids = V1["pids"]
+    for place, reason in (
+        (replace(pids, writable=False), "may not write"),
+        (replace(pids, read_only=True), "mounted read-only"),
+    ):
+        held = replace(NOTHING, v1={**V1, "pids": place})
         plan = plan_limits(ALL, held)
         assert means(held)["threads"] == "watch" and reason in plan.enforced[0].why_not[1]
         assert dict(plan.v1_parents) == {"memory": Path("/cg/memory")}

@@ -73,7 +73,7 @@ def test_all_is_due_at_the_end(ramp: RampLoad) -> None:
 
 @given(ramps())
 def test_a_record_keeps_it(ramp: RampLoad) -> None:
-    driven, cell = TypeAdapter[RampLoad](Load), TypeAdapter[RampedLoad](CellLoad)
+    driven, cell = TypeAdapter[Load](Load), TypeAdapter[CellLoad](CellLoad)
     assert driven.validate_json(driven.dump_json(ramp)) == ramp
     ramped = RampedLoad(points=ramp.points, connections=ramp.connections, warmup_rps=1)
     assert cell.validate_json(cell.dump_json(ramped)) == ramped

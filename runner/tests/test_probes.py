@@ -131,8 +131,13 @@ def test_a_real_process_uses_cpu_and_can_end() -> None:
 def test_a_glance_opens_no_file_of_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read every second must not grow with the number of threads: the arm with thousands would pay for it."""
     opened: list[str] = []
-    read_text = Path.read_text
-    monkeypatch.setattr(Path, "read_text", lambda path, *args: opened.append(str(path)) or read_text(path, *args))
+    real = Path.read_text
+
+    def read_text(path: Path) -> str:
+        opened.append(str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_text", read_text)
     glance(os.getpid())
     assert opened == [f"/proc/{os.getpid()}/{name}" for name in ("statm", "stat")]
 

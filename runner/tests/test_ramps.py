@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,22 +15,8 @@ from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.ramped_runs import LEVEL, RISING, with_ramp
+from tests.support.ramped_runs import LEVEL, RISING, ramped, with_ramp
 from tests.support.records import altered
-from tests.support.served_runs import Shape, synthetic_run
-
-
-def ramped(tmp_path: Path, load: RampedLoad) -> LoadedRun:
-    plain = synthetic_run(tmp_path, Shape(run_id="ramp", jdks=("temurin-25",), blocks=2))
-
-    def changed(cell: CellRecord) -> CellRecord:
-        quick = cell.key.executor == "virtual"
-        forks = tuple(
-            with_ramp(fork, load, lag_s=1 if quick else 5, capacity_rps=2500 if quick else 2000) for fork in cell.forks
-        )
-        return cell.model_copy(update={"load": load, "forks": forks})
-
-    return replace(plain, cells=tuple(changed(cell) for cell in plain.cells))
 
 
 def cell_of(run: LoadedRun, executor: str) -> CellRecord:

@@ -16,8 +16,8 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.loads import CapacityLoad, RateLoad
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Gauges
-from jdkmatrix.run.prepare import Parts
 from jdkmatrix.servers.proof import place_of
+from jdkmatrix.subjects.parts import Parts
 from tests.support.project import make_project
 from tests.support.real_parts import ROUNDS_PER_US, Silent, key, parts_of, setup_of, subject_of, with_subject
 

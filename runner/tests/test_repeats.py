@@ -25,7 +25,7 @@ from jdkmatrix.run.repeats import (
     without_fork,
 )
 from jdkmatrix.store.runs import RunStore
-from tests.support import experiment_campaign as alone
+from tests.support import experiment_campaign as experiments
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
 from tests.support.records import altered
 from tests.support.scripted_forks import DRIVER, Ending, Script, failed, invalid
@@ -200,19 +200,25 @@ def test_a_program_without_a_server_is_repeated_alike(store: RunStore, monkeypat
     def one(setup: ForkSetup, listener: Listener) -> Fork:
         labels.append(setup.planned.label)
         broken = len(labels) == 1
-        made = alone.fork(setup.planned.fork, None if broken else alone.result(50.0),
-                          *((Status.FAILED, "remote") if broken else ()))  # fmt: skip
+        number = setup.planned.fork
+        made = (
+            experiments.fork(number, None, Status.FAILED, "remote")
+            if broken
+            else experiments.fork(number, experiments.result(50.0))
+        )
         return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
 
     monkeypatch.setattr(module, "measure_fork", one)
-    made = alone.campaign(store, blocks=1)
-    order = alone.measure(made, alone.Heard())
+    made = experiments.campaign(store, blocks=1)
+    order = experiments.measure(made, experiments.Heard())
     first = labels[0]
     assert labels.count(f"{first}.2") == 1
     assert labels.index(f"{first}.2") == len({planned.key for planned in in_blocks(made.plan.forks)[0].forks})
     assert list(order) == labels
     found = next(
-        one_cell for key_ in alone.CELLS if first.startswith(f"{(one_cell := alone.read(store, key_)).key.cell_id}#")
+        one_cell
+        for key_ in experiments.CELLS
+        if first.startswith(f"{(one_cell := experiments.read(store, key_)).key.cell_id}#")
     )
     assert [(f.attempt, f.status) for f in (*found.attempts, *found.forks)] == [(1, Status.FAILED), (2, Status.OK)]
 

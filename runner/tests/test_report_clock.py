@@ -85,9 +85,9 @@ def test_the_windows_of_a_search_are_read_too(tmp_path: Path) -> None:
     one = altered(measured(1, [100.0, None], 101.0), {"capacity": searched})
     assert speeds(one) == (100.0, 103.0, 101.0)
     assert speed_words(one) == "100.0 to 103.0 divisions/µs in 3 readings: moved by 3.0 %"
-    alone = experiments_run(tmp_path, ("spawn",)).experiments[0].forks[0]
-    assert isinstance(alone, Fork)
-    assert speeds(alone) == (225.0, 225.9)
+    experiment = experiments_run(tmp_path, ("spawn",)).experiments[0].forks[0]
+    assert isinstance(experiment, Fork)
+    assert speeds(experiment) == (225.0, 225.9)
 
 
 @given(st.lists(st.lists(st.floats(50, 500), min_size=2, max_size=5), min_size=1, max_size=5))

@@ -38,9 +38,8 @@ def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> N
     chart = view_run(run, cells).sections[0].search[0]
     points = [row for rows in chart.spec["datasets"].values() for row in rows if "rate" in row]
     here = [cell for cell in cells if cell.key.jdk == "temurin-21.0.8"]
-    valid = [
-        step for cell in here for fork in cell.usable for step in fork.served.capacity.steps if step.held is not None
-    ]  # type: ignore[union-attr]
+    searches = [fork.served.capacity for cell in here for fork in cell.usable]
+    valid = [step for search in searches if search for step in search.steps if step.held is not None]
     assert {(p["rate"], p["held"]) for p in points} == {
         (s.rate_rps, "held" if s.held else "did not hold") for s in valid
     }

@@ -64,7 +64,7 @@ def test_a_large_machine_gets_the_published_size(name: str) -> None:
     assert "it fits this host" in chosen.why
 
 
-def cells_of(name: str, scale: Literal["article", "small"]) -> list[CellKey]:
+def cells_of(name: str, scale: Literal["article", "small"]) -> tuple[CellKey, ...]:
     return select_cells(*as_profile(MATRIX, name, scale))
 
 

@@ -26,28 +26,34 @@ def workloads(folder: Path) -> Workloads:
     config = folder / "liberty"
     for name in ("features", "executors"):
         (config / name).mkdir(parents=True)
-    files = {
-        "mp-ping": folder / "p.war",
-        "banking": folder / "b.war",
-        "pinning": folder / "pinning.war",
-        "jar": folder / "r.jar",
-        "mf": folder / "r.mf",
-        "burn": folder / "b.jar",
-        "loadgen": folder / "l.jar",
-        "remote": folder / "remote.jar",
-        "standalone": folder / "standalone.jar",
-    }
+    made = Workloads(
+        mp_ping_war=folder / "p.war",
+        banking_war=folder / "b.war",
+        pinning_war=folder / "pinning.war",
+        request_executor_jar=folder / "r.jar",
+        request_executor_feature=folder / "r.mf",
+        burn_jar=folder / "b.jar",
+        loadgen_jar=folder / "l.jar",
+        remote_jar=folder / "remote.jar",
+        standalone_jar=folder / "standalone.jar",
+        liberty_config=config,
+        sha256={},
+    )
     sources = [
         config / "server.xml",
         config / "bootstrap.properties",
         *(config / "features" / f"{name}.xml" for name in FEATURE_SETS),
         *(config / "executors" / f"{name}.xml" for name in set(EXECUTORS.values())),
-        *files.values(),
+        made.mp_ping_war,
+        made.banking_war,
+        made.pinning_war,
+        made.request_executor_jar,
+        made.request_executor_feature,
+        made.burn_jar,
     ]
     for path in sources:
         path.write_text(path.name)
-    names = ("mp-ping", "banking", "pinning", "jar", "mf", "burn", "loadgen", "remote", "standalone")
-    return Workloads(*(files[name] for name in names), config, {})
+    return made
 
 
 def layout(

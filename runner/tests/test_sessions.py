@@ -14,6 +14,7 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli import running
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.config.load import load_matrix
@@ -131,9 +132,9 @@ def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(
     script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-10#1"] = [
         failed(Reason(code="server-hangs", message="the server hangs"))
     ]
-    assert measure() == running.EXIT_WITH_FAILURES
+    assert measure() == EXIT_WITH_FAILURES
     capsys.readouterr()
-    assert measure(resume=True) == running.EXIT_WITH_FAILURES
+    assert measure(resume=True) == EXIT_WITH_FAILURES
     assert "nothing to do" in capsys.readouterr().out
     assert len(script.labels) == 4
 

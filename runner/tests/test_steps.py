@@ -26,23 +26,12 @@ from jdkmatrix.report.site import build_site
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.records import altered
-from tests.support.served_runs import Shape, synthetic_run
-from tests.support.stepped_runs import LIMITS, LOAD, stepped
+from tests.support.stepped_runs import LIMITS, LOAD, stepped, stepped_run
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    plain = synthetic_run(tmp_path_factory.mktemp("run"), Shape(run_id="steps", jdks=("temurin-25",), blocks=2))
-
-    def changed(cell: CellRecord) -> CellRecord:
-        share = 0.8 if cell.key.executor == "virtual" else 1.0
-        forks = tuple(
-            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], 3500.0 * share + fork.fork)[1])})
-            for fork in cell.forks
-        )
-        return cell.model_copy(update={"load": LOAD, "forks": forks})
-
-    return replace(plain, cells=tuple(changed(cell) for cell in plain.cells))
+    return stepped_run(tmp_path_factory.mktemp("run"))
 
 
 def test_the_series_ends_after_so_many_missed_steps_in_a_row(run: LoadedRun) -> None:

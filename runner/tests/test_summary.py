@@ -23,12 +23,11 @@ from tests.support.served_runs import QUICK, synthetic_run
 
 
 def measured(number: int, rps: float, windows: int = 1) -> Fork:
-    loads = [load_result(throughput_rps=rps, completed=round(rps))] * windows
-    windows = tuple(
-        Window(index=i, t_s=0.0, load=load, sut=sut_usage(), host=pressure(), reasons=())
-        for i, load in enumerate(loads, 1)
+    load = load_result(throughput_rps=rps, completed=round(rps))
+    measured_windows = tuple(
+        Window(index=i, t_s=0.0, load=load, sut=sut_usage(), host=pressure(), reasons=()) for i in range(1, windows + 1)
     )
-    return altered(fork(number), {"windows": windows})
+    return altered(fork(number), {"windows": measured_windows})
 
 
 def printed(cells: list[CellRecord]) -> list[str]:

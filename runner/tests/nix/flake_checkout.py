@@ -143,8 +143,8 @@ def _copy_stdenv(programs: Path) -> None:
     shutil.copy(elf.patchelf(), programs / "patchelf")
     for name, program in (("sh", "bash"), ("awk", "gawk" if (programs / "gawk").exists() else "mawk")):
         shutil.copy(programs / program, programs / name)
-    for program in programs.iterdir():
-        program.chmod(0o555)
+    for copied in programs.iterdir():
+        copied.chmod(0o555)
 
 
 def _programs() -> Mapping[str, Path]:

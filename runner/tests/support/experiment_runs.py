@@ -130,7 +130,7 @@ def experiments_run(
     *,
     forks: int = 2,
     accidents: bool = False,
-    run_id: str = "20250101-120000-synthetic-alone",
+    run_id: str = "20250101-120000-synthetic-experiments",
 ) -> LoadedRun:
     """`accidents`: the first three cells are one that failed, one with an invalid fork, and one that has not run."""
     samples = [(sample, jdk) for kind in kinds for jdk in JDKS for sample in BY_KIND[kind]]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 
-def handed_parts(folder: Path, *, jdks: Mapping[str, Path] | None = None, **changes: Any) -> Path:
+def write_nix_parts(folder: Path, *, jdks: Mapping[str, Path] | None = None, **changes: Any) -> Path:
     """`folder`/parts.json with these JDKs and, unless `changes` say so, nothing else that exists."""
     parts = {
         "schema_version": 1,

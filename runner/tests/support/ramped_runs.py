@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.loads import Interval, RampedLoad
 from jdkmatrix.records.windows import Sample
+from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered
+from tests.support.served_runs import Shape, synthetic_run
 
 LEVEL = RampedLoad(points=((0, 100), (10, 1000), (30, 1000)), connections=100, warmup_rps=50)
 
@@ -43,3 +49,17 @@ def _sample(like: Sample, t_s: float, cpu_s: list[float], i: int) -> Sample:
     known = cpu_s[min(i, len(cpu_s) - 1)]
     before = cpu_s[max(0, min(i - 1, len(cpu_s) - 1))]
     return like.model_copy(update={"t_s": t_s, "cpu_s": (known + before) / 2})
+
+
+def ramped(folder: Path, load: RampedLoad) -> LoadedRun:
+    """A run under the ramp, in which virtual threads are quicker."""
+    plain = synthetic_run(folder, Shape(run_id="ramp", jdks=("temurin-25",), blocks=2))
+
+    def changed(cell: CellRecord) -> CellRecord:
+        quick = cell.key.executor == "virtual"
+        forks = tuple(
+            with_ramp(fork, load, lag_s=1 if quick else 5, capacity_rps=2500 if quick else 2000) for fork in cell.forks
+        )
+        return cell.model_copy(update={"load": load, "forks": forks})
+
+    return replace(plain, cells=tuple(changed(cell) for cell in plain.cells))

@@ -1,4 +1,4 @@
-"""SYNTHETIC host and JDKs of the made-up runs in `report_fixtures`; they say so in every name."""
+"""SYNTHETIC host and JDKs of the made-up runs in `served_runs`; they say so in every name."""
 
 from __future__ import annotations
 

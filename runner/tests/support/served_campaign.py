@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -96,17 +97,22 @@ def campaign(store: RunStore, *, session: int = 1, repeats_max: int = 2, **proto
     )  # fmt: skip
 
 
-@pytest.fixture
-def forks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The labels of the forks that are measured from now on."""
-    run: list[str] = []
+def measure_nothing(run: list[str]) -> Callable[[ForkSetup, Listener], Fork]:
+    """Makes forks up, and adds the label of each to `run`."""
 
     def one(setup: ForkSetup, listener: Listener) -> Fork:
         run.append(setup.planned.label)
         made = made_up(setup.planned.key, setup.planned.fork)
         return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
 
-    monkeypatch.setattr(module, "measure_fork", one)
+    return one
+
+
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The labels of the forks that are measured from now on."""
+    run: list[str] = []
+    monkeypatch.setattr(module, "measure_fork", measure_nothing(run))
     return run
 
 

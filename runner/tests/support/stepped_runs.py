@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.fork.gates import USUAL, Means, window_shortfalls
+from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.loads import Errors, Load, RateLoad, StepsLoad
 from jdkmatrix.records.windows import Window
+from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.windows import Windows
-from tests.support.served_runs import latency
+from tests.support.records import altered
+from tests.support.served_runs import Shape, latency, synthetic_run
 
 LIMITS = load_matrix(Path(__file__).parents[3] / "matrix.toml").thresholds
 
@@ -58,3 +61,18 @@ def stepped(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> tuple[
     server, done = Server(like, capacity_rps), cast(list[Window], [])
     measure_phases(load, cast(Windows, cast(Any, server)), count=1, window_s=1, done=done)
     return server, done
+
+
+def stepped_run(folder: Path) -> LoadedRun:
+    """A run under rising rates, in which virtual threads are saturated first."""
+    plain = synthetic_run(folder, Shape(run_id="steps", jdks=("temurin-25",), blocks=2))
+
+    def changed(cell: CellRecord) -> CellRecord:
+        share = 0.8 if cell.key.executor == "virtual" else 1.0
+        forks = tuple(
+            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], 3500.0 * share + fork.fork)[1])})
+            for fork in cell.forks
+        )
+        return cell.model_copy(update={"load": LOAD, "forks": forks})
+
+    return replace(plain, cells=tuple(changed(cell) for cell in plain.cells))

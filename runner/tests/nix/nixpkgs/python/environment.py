@@ -45,7 +45,7 @@ def make(root: Path, names: Iterable[str]) -> None:
     for distribution in closure(names):
         for name in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
             if not (packages / name).exists():
-                (packages / name).symlink_to(distribution.locate_file(name))
+                (packages / name).symlink_to(str(distribution.locate_file(name)))
         for script in distribution.entry_points.select(group="console_scripts"):
             text = PROGRAM.format(
                 python=programs / "python3",

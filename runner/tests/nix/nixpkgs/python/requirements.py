@@ -24,14 +24,16 @@ from packaging.utils import canonicalize_name
 
 def required(source: Path) -> list[str]:
     if source.is_dir():
-        return tomllib.loads((source / "pyproject.toml").read_text())["project"]["dependencies"]
+        dependencies: list[str] = tomllib.loads((source / "pyproject.toml").read_text())["project"]["dependencies"]
+        return dependencies
     with tarfile.open(source) as archive:
-        name = next(name for name in archive.getnames() if re.fullmatch(r"[^/]+/PKG-INFO", name))
-        return message_from_bytes(archive.extractfile(name).read()).get_all("Requires-Dist", [])
+        texts = (archive.extractfile(one) for one in archive if re.fullmatch(r"[^/]+/PKG-INFO", one.name))
+        about = next(text for text in texts if text is not None)
+        return message_from_bytes(about.read()).get_all("Requires-Dist", [])
 
 
 def named(setting: bool | list[str], name: str) -> bool:
-    return setting is True or (isinstance(setting, list) and name in map(canonicalize_name, setting))
+    return setting is True or (isinstance(setting, list) and name in {canonicalize_name(one) for one in setting})
 
 
 def problems(
@@ -44,8 +46,8 @@ def problems(
         wanted = SpecifierSet() if named(relax, name) else requirement.specifier
         if name not in offered:
             yield f"{name} not installed"
-        elif offered[name] is not None and not wanted.contains(offered[name], prereleases=True):
-            yield f"{name}{wanted} not satisfied by version {offered[name]}"
+        elif (version := offered[name]) is not None and not wanted.contains(version, prereleases=True):
+            yield f"{name}{wanted} not satisfied by version {version}"
 
 
 found = list(problems(required(Path(sys.argv[1])), **json.loads(sys.argv[2])))

@@ -21,7 +21,7 @@ from jdkmatrix.run.origins import origins, source_revision
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.subjects.parts import Parts
-from tests.support.nix_parts import handed_parts
+from tests.support.nix_parts import write_nix_parts
 from tests.support.project import ROOT
 
 
@@ -51,7 +51,7 @@ def test_a_file_that_is_none_of_ours_is_refused(
 
 
 def test_a_wrong_field_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(handed_parts(tmp_path, servers={"open-liberty": {"home": "/x"}})))
+    monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, servers={"open-liberty": {"home": "/x"}})))
     with pytest.raises(MatrixError, match=r"servers.open-liberty.version: Field required"):
         handed_over()
 
@@ -64,7 +64,7 @@ def test_sources_come_from_the_package_and_results_go_to_the_working_directory(
         folder.mkdir()
         (folder / "matrix.toml").touch()
     source = {"root": str(package), "rev": None, "dirty": False}
-    monkeypatch.setenv(VARIABLE, str(handed_parts(tmp_path, source=source)))
+    monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, source=source)))
     monkeypatch.delenv("MATRIX_HOME", raising=False)
     monkeypatch.chdir(work)
     project = find_project()
@@ -75,7 +75,7 @@ def test_sources_come_from_the_package_and_results_go_to_the_working_directory(
 
 def test_without_parts_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = {"root": str(ROOT), "rev": None, "dirty": False}
-    monkeypatch.setenv(VARIABLE, str(handed_parts(tmp_path, source=source, workloads=None)))
+    monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, source=source, workloads=None)))
     monkeypatch.delenv("MATRIX_HOME", raising=False)
     matrix = load_matrix(ROOT / "matrix.toml")
     with pytest.raises(MatrixError, match=r"handed nothing to measure with: `nix run \.#matrix -- run`"):
@@ -104,11 +104,11 @@ def _parts(source: str, jdk_id: str, home: Path) -> Parts:
 
 def test_everything_from_the_flake_is_fully_pinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = {"home": str(tmp_path), "version": "25.0.0.12", "sha256": "0" * 64}
-    monkeypatch.setenv(VARIABLE, str(handed_parts(tmp_path, servers={"open-liberty": server})))
-    handed = handed_over()
-    found = origins(_parts("nix", "temurin-25", tmp_path), handed)
+    monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, servers={"open-liberty": server})))
+    parts = handed_over()
+    found = origins(_parts("nix", "temurin-25", tmp_path), parts)
     assert found.not_pinned(source_dirty=False) == ()
-    assert source_revision(tmp_path, handed) == ("0" * 40, False)
+    assert source_revision(tmp_path, parts) == ("0" * 40, False)
     assert found.not_pinned(source_dirty=True) == ("the source has uncommitted changes",)
     assert found.not_pinned(source_dirty=None) == ("the commit of the source is not known",)
 

@@ -35,19 +35,15 @@ from jdkmatrix.stats.experiments import spreads
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run
 from tests.support.mixed_runs import mixed
-from tests.support.plain_views import plain
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
-
-GOLDEN = Path(__file__).with_name("alone_golden.json")
-PAGES = ("pinning-class-init", "spawn-sleep-boxed", "fanout-few-files", "burn")
 
 
 def order_of(loaded: LoadedRun) -> tuple[str, ...]:
     return executor_order(key.executor for key in loaded.run.cells)
 
 
-def alone(loaded: LoadedRun) -> AloneView:
+def view_of(loaded: LoadedRun) -> AloneView:
     return view_alone(Experiments(loaded.run, loaded.experiments), order_of(loaded))
 
 
@@ -70,20 +66,6 @@ def with_records(loaded: LoadedRun, records: Sequence[CellRecord]) -> LoadedRun:
     return replace(loaded, cells=tuple(records))
 
 
-def golden(tmp_path: Path) -> dict[str, Any]:
-    loaded = experiments_run(tmp_path, accidents=True)
-    pages = {}
-    for workload in PAGES:
-        key = next(r.key for r in loaded.experiments if r.key.workload == workload and r.forks[0].experiment.result)
-        pages[workload] = plain(cell_page(loaded, key))
-    return {"run": plain(run_page(loaded)), "alone": plain(alone(loaded)), "cells": pages}
-
-
-def test_the_views_are_as_recorded(tmp_path: Path) -> None:
-    """`python -m tests.test_alone_view` records them anew; read the difference before you commit it."""
-    assert golden(tmp_path) == json.loads(GOLDEN.read_text("utf-8"))
-
-
 def test_a_run_of_experiments_only_speaks_of_nothing_else(tmp_path: Path) -> None:
     page = run_page(experiments_run(tmp_path, ("pinning",)))
     assert page.title == "Without a server: pinning"
@@ -96,7 +78,7 @@ def test_a_run_of_experiments_only_speaks_of_nothing_else(tmp_path: Path) -> Non
 
 def test_a_run_without_experiments_has_no_block(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
-    assert alone(loaded).blocks == () and alone(loaded).charts == {}
+    assert view_of(loaded).blocks == () and view_of(loaded).charts == {}
     assert "server:" not in run_page(loaded).title
 
 
@@ -113,13 +95,13 @@ def test_a_run_of_both_keeps_them_apart(tmp_path: Path) -> None:
     )
     assert [section.served for section in page.sections] == ["mp-ping"]
     assert page.summary.startswith(before.summary) and "Without a server (pinning)" in page.summary
-    assert [one.id for one in alone(loaded).blocks] == ["alone-pinning"]
+    assert [one.id for one in view_of(loaded).blocks] == ["alone-pinning"]
 
 
 def test_blocks_stand_in_their_order_and_have_all_that_was_measured(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path)
     turned = loaded.run.model_copy(update={"cells": tuple(reversed(loaded.run.cells))})
-    view = alone(replace(loaded, run=turned))
+    view = view_of(replace(loaded, run=turned))
     assert [one.title for one in view.blocks] == ["Burn", "Spawn", "Pinning", "Fan-out"]
     assert sum(len(one.table.rows) for one in view.blocks) == len(loaded.experiments)
     assert all(one.answers and one.expectations for one in view.blocks)
@@ -127,7 +109,7 @@ def test_blocks_stand_in_their_order_and_have_all_that_was_measured(tmp_path: Pa
 
 def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path, ("pinning",), accidents=True)
-    page, rows = run_page(loaded), block(alone(loaded), "pinning").table.rows
+    page, rows = run_page(loaded), block(view_of(loaded), "pinning").table.rows
     by_status = {trouble.status: trouble for trouble in page.troubles}
     assert set(by_status) == {"failed", "some forks", "not measured"}
     assert by_status["failed"].reasons == ("forks 1-2: the program had not ended after 90 s",)
@@ -142,7 +124,7 @@ def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path)
 
 def test_an_interrupted_run_has_a_page_before_its_first_cell(tmp_path: Path) -> None:
     loaded = with_records(experiments_run(tmp_path), ())
-    view = alone(loaded)
+    view = view_of(loaded)
     assert [one.title for one in view.blocks] == ["Burn", "Spawn", "Pinning", "Fan-out"]
     assert not view.charts and all(not one.groups for one in view.blocks)
     assert {row.status for one in view.blocks for row in one.table.rows} == {"not measured"}
@@ -154,14 +136,14 @@ def test_a_record_that_names_no_experiment_is_still_a_cell(tmp_path: Path) -> No
     run = loaded.run.model_copy(update={"matrix": {"experiments": "nonsense"}})
     records = [record.model_copy(update={"parameters": {"experiment": ["spawn"]}}) for record in loaded.experiments]
     loaded = replace(with_records(loaded, records), run=run)
-    assert alone(loaded).blocks == ()
+    assert view_of(loaded).blocks == ()
     assert run_page(loaded).title == "Without a server: experiments"
     assert cell_page(loaded, records[0].key).kind_words == ""
 
 
 def test_an_outcome_says_how_far_it_came_and_what_helps(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path, ("spawn", "fanout", "pinning"))
-    by_workload = {row.href: row for one in alone(loaded).blocks for row in one.table.rows}
+    by_workload = {row.href: row for one in view_of(loaded).blocks for row in one.table.rows}
     outcomes = {href: row.outcomes[0] for href, row in by_workload.items() if href}
     boxed = next(outcome for href, outcome in outcomes.items() if "spawn-sleep-boxed" in href)
     assert boxed.word == "threads refused" and boxed.where.startswith("at 4") and "pids.max" in boxed.advice
@@ -169,19 +151,19 @@ def test_an_outcome_says_how_far_it_came_and_what_helps(tmp_path: Path) -> None:
     assert files.word == "files refused" and "ulimit -n" in files.advice
     native = next(outcome for href, outcome in outcomes.items() if "native.temurin-21" in href)
     assert (native.word, native.css, native.where) == ("not on this JDK", "none", "")
-    spawned = block(alone(loaded), "spawn").answers[0].sentences
+    spawned = block(view_of(loaded), "spawn").answers[0].sentences
     assert any(term == "threads refused" and "spawn-sleep-boxed" in text for term, text in spawned)
 
 
 def test_a_fork_that_ended_early_stands_in_no_sentence_about_figures(tmp_path: Path) -> None:
     """200 requests of which most were refused are done soon: that is no time of a fan-out."""
-    for answer in block(alone(experiments_run(tmp_path, ("fanout",))), "fanout").answers:
+    for answer in block(view_of(experiments_run(tmp_path, ("fanout",))), "fanout").answers:
         figures = [term for term, text in answer.sentences if "answered after" in text]
         assert figures and not any("few-files" in term for term in figures)
 
 
 def test_virtual_and_resident_memory_stand_side_by_side_in_one_unit(tmp_path: Path) -> None:
-    group = block(alone(experiments_run(tmp_path, ("spawn",))), "spawn").groups[0]
+    group = block(view_of(experiments_run(tmp_path, ("spawn",))), "spawn").groups[0]
     assert group.columns == 2 and [chart.title.split(":")[0] for chart in group.charts[:2]] == ["VIRT", "RSS"]
     ends = [chart.spec["layer"][0]["encoding"]["x"]["scale"]["domain"] for chart in group.charts]
     assert all(end == ends[0] for end in ends)
@@ -191,25 +173,25 @@ def test_virtual_and_resident_memory_stand_side_by_side_in_one_unit(tmp_path: Pa
 
 def test_what_looking_costs_is_a_ratio_inside_blocks(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path, ("burn",))
-    rows = block(alone(loaded), "burn").overhead
+    rows = block(view_of(loaded), "burn").overhead
     assert [row.what.split(",")[0] for row in rows] == ["temurin-21.0.8", "temurin-25"]
     assert all(row.throughput.text == "1.00" for row in rows)
     assert all(row.cpu.sort is not None and row.cpu.sort > 1 for row in rows)
     without = [record for record in loaded.experiments if record.key.workload != "burn-unwatched"]
-    assert block(alone(with_records(loaded, without)), "burn").overhead == ()
+    assert block(view_of(with_records(loaded, without)), "burn").overhead == ()
     other = [
         record.model_copy(update={"parameters": {**record.parameters, "drain_s": 99.0}})
         if record.key.workload == "burn-unwatched"
         else record
         for record in loaded.experiments
     ]
-    assert block(alone(with_records(loaded, other)), "burn").overhead == ()
+    assert block(view_of(with_records(loaded, other)), "burn").overhead == ()
 
 
 def test_every_arm_of_a_small_run_has_a_colour_of_its_own(tmp_path: Path) -> None:
     for kind in KINDS:
         loaded = experiments_run(tmp_path, (kind,))
-        legend = block(alone(loaded), kind).legend
+        legend = block(view_of(loaded), kind).legend
         assert len({one.slot % 8 for one in legend}) == len(legend)
 
 
@@ -323,14 +305,8 @@ def test_a_figure_that_is_no_number_is_no_figure(tmp_path: Path) -> None:
         seen = result.seen.model_copy(update={"cpu_share": float("nan"), "throughput_per_s": float("inf")})
         fork = altered(record.forks[0], {"result": result.model_copy(update={"seen": seen})})
         records.append(record.model_copy(update={"forks": (fork,)}))
-    view = alone(with_records(loaded, records))
+    view = view_of(with_records(loaded, records))
     names = [name for name, _ in block(view, "burn").table.figures]
     assert "p99" in names and "CPU used" not in names and "throughput" not in names
     assert json.dumps(view.charts, allow_nan=False)
     assert cell_page(with_records(loaded, records), records[0].key).forks[0].status == Status.OK.value
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as made:
-        text = json.dumps(golden(Path(made)), indent=1, ensure_ascii=False, sort_keys=True)
-    GOLDEN.write_text(text + "\n", "utf-8")

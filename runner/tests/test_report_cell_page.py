@@ -1,0 +1,362 @@
+"""What the page of a cell shows of its forks: figures in their units, with their intervals, beside the other arms."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.loads import Errors, Latency
+from jdkmatrix.records.pressure import CpuUse, Pressure
+from jdkmatrix.records.windows import Window
+from jdkmatrix.report.cell_view import view_cell
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.fork_series import warmup_note
+from jdkmatrix.report.fork_windows import window_table
+from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.numbers import Figure
+from jdkmatrix.report.views import CellView, Chart, ForkView
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.records import altered
+from tests.support.served_runs import Shape, synthetic_run
+
+SHAPE = Shape(jdks=("temurin-21.0.8", "temurin-25"), burn_us=(0, 100), blocks=3)
+MIB = 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    return synthetic_run(tmp_path_factory.mktemp("cell"), SHAPE)
+
+
+def forks_of(loaded: LoadedRun, executor: str) -> tuple[Fork, ...]:
+    """Of the cell on the first JDK with work."""
+    return next(c.forks for c in loaded.cells if (c.key.executor, c.key.burn_us) == (executor, 100))
+
+
+def page_of(loaded: LoadedRun, executor: str) -> CellView:
+    cells = Cells(loaded.run, loaded.cells)
+    cell = next(cell for cell in cells if (cell.key.executor, cell.key.burn_us) == (executor, 100))
+    return view_cell(cell, cells, judge_run(cells), loaded.run, executor_order(k.executor for k in cells.keys), {})
+
+
+@pytest.fixture(scope="module")
+def page(loaded: LoadedRun) -> CellView:
+    return page_of(loaded, "virtual")
+
+
+@pytest.fixture(scope="module")
+def first(page: CellView) -> ForkView:
+    return page.forks[0]
+
+
+def mean(loaded: LoadedRun, executor: str, of: Callable[[Window], float]) -> float:
+    """The geometric mean over forks of the mean over windows."""
+    forks = forks_of(loaded, executor)
+    return statistics.geometric_mean(statistics.fmean(map(of, fork.served.windows)) for fork in forks)
+
+
+def rate(window: Window) -> float:
+    return window.load.throughput_rps
+
+
+def test_it_says_which_cell_it_is(page: CellView) -> None:
+    assert page.cell_id == "mp-ping.temurin-21.0.8.virtual.cpus-1.burn-100us.saturate-50"
+    assert page.title == "virtual on temurin-21.0.8"
+    assert page.condition == "mp-ping, 1 CPU, 100 µs of work per request"
+    assert page.load_words.startswith("closed loop: 50 connections")
+    assert page.work == "4,100 rounds, meant to take 100 µs"
+    assert (page.status, page.status_class, page.status_title) == ("ok", "ok", "measured in the steady state")
+    assert page.latency_short == "service time" and page.latency_kind is not None
+    assert page.latency_kind.startswith("service time in a closed loop")
+    assert page.jvm_flags == (("CICompilerCount", "2"), ("MaxHeapSize", "1073741824"), ("UseG1GC", "true"))
+    assert page.jdk is not None and page.jdk.id == "temurin-21.0.8"
+    assert page.identity_inputs == '{\n  "cpus": 1,\n  "jdk": "temurin-21.0.8"\n}'
+
+
+def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: CellView) -> None:
+    assert [(name, unit) for name, unit, _ in page.tiles] == [
+        ("Throughput", "requests/s"),
+        ("CPU per request", "µs"),
+        ("p50", "ms"),
+        ("p99", "ms"),
+        ("p99.9", "ms"),
+        ("RSS, peak", "MiB"),
+        ("95 % of steady state after", "s"),
+        ("Threads, peak", ""),
+    ]
+    tiles = {name: figure for name, _, figure in page.tiles}
+    windows = [window for fork in forks_of(loaded, "virtual") for window in fork.served.windows]
+    assert tiles["Throughput"].text == f"{mean(loaded, 'virtual', rate):,.0f}"
+    assert tiles["Throughput"].under is not None and tiles["Throughput"].under.endswith(", 3 forks")
+    assert tiles["CPU per request"].sort == pytest.approx(
+        mean(loaded, "virtual", lambda one: one.sut.cpu_us_per_request), rel=1e-3
+    )
+    assert tiles["CPU per request"].under is not None and tiles["CPU per request"].under.startswith("± ")
+    assert tiles["RSS, peak"].text == f"{max(window.sut.rss_peak_bytes for window in windows) / MIB:.0f}"
+    assert tiles["Threads, peak"].text == "52"
+    assert 12 < (tiles["95 % of steady state after"].sort or 0) < 13
+
+
+def test_percentiles_are_in_milliseconds_with_an_interval_over_forks(page: CellView) -> None:
+    tiles = {name: figure for name, _, figure in page.tiles}
+    for name in ("p50", "p99", "p99.9"):
+        under = tiles[name].under
+        assert under is not None and under.endswith(" over forks")
+        low, high = map(float, under.removesuffix(" over forks").split("–"))
+        assert low < float(tiles[name].text) < high
+    # 50 connections at some 7,700 requests per second: a request takes 6.5 ms on average.
+    assert 4 < float(tiles["p50"].text) < float(tiles["p99"].text) < float(tiles["p99.9"].text) < 25
+
+
+def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, page: CellView) -> None:
+    assert [(one.executor, one.current) for one in page.siblings] == [("liberty", False), ("virtual", True)]
+    other, this = page.siblings
+    assert other.href == "mp-ping.temurin-21.0.8.liberty.cpus-1.burn-100us.saturate-50.html"
+    assert this.href is None
+    order = executor_order(("liberty", "virtual"))
+    assert (other.slot, this.slot) == (order.index("liberty"), order.index("virtual"))
+    for one in (other, this):
+        assert one.throughput.sort == pytest.approx(mean(loaded, one.executor, rate), rel=1e-3)
+    tiles = {name: figure for name, _, figure in page.tiles}
+    assert (this.cpu.text, this.p99.text) == (tiles["CPU per request"].text, tiles["p99"].text)
+    assert this.cpu.under == tiles["CPU per request"].under, "with its interval"
+    assert other.p99.text != this.p99.text
+
+
+def test_the_blocks_behind_its_ratios_are_shown(loaded: LoadedRun, page: CellView) -> None:
+    against = page.against
+    assert against is not None and against.denominator == "liberty"
+    assert [name for name, _ in against.sentences] == ["Throughput", "CPU per request"]
+    throughput, cpu = against.pairs
+    assert (throughput.title, throughput.unit) == ("Throughput", "requests/s")
+    assert (cpu.title, cpu.unit) == ("CPU per request", "µs")
+    assert (throughput.numerator, throughput.denominator) == ("virtual", "liberty")
+    assert [row.block for row in throughput.rows] == [1, 2, 3]
+    for row, above, below in zip(
+        throughput.rows, forks_of(loaded, "virtual"), forks_of(loaded, "liberty"), strict=True
+    ):
+        one, other = (statistics.fmean(map(rate, fork.served.windows)) for fork in (above, below))
+        assert float(row.numerator.replace(",", "")) == pytest.approx(one, rel=1e-3)
+        assert float(row.denominator.replace(",", "")) == pytest.approx(other, rel=1e-3)
+        assert float(row.ratio) == pytest.approx(one / other, abs=0.006)
+
+
+def test_a_fork_says_where_when_and_on_what_it_ran(loaded: LoadedRun, first: ForkView) -> None:
+    fork = forks_of(loaded, "virtual")[0]
+    facts = {fact.name: fact.value for fact in first.facts}
+    assert (first.number, first.anchor, first.status, first.status_class) == (1, "fork-1", "ok", "ok")
+    assert facts["Order"] == f"2 in block 1, {fork.sequence} in the run"
+    assert facts["Started"] == f"2025-01-01 12:{fork.sequence:02d} UTC, 30 s"
+    assert facts["CPUs"] == "server 0, driver 1: no CPU in common"
+    assert facts["First answer"] == f"{fork.served.first_response_s:.1f} s after the start"
+    assert facts["Proof of executor"] == (
+        "200 requests over one connection: executor virtual, 200 virtual threads; names: “1”, “2”, “3”"
+    )
+    assert facts["Work check"] == (
+        "4,100 rounds took 101.0 µs at best, 100 µs asked, 100.4 expected at the CPU’s speed of then"
+    )
+    assert facts["CPU speed"] == "224.9 to 225.8 divisions/µs in 3 readings: moved by 0.4 %"
+
+
+def test_what_a_fork_did_not_come_to_is_said(loaded: LoadedRun) -> None:
+    fork = altered(forks_of(loaded, "virtual")[0], {"first_response_s": None, "proof": None, "burn_check": None})
+    fork = fork.model_copy(update={"pinning": fork.pinning.model_copy(update={"overlapped": True})})
+    whole = forks_of(loaded, "virtual")
+    cells = tuple(c.model_copy(update={"forks": (fork,)}) if c.forks == whole else c for c in loaded.cells)
+    facts = {fact.name: fact.value for fact in page_of(replace(loaded, cells=cells), "virtual").forks[0].facts}
+    assert facts["First answer"] == "none came"
+    assert facts["Proof of executor"] == facts["Work check"] == "none: the fork ended before it, or was overloaded"
+    assert facts["CPUs"].endswith(": they share CPUs")
+
+
+def test_command_lines_can_be_pasted_into_a_shell(first: ForkView) -> None:
+    assert first.commands == (
+        ("Server", "/jdks/SYNTHETIC/bin/java -Xms1g -Xmx1g -XX:+UseG1GC -jar 'ws server.jar' defaultServer"),
+        ("Driver", "/jdks/SYNTHETIC/bin/java -jar loadgen.jar --label 'it'\"'\"'s a test'"),
+    )
+
+
+def figures_of(*windows: Window) -> dict[str, tuple[str, tuple[Figure, ...]]]:
+    """Unit and figures of each row, by its name."""
+    return {name: (unit, figures) for _, rows in window_table(windows).groups for name, unit, figures in rows}
+
+
+def service(window: Window) -> Latency:
+    assert window.load.uncorrected is not None
+    return window.load.uncorrected
+
+
+WINDOW_FIGURES: tuple[tuple[str, str, Callable[[Window], float | None]], ...] = (
+    ("Start", "s", lambda w: w.t_s),
+    ("Duration", "s", lambda w: w.load.duration_s),
+    ("Throughput", "req/s", lambda w: w.load.throughput_rps),
+    ("Sent", "requests", lambda w: w.load.sent),
+    ("Completed", "requests", lambda w: w.load.completed),
+    ("Answered after the end", "requests", lambda w: w.load.answered_late),
+    ("Not 2xx", "answers", lambda w: w.load.non_2xx),
+    ("Reconnects", "", lambda w: w.load.reconnects),
+    ("p50", "ms", lambda w: service(w).percentiles_us["50"] / 1e3),
+    ("p90", "ms", lambda w: service(w).percentiles_us["90"] / 1e3),
+    ("p99", "ms", lambda w: service(w).percentiles_us["99"] / 1e3),
+    ("p99.9", "ms", lambda w: service(w).percentiles_us["99.9"] / 1e3),
+    ("Maximum", "ms", lambda w: service(w).max_us / 1e3),
+    ("CPU per request", "µs", lambda w: w.sut.cpu_us_per_request),
+    ("Share of its CPUs", "%", lambda w: w.sut.cpu_share * 100),
+    ("Run-queue wait", "s", lambda w: w.sut.run_queue_wait_s),
+    ("Switches, voluntary", "", lambda w: w.sut.voluntary_switches),
+    ("Switches, forced", "", lambda w: w.sut.involuntary_switches),
+    ("RSS, peak", "MiB", lambda w: w.sut.rss_peak_bytes / MIB),
+    ("Virtual size", "MiB", lambda w: w.sut.virt_bytes / MIB),
+    ("Heap used", "MiB", lambda w: (w.sut.heap_used_bytes or 0) / MIB),
+    ("Direct buffers", "MiB", lambda w: (w.sut.direct_buffer_bytes or 0) / MIB),
+    ("Threads, peak", "", lambda w: w.sut.threads_peak),
+    ("In flight, peak", "requests", lambda w: w.sut.in_flight_peak),
+    ("JIT", "ms", lambda w: w.sut.jit_ms),
+    ("JIT, share of one CPU", "%", lambda w: w.sut.jit_share * 100),
+    ("Speed of a CPU before it", "divisions/µs", lambda w: w.clock_speed),
+    ("Driver's share of its CPUs", "%", lambda w: w.load.driver_cpu_share * 100),
+)
+
+
+@pytest.mark.parametrize(("name", "unit", "expected"), WINDOW_FIGURES, ids=lambda one: one if one else "")
+def test_a_figure_of_a_window_is_what_was_recorded_in_its_unit(
+    loaded: LoadedRun, name: str, unit: str, expected: Callable[[Window], float | None]
+) -> None:
+    windows = forks_of(loaded, "virtual")[0].served.windows
+    shown, figures = figures_of(*windows)[name]
+    percent = unit == "%"  # stands with the figure
+    assert shown == ("" if percent else unit)
+    for figure, window in zip(figures, windows, strict=True):
+        assert figure.text.endswith(" %") is percent
+        assert float(figure.text.removesuffix(" %").replace(",", "")) == pytest.approx(expected(window), rel=0.013)
+
+
+def test_the_figures_of_a_window_under_a_rate(loaded: LoadedRun, tmp_path_factory: pytest.TempPathFactory) -> None:
+    under_rate = replace(SHAPE, loads=("rate-2000",), blocks=1, burn_us=(100,), jdks=("temurin-25",))
+    run = synthetic_run(tmp_path_factory.mktemp("rate"), under_rate)
+    window = run.cells[0].forks[0].served.windows[0]
+    late = window.load.send_lateness
+    figures = figures_of(window)
+    assert late is not None and window.load.corrected is not None
+    assert figures["Due"][1][0].text == f"{window.load.due:,}" and figures["Due, not sent"][1][0].text == "0"
+    assert figures["Send lateness, p99"][0] == "ms"
+    assert float(figures["Send lateness, p99"][1][0].text) == pytest.approx(late.percentiles_us["99"] / 1e3, rel=0.013)
+    # Due counts from when a request should have been sent.
+    p99_ms = window.load.corrected.percentiles_us["99"] / 1e3
+    assert float(figures["p99"][1][0].text) == pytest.approx(p99_ms, rel=0.013)
+
+
+def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:
+    def use(*roles: str, busy: float, foreign: float, steal: float) -> CpuUse:
+        return CpuUse.model_validate(
+            {
+                "roles": roles, "cpus": (0,), "busy_share": busy, "own_share": busy - foreign, "interrupt_share": 0.0,
+                "foreign_share": foreign, "steal_share": steal,
+            }
+        )  # fmt: skip
+
+    host = Pressure(
+        steal_share=0.0,
+        foreign_cpu_share=0.0,
+        psi_cpu_some_share=0.08,
+        runner_cpu_share=0.09,
+        cpu_use=(use("sut", busy=0.5, foreign=0.01, steal=0.02), use("driver", busy=0.55, foreign=0.03, steal=0.04)),
+    )
+    window = forks_of(loaded, "virtual")[0].served.windows[0].model_copy(update={"host": host})
+    shown = {name: figures[0].text for name, (_, figures) in figures_of(window).items()}
+    assert shown["Foreign CPU, on the server’s CPUs"] == "1.0 %"
+    assert shown["Foreign CPU, on the driver’s CPUs"] == "3.0 %"
+    assert shown["Steal, from the server’s CPUs"] == "2.0 %"
+    assert shown["Steal, from the driver’s CPUs"] == "4.0 %"
+    assert shown["Busy, the driver’s CPUs"] == "55 %"
+    assert (shown["CPU pressure"], shown["This tool, of one CPU"]) == ("8.0 %", "9.0 %")
+
+
+def test_errors_and_collections_are_counted(loaded: LoadedRun) -> None:
+    window = forks_of(loaded, "virtual")[0].served.windows[0]
+    assert figures_of(window)["Errors"][1][0].text == "0"
+    assert figures_of(window)["Garbage collections"][1][0].text == "1 in 7 ms"
+    errors = Errors(connect=1000, read=2, write=0, timeout=30)
+    broken = window.model_copy(update={"load": window.load.model_copy(update={"errors": errors})})
+    figure = figures_of(broken)["Errors"][1][0]
+    assert (figure.text, figure.title) == ("1,032", "1,000 connect, 2 read, 30 timeout")
+
+
+def test_windows_stand_across_under_their_numbers(loaded: LoadedRun, first: ForkView) -> None:
+    assert first.windows is not None
+    assert first.windows.heads == ("1", "2") and first.windows.reasons == first.windows.shortfalls == ("", "")
+    assert [group for group, _ in first.windows.groups] == ["Load", "Latency", "Server", "Driver and host"]
+
+
+def noted(charts: tuple[Chart, ...], ident: str) -> tuple[str, str]:
+    chart = next(chart for chart in charts if chart.id == f"fork-1-{ident}")
+    return chart.title, chart.note
+
+
+def spread_words(values: list[float]) -> str:
+    low, high, middle = (f"{value:.3g}" for value in (min(values), max(values), statistics.median(values)))
+    return f"{low} to {high}, median {middle}"
+
+
+def test_the_series_of_a_fork_have_units_and_tell_their_range(loaded: LoadedRun, first: ForkView) -> None:
+    samples = forks_of(loaded, "virtual")[0].served.samples
+    assert [chart.title for chart in first.series] == [
+        "Throughput in requests/s", "p99 latency in ms", "Server’s CPU in CPUs", "In flight in requests", "RSS in MiB",
+        "Heap used in MiB", "Threads", "JIT in ms per s",
+    ]  # fmt: skip
+    assert noted(first.series, "rss") == ("RSS in MiB", spread_words([one.rss_bytes / MIB for one in samples]))
+    heap = [one.gauges.heap_used_bytes / MIB for one in samples if one.gauges]
+    in_flight: list[float] = [one.gauges.in_flight for one in samples if one.gauges]
+    assert noted(first.series, "heap")[1].split(", ")[0] == f"{min(heap):.1f} to {max(heap):.0f}"
+    assert noted(first.series, "in-flight")[1] == spread_words(in_flight)
+    threads: list[float] = [one.threads for one in samples]
+    assert noted(first.series, "threads")[1] == spread_words(threads)
+    per_s = [i.completed for w in forks_of(loaded, "virtual")[0].served.windows for i in w.load.intervals]
+    low, high, middle = (f"{round(value, -1):,}" for value in (min(per_s), max(per_s), round(statistics.median(per_s))))
+    assert noted(first.series, "throughput")[1] == f"{low} to {high}, median {middle}"
+    p99 = [i.p99_us / 1e3 for w in forks_of(loaded, "virtual")[0].served.windows for i in w.load.intervals if i.p99_us]
+    assert noted(first.series, "p99")[1] == spread_words(p99)
+
+
+def test_a_pool_has_a_series_only_where_there_is_one(loaded: LoadedRun, first: ForkView) -> None:
+    assert not [chart for chart in first.series if chart.id.endswith("-pool")]
+    assert noted(page_of(loaded, "liberty").forks[0].series, "pool") == ("Pool size in threads", "always 16")
+
+
+def test_the_series_of_the_warm_up(loaded: LoadedRun, first: ForkView) -> None:
+    warmup = forks_of(loaded, "virtual")[0].served.warmup
+    assert warmup is not None
+    assert [chart.title for chart in first.warmup] == [
+        "CPU per request in µs", "JIT, share of one CPU in %", "p99 latency in ms",
+    ]  # fmt: skip
+    assert noted(first.warmup, "warm-cpu")[1] == spread_words([one.cpu_us_per_request for one in warmup.windows])
+    low, high = min(one.jit_share for one in warmup.windows), max(one.jit_share for one in warmup.windows)
+    assert noted(first.warmup, "warm-jit")[1].startswith(f"{low * 100:.3g} to {high * 100:.3g}, ")
+    p99_ms = [one.p99_us / 1e3 for one in warmup.windows if one.p99_us is not None]
+    assert noted(first.warmup, "warm-p99")[1].startswith(f"{min(p99_ms):.3f} to {max(p99_ms):.2f}, ")
+
+
+def test_the_warm_up_says_how_steady_it_was(loaded: LoadedRun) -> None:
+    fork = forks_of(loaded, "virtual")[0]
+    warmup = fork.served.warmup
+    assert warmup is not None
+    note = warmup_note(fork)
+    assert "; 12 s, steady; 95 % of the steady performance 12.1 s after the process's start." in note
+    assert f"a request took {warmup.windows[-1].cpu_us_per_request:.0f} µs of CPU, and the JIT 1.6 % of one CPU" in note
+    assert "Meanwhile the JIT ran on CPUs 0-1." in note
+    assert (
+        "drifted by −0.040 % a second in the last 5 s: −0.20 % over the 5 s that were measured next. "
+        "Over all 5 s that is −1.1 % at worst, where −1.25 % is allowed."
+    ) in note
+    assert "1 settling window went unmeasured" in note
+    rising = warmup.series[0].model_copy(update={"drift_per_s": 0.002, "drift_ahead": None})
+    note = warmup_note(altered(fork, {"warmup": warmup.model_copy(update={"series": (rising,), "settling": ()})}))
+    assert "drifted by +0.20 % a second in the last 5 s: – over" in note and "settling" not in note
+    empty = warmup.model_copy(update={"windows": ()})
+    assert warmup_note(altered(fork, {"warmup": empty})) == "No window was recorded in 12 s."
+    assert warmup_note(altered(fork, {"warmup": None})) == "The fork ended before its warm-up did."
