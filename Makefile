@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv/bin
 
-.PHONY: matrix setup test lint java-test python-test bench provoke lock clean
+.PHONY: matrix setup test test-fast lint java-test python-test bench provoke lock clean
 
 matrix: .venv-run
 	@$(VENV)/matrix run --profile quick
@@ -25,14 +25,18 @@ lint: .venv-test
 java-test: .venv-test
 	$(VENV)/python -m jdkmatrix.provision.maven -q verify
 
-python-test: .venv-test
+python-test: test-fast
 	@$(VENV)/matrix setup
+	cd runner && ../$(VENV)/pytest -m real -n 2 --dist worksteal
+
+# What needs no server, browser or Nix: for the everyday loop.
+test-fast: .venv-test
 	cd runner && ../$(VENV)/pytest -m "not real" -n auto --dist worksteal
-	cd runner && ../$(VENV)/pytest -m real
 
 bench: .venv-test
 	@$(VENV)/matrix setup
-	$(VENV)/python bench/loadgen_bench.py
+	@missed=0; $(VENV)/python bench/plan_bench.py || missed=1; \
+	$(VENV)/python bench/loadgen_bench.py || missed=1; exit $$missed
 
 # Disturb real windows on purpose, for the page of the method; needs a host on which nothing else runs.
 provoke: .venv-test

@@ -34,7 +34,8 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.provision.hosttools import find_jdk
 from jdkmatrix.provision.workloads import build_workloads
-from jdkmatrix.records.loads import LoadResult, RateLoad, SaturateLoad
+from jdkmatrix.records.load_results import LoadResult
+from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 
 ROOT = Path(__file__).parents[1]
 CONNECTIONS = 50
@@ -158,7 +159,7 @@ def _driver(options: argparse.Namespace, say: Callable[[str], None]) -> LoadgenD
         if jdk is None:
             raise MatrixError("no JDK 21 or newer here: set JAVA_HOME, or give --java")
         java = jdk.home / "bin" / "java"
-    jar = options.jar or build_workloads(ROOT, say=say).loadgen_jar
+    jar = options.jar or build_workloads(ROOT, say=say).file("loadgen.jar")
     driver = LoadgenDriver(jar, java, "bench")
     say(f"loadgen {driver.facts.version} on Java {driver.facts.java_version}")
     return driver

@@ -42,13 +42,13 @@ from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import RateLoad
 from jdkmatrix.records.windows import Window
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import prepare
 from jdkmatrix.store.runs import RunStore
+from jdkmatrix.terms.loads import RateLoad
 
 WINDOW_S = 3.0
 PRECISION = 0.05

@@ -1,11 +1,14 @@
-# Every server of matrix.toml, by its artefact in toolchain.lock.json, cut down to the features that workloads use.
+# Every server of matrix.toml that is an artefact of toolchain.lock.json, cut down to the features that workloads use.
+# Others are among the workloads.
 {
   lib,
   callPackage,
 }:
 let
   lock = (lib.importJSON ../toolchain.lock.json).artefacts;
-  servers = lib.attrValues (lib.importTOML ../matrix.toml).servers;
+  servers = lib.filter (server: server ? artefact) (
+    lib.attrValues (lib.importTOML ../matrix.toml).servers
+  );
 in
 lib.listToAttrs (
   map (

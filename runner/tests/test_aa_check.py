@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.executors import again, base_of, check_executor, is_again, is_virtual, reference
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report import facts
 from jdkmatrix.report.aa_check import detectable_share
@@ -23,6 +21,8 @@ from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.views import Notice
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import again, base_of, check_executor, is_again, is_virtual, reference
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
 
@@ -38,8 +38,8 @@ def test_the_second_arm_is_the_same_executor_under_another_name(name: str) -> No
     assert (is_again(name), is_again(second)) == (False, True)
     assert base_of(second) == base_of(name) == name
     assert is_virtual(second) == is_virtual(name)
-    assert reference(second) == name
-    assert reference(name) == "liberty"
+    assert reference(second, "open-liberty") == name
+    assert reference(name, "open-liberty") == "liberty"
 
 
 def test_a_second_arm_of_no_executor_is_refused() -> None:

@@ -22,13 +22,15 @@ from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.http import Connection
 from jdkmatrix.probes.process import JIT_THREADS
 from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.liberty import FEATURE_SETS, provision_liberty
+from jdkmatrix.provision.liberty import provision_liberty
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, build_workloads
-from jdkmatrix.servers.applications import BANKING_ACCOUNTS, REMOTE_TIMEOUT_MS, REMOTE_URL
 from jdkmatrix.servers.instance import Instance
+from jdkmatrix.servers.liberty import LibertyServer
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.servers.proof import prove_executor
+from jdkmatrix.terms.applications import BANKING_ACCOUNTS, REMOTE_TIMEOUT_MS, REMOTE_URL
+from jdkmatrix.terms.servers import FEATURE_SETS
 
 pytestmark = pytest.mark.real
 
@@ -126,7 +128,7 @@ def java() -> Path:
 @pytest.fixture(scope="module")
 def remote(workloads: Workloads, java: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RemoteProcess]:
     log_dir = tmp_path_factory.mktemp("remote")
-    with RemoteProcess(workloads.remote_jar, java, cpus=CPUS[:1], log_dir=log_dir) as process:
+    with RemoteProcess(workloads.file("remote.jar"), java, cpus=CPUS[:1], log_dir=log_dir) as process:
         process.wait_ready()
         yield process
 
@@ -140,7 +142,7 @@ def bank(
 ) -> Iterator[Bank]:
     folder = tmp_path_factory.mktemp("bank")
     instance = Instance(
-        liberty=provision_liberty(find_project().root, "open-liberty", FEATURE_SETS, say=print),
+        server=LibertyServer(provision_liberty(find_project().root, "open-liberty", FEATURE_SETS, say=print)),
         workloads=workloads,
         application="banking",
         java=java,
@@ -257,10 +259,9 @@ def test_under_faults_nothing_is_lost_moved_twice_or_left_behind(bank: Bank) -> 
 
         plans = [plan(number) for number in range(CLIENTS)]
         orders = Counter(step.order for steps in plans for step in steps)
-        counts: dict[str | None, int] = {order: count for order, (_, _, count) in FAULTS.items()}
-        counts[SLOW] = SLOW_ONES
-        counts[None] = CLIENTS * TRANSFERS_PER_CLIENT - sum(counts.values())
-        assert orders == counts
+        counts = {order: count for order, (_, _, count) in FAULTS.items()}
+        plain = CLIENTS * TRANSFERS_PER_CLIENT - SLOW_ONES - sum(counts.values())
+        assert orders == Counter({**counts, SLOW: SLOW_ONES}) + Counter({None: plain})
         with ThreadPoolExecutor(CLIENTS) as clients:
             for result in [clients.submit(play, bank, steps) for steps in plans]:
                 result.result()

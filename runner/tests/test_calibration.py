@@ -56,7 +56,7 @@ def test_one_jdk_counts_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     host = cast(Topology, None)
     nothing: dict[str, Any] = {"entry": None, "source": "made up", "version": "", "version_output": "", "release": {}}
     jdk = Available(home=Path("/jdk"), **nothing)
-    workloads = cast(Any, SimpleNamespace(burn_jar=Path("burn.jar")))
+    workloads = cast(Any, SimpleNamespace(file=Path))
     parts = Parts(workloads, servers={}, jdks={"temurin-25": jdk, "temurin-21.0.8": jdk}, loads={}, drivers={})
     cells = [key(jdk=name, burn_us=100) for name in ("temurin-21.0.8", "temurin-25")]
     made = module._calibration(MATRIX, parts, cells, host, print)

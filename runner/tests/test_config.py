@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.terms.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
 
 ROOT = Path(__file__).parents[2]
 TOML = tomllib.loads((ROOT / "matrix.toml").read_text())
@@ -162,7 +162,7 @@ def test_a_tuned_executor_is_compared_with_the_untuned_one(name: str, tuning: st
     assert check_executor(name) == name
     assert tuning_of(name) == tuning
     assert base_of(name) == name.partition("+")[0]
-    assert reference(name) == (name.removesuffix("-aa") if name.endswith("-aa") else base_of(name))
+    assert reference(name, "open-liberty") == (name.removesuffix("-aa") if name.endswith("-aa") else base_of(name))
 
 
 @pytest.mark.parametrize("name", ["virtual+", "virtual+A", "virtual+-a", "virtual+a+b", "virtual+a-", "+a"])

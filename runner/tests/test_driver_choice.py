@@ -14,8 +14,8 @@ from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2Driver
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.cell_loads import cell_loads
-from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.run.prepare import planned_phases
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import key
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")

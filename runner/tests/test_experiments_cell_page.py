@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import pytest
 
-from jdkmatrix.records.experiments import BurnResult, FanoutResult, PinningResult, SpawnResult
+from jdkmatrix.experiments.burn import BurnResult
+from jdkmatrix.experiments.fanout import FanoutResult
+from jdkmatrix.experiments.pinning import PinningResult
+from jdkmatrix.experiments.spawn import SpawnResult
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.experiments.cell_view import view_alone_cell
+from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.cells import Experiments
-from jdkmatrix.report.experiments.fork_facts import counts, distributions, parks, remote_facts
+from jdkmatrix.report.experiments.fork_facts import counts, distributions, remote_facts, sections
 from jdkmatrix.report.experiments.fork_view import fork_view
-from jdkmatrix.report.experiments.views import AloneCellView, AloneForkView
+from jdkmatrix.report.experiments.views import ExperimentCellView, ExperimentForkView
 from jdkmatrix.report.views import Fact
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import latency
@@ -29,7 +32,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 def page_of(
     loaded: LoadedRun, workload: str, executor: str, load: str = "", jdk: str = "temurin-21.0.8"
-) -> AloneCellView:
+) -> ExperimentCellView:
     experiments = Experiments(loaded.run, loaded.experiments)
     cell = next(
         cell
@@ -38,7 +41,7 @@ def page_of(
         and cell.key.load.startswith(load)
     )
     order = executor_order(key.executor for key in loaded.run.cells)
-    return view_alone_cell(cell, experiments, loaded.run, order, {})
+    return view_experiment_cell(cell, experiments, loaded.run, order, {})
 
 
 def by_name(facts: tuple[Fact, ...]) -> dict[str, str]:
@@ -52,27 +55,27 @@ def burn_result() -> BurnResult:
 
 
 @pytest.fixture(scope="module")
-def burn(loaded: LoadedRun) -> AloneCellView:
+def burn(loaded: LoadedRun) -> ExperimentCellView:
     return page_of(loaded, "burn", "fixed-2", "tasks-8")
 
 
 @pytest.fixture(scope="module")
-def burn_fork(loaded: LoadedRun) -> AloneForkView:
+def burn_fork(loaded: LoadedRun) -> ExperimentForkView:
     """The one that can be used; the first of its cell is invalid."""
     return page_of(loaded, "burn", "fixed-2", "tasks-8").forks[1]
 
 
 @pytest.fixture(scope="module")
-def boxed(loaded: LoadedRun) -> AloneCellView:
+def boxed(loaded: LoadedRun) -> ExperimentCellView:
     return page_of(loaded, "spawn-sleep-boxed", "platform")
 
 
 @pytest.fixture(scope="module")
-def few_files(loaded: LoadedRun) -> AloneCellView:
+def few_files(loaded: LoadedRun) -> ExperimentCellView:
     return page_of(loaded, "fanout-few-files", "virtual")
 
 
-def test_it_says_which_cell_it_is(burn: AloneCellView) -> None:
+def test_it_says_which_cell_it_is(burn: ExperimentCellView) -> None:
     assert burn.cell_id == "burn.temurin-21.0.8.fixed-2.cpus-2.burn-500us.tasks-8"
     assert burn.title == "burn, fixed-2 on temurin-21.0.8"
     assert burn.condition == "2 CPUs, 500 µs of work per task"
@@ -85,14 +88,14 @@ def test_it_says_which_cell_it_is(burn: AloneCellView) -> None:
 
 
 def test_what_was_asked_for_is_its_table_of_the_matrix_without_what_is_not_set(
-    burn: AloneCellView, boxed: AloneCellView
+    burn: ExperimentCellView, boxed: ExperimentCellView
 ) -> None:
     assert by_name(burn.asked) == {"experiment": "burn", "warmup_s": "1.0", "drain_s": "10.0", "parks": "true"}
     assert by_name(boxed.asked)["limits"] == '{"threads_max": 500}'
     assert boxed.work is None
 
 
-def test_tiles_have_units_and_say_over_how_many_forks(burn: AloneCellView, boxed: AloneCellView) -> None:
+def test_tiles_have_units_and_say_over_how_many_forks(burn: ExperimentCellView, boxed: ExperimentCellView) -> None:
     assert [(name, unit) for name, unit, _ in burn.tiles] == [
         ("throughput", "per second"),
         ("CPU used", "%"),
@@ -113,7 +116,7 @@ def test_tiles_have_units_and_say_over_how_many_forks(burn: AloneCellView, boxed
     assert tiles["threads started"].text == "481"
 
 
-def test_every_arm_of_the_condition_stands_beside_it(burn: AloneCellView) -> None:
+def test_every_arm_of_the_condition_stands_beside_it(burn: ExperimentCellView) -> None:
     order = executor_order(("virtual", "fixed-2", "cached", "fixed-5", "structured", "virtual-semaphore-5"))
     assert [(arm.executor, arm.current) for arm in burn.arms] == [
         ("virtual", False), ("fixed-2", True), ("cached", False),
@@ -134,7 +137,9 @@ def test_the_leading_figure_of_a_cell_without_one_is_named_after_its_arms(loaded
     assert (failed.status, failed.status_class) == ("failed", "failed")
 
 
-def test_a_figure_stands_beside_what_is_expected_of_it(burn_fork: AloneForkView, few_files: AloneCellView) -> None:
+def test_a_figure_stands_beside_what_is_expected_of_it(
+    burn_fork: ExperimentForkView, few_files: ExperimentCellView
+) -> None:
     figures = {name: (unit, value.text, expected, ratio) for name, unit, value, expected, ratio in burn_fork.figures}
     unit, value, expected, ratio = figures["throughput"]
     assert (unit, value, expected.text, ratio.text) == ("1/s", "3,460", "4,000", "0.865")
@@ -146,7 +151,7 @@ def test_a_figure_stands_beside_what_is_expected_of_it(burn_fork: AloneForkView,
     assert (burn_fork.expectation.figure, burn_fork.expectation.formula) == ("throughput", "cpus / burn_us * 1e6")
 
 
-def test_a_fork_says_why_it_cannot_be_used(burn: AloneCellView) -> None:
+def test_a_fork_says_why_it_cannot_be_used(burn: ExperimentCellView) -> None:
     invalid, usable = burn.forks
     assert (invalid.status, invalid.status_class) == ("invalid", "invalid")
     assert invalid.reasons == ("the hypervisor took 7 % of the CPU time (steal_share 0.07)",)
@@ -155,7 +160,7 @@ def test_a_fork_says_why_it_cannot_be_used(burn: AloneCellView) -> None:
 
 
 def test_a_fork_says_where_when_and_on_what_it_ran(
-    burn_fork: AloneForkView, boxed: AloneCellView, few_files: AloneCellView
+    burn_fork: ExperimentForkView, boxed: ExperimentCellView, few_files: ExperimentCellView
 ) -> None:
     facts = by_name(burn_fork.facts)
     assert facts["Order"] == "1 in block 2, 21 in the run"
@@ -182,7 +187,7 @@ def test_what_was_given_up_and_what_was_hit_is_told(loaded: LoadedRun) -> None:
     assert (facts["Given up"], facts["Limit that was hit"]) == ("one CPU for both", "500 threads are the limit")
 
 
-def test_the_host_was_watched_in_per_cent(loaded: LoadedRun, burn_fork: AloneForkView) -> None:
+def test_the_host_was_watched_in_per_cent(loaded: LoadedRun, burn_fork: ExperimentForkView) -> None:
     host = by_name(burn_fork.host)
     assert (host["Steal"], host["Others’ CPU"], host["CPU pressure"]) == ("0.1 %", "2.0 %", "–")
     assert not {"Throttled", "Swapped", "Clock stepped", "Suspended"} & host.keys()
@@ -197,7 +202,7 @@ def test_the_host_was_watched_in_per_cent(loaded: LoadedRun, burn_fork: AloneFor
     assert (host["Clock stepped"], host["Suspended"]) == ("0.500 s", "2.25 s")
 
 
-def test_the_jvm_is_described(boxed: AloneCellView, burn_fork: AloneForkView) -> None:
+def test_the_jvm_is_described(boxed: ExperimentCellView, burn_fork: ExperimentForkView) -> None:
     vm = by_name(boxed.forks[0].vm)
     assert vm["JVM"] == "OpenJDK 64-Bit Server VM, 21.0.8+9-LTS, Eclipse Adoptium"
     assert (vm["Options"], by_name(burn_fork.vm)["Options"]) == ("-Xss256k", "none")
@@ -208,7 +213,7 @@ def test_the_jvm_is_described(boxed: AloneCellView, burn_fork: AloneForkView) ->
 # ------------------------------------------------------------------------------------------------ counts
 
 
-def test_tasks_of_a_burn_are_counted(burn_fork: AloneForkView) -> None:
+def test_tasks_of_a_burn_are_counted(burn_fork: ExperimentForkView) -> None:
     found = by_name(burn_fork.counts)
     assert found["Tasks"] == "6,998 due, 6,998 submitted, 6,990 done, 8 after the end, 0 never"
     assert found["Queued"] == "8 at most, 5.94 on average"
@@ -229,7 +234,7 @@ def test_what_a_burn_left_undone_is_told() -> None:
     assert counts(result.model_copy(update={"seen": None})) == ()
 
 
-def test_memory_of_threads_is_in_kib_as_top_shows_it_and_in_mib(boxed: AloneCellView) -> None:
+def test_memory_of_threads_is_in_kib_as_top_shows_it_and_in_mib(boxed: ExperimentCellView) -> None:
     found = by_name(boxed.forks[0].counts)
     assert found["Threads"] == "481 started, 481 live at once"
     assert found["Stack of a platform thread"] == "256 KiB"
@@ -251,7 +256,7 @@ def test_threads_that_did_not_all_live_at_once_have_no_such_memory() -> None:
     assert list(found) == ["Threads", "Memory before", "Memory at its peak"]
 
 
-def test_requests_of_a_fan_out_are_counted(few_files: AloneCellView) -> None:
+def test_requests_of_a_fan_out_are_counted(few_files: ExperimentCellView) -> None:
     found = by_name(few_files.forks[0].counts)
     assert found == {
         "Requests": "54 answered, 146 failed (too-many-open-files 146)",
@@ -267,7 +272,7 @@ def test_requests_of_a_fan_out_are_counted(few_files: AloneCellView) -> None:
     assert found["Open files"] == "12 before, 53 at once; limits: soft 64, hard none"
 
 
-def test_the_remote_system_is_counted(few_files: AloneCellView, loaded: LoadedRun) -> None:
+def test_the_remote_system_is_counted(few_files: ExperimentCellView, loaded: LoadedRun) -> None:
     assert by_name(few_files.forks[0].remote) == {
         "Requests": "20 answered, 20 at once, 0 abandoned by the caller, 0 refused, 0 faults that were ordered",
         "Answered late by": "not recorded",
@@ -311,7 +316,7 @@ def test_a_recorder_that_could_not_look_is_no_finding(loaded: LoadedRun) -> None
 # ------------------------------------------------------------------------------------------------ distributions, parks
 
 
-def test_distributions_are_counts_and_milliseconds(burn_fork: AloneForkView) -> None:
+def test_distributions_are_counts_and_milliseconds(burn_fork: ExperimentForkView) -> None:
     table = burn_fork.distributions
     assert table is not None
     assert table.heads == ("count", "least", "p50", "p90", "p99", "p99.9", "most")
@@ -342,8 +347,10 @@ def test_distributions_of_the_other_experiments(loaded: LoadedRun) -> None:
     assert names(spawned) is None
 
 
-def test_parks_are_told_with_their_stretches(burn_fork: AloneForkView) -> None:
-    found = by_name(burn_fork.parks)
+def test_parks_are_told_with_their_stretches(burn_fork: ExperimentForkView) -> None:
+    ((title, facts),) = burn_fork.sections
+    assert title == "Parks of workers"
+    found = by_name(facts)
     assert found["Parked"] == "2 workers, together for 0.00934 s"
     assert found["Parked while tasks were queued"] == (
         "15 stretches, 0.00900 s over all workers; no more workers counted than tasks were queued: 0.00881 s, 0.2 % of "
@@ -364,7 +371,9 @@ def test_what_parks_were_on_stands_by_how_often_and_lost_events_are_told() -> No
     def told(**changes: object) -> dict[str, str]:
         assert result.seen is not None
         report = result.seen.parks.model_copy(update=changes)
-        return by_name(parks(result.model_copy(update={"seen": result.seen.model_copy(update={"parks": report})})))
+        seen = result.seen.model_copy(update={"parks": report})
+        ((_, facts),) = sections(result.model_copy(update={"seen": seen}))
+        return by_name(facts)
 
     found = told(parks_by_blocker={"A": 2, "B": 3000}, lost_bytes=4096)
     assert found["What they were parked on"] == "B 3,000; A 2"

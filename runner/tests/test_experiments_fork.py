@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.tables import Limits
+from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup
 from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.records.experiments import PinningResult
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import NO_SERVER, CellKey
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, Program, ProgramError, parse_result
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
+from jdkmatrix.terms.tables import Limits
 from tests.support.pinning_results import RESULT
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")

@@ -8,13 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from jdkmatrix.config.experiments import ExperimentName
+from jdkmatrix.experiments.kinds import BY_NAME, EXPERIMENTS, name_of
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.experiments.bar_groups import LAYOUTS
-from jdkmatrix.report.experiments.cells import KINDS, Experiments
-from jdkmatrix.report.experiments.view import view_alone
-from jdkmatrix.report.experiments.views import AloneRow, AloneView, Block
+from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.experiments.view import view_experiments
+from jdkmatrix.report.experiments.views import Block, ExperimentRow, ExperimentsView
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import RunView
@@ -40,24 +39,24 @@ def order(loaded: LoadedRun) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def view(loaded: LoadedRun, order: tuple[str, ...]) -> AloneView:
-    return view_alone(Experiments(loaded.run, loaded.experiments), order)
+def view(loaded: LoadedRun, order: tuple[str, ...]) -> ExperimentsView:
+    return view_experiments(Experiments(loaded.run, loaded.experiments), order)
 
 
-def block(view: AloneView, kind: ExperimentName) -> Block:
-    return view.blocks[KINDS.index(kind)]
+def block(view: ExperimentsView, kind: str) -> Block:
+    return view.blocks[list(BY_NAME).index(kind)]
 
 
-def row(view: AloneView, kind: ExperimentName, executor: str, *axes: str) -> AloneRow:
+def row(view: ExperimentsView, kind: str, executor: str, *axes: str) -> ExperimentRow:
     rows = block(view, kind).table.rows
     return next(one for one in rows if one.executor == executor and {*axes} <= {figure.text for figure in one.axes})
 
 
-def sentences(view: AloneView, kind: ExperimentName, jdk: str) -> dict[str, str]:
+def sentences(view: ExperimentsView, kind: str, jdk: str) -> dict[str, str]:
     return dict(next(one.sentences for one in block(view, kind).answers if one.lead == jdk))
 
 
-def notes(view: AloneView, kind: ExperimentName, group: str, title: str) -> list[str]:
+def notes(view: ExperimentsView, kind: str, group: str, title: str) -> list[str]:
     """Of the chart with this title: a note for each bar."""
     groups = [one for one in block(view, kind).groups if one.title == group]
     return next(chart.note for one in groups for chart in one.charts if chart.title == title).split("; ")
@@ -113,10 +112,13 @@ def test_what_shares_cpus_and_what_was_pinned_by_affinity_is_told(loaded: Loaded
     assert not {"Program and remote system share CPUs"} & notices().keys()
 
 
-def test_each_kind_says_what_it_is_and_what_all_its_cells_share(view: AloneView, order: tuple[str, ...]) -> None:
+def test_each_kind_says_what_it_is_and_what_all_its_cells_share(view: ExperimentsView, order: tuple[str, ...]) -> None:
     assert [(one.id, one.title) for one in view.blocks] == [
-        ("alone-burn", "Burn"), ("alone-spawn", "Spawn"), ("alone-pinning", "Pinning"), ("alone-fanout", "Fan-out"),
-    ]  # fmt: skip
+        ("experiment-burn", "Burn"),
+        ("experiment-spawn", "Spawn"),
+        ("experiment-pinning", "Pinning"),
+        ("experiment-fanout", "Fan-out"),
+    ]
     assert [one.constant for one in view.blocks] == ["2 CPUs", "2 CPUs", "100 at once, 2 CPUs", "2 CPUs"]
     assert [one.name for one in block(view, "burn").legend] == ["virtual", "cached", "fixed-2"]
     for one in view.blocks:
@@ -131,7 +133,7 @@ def test_the_words_of_a_condition_have_units(loaded: LoadedRun, order: tuple[str
         r for r in loaded.experiments if r.key.workload == "burn" and r.key.executor == "fixed-2" and r.key.jdk == NEW
     ]
     run = loaded.run.model_copy(update={"cells": (one.key,)})
-    (only,) = view_alone(Experiments(run, [one]), order).blocks
+    (only,) = view_experiments(Experiments(run, [one]), order).blocks
     assert only.constant == "burn, temurin-25, 8 in flight, 2 CPUs, 500 µs of work per task"
     assert only.table.axes == ()
 
@@ -139,7 +141,7 @@ def test_the_words_of_a_condition_have_units(loaded: LoadedRun, order: tuple[str
 # ------------------------------------------------------------------------------------------------ answers
 
 
-def test_a_burn_is_set_against_what_is_expected_of_it(view: AloneView) -> None:
+def test_a_burn_is_set_against_what_is_expected_of_it(view: ExperimentsView) -> None:
     told = sentences(view, "burn", OLD)
     assert told["Throughput"] == (
         "from 87 % of what is expected with fixed-2, burn, 8 in flight, 500 µs (3,460/s of 4,000/s), to 100 % with "
@@ -155,7 +157,7 @@ def test_a_burn_is_set_against_what_is_expected_of_it(view: AloneView) -> None:
     )
 
 
-def test_threads_are_told_by_arm_with_memory_and_time(view: AloneView) -> None:
+def test_threads_are_told_by_arm_with_memory_and_time(view: ExperimentsView) -> None:
     told = sentences(view, "spawn", OLD)
     assert told["platform"] == (
         "RSS 25.8 to 53.0 KiB and VIRT 1,023 to 1,024 KiB per thread; of the whole process RSS 107 to 307 MiB and VIRT "
@@ -165,7 +167,7 @@ def test_threads_are_told_by_arm_with_memory_and_time(view: AloneView) -> None:
     assert told["threads refused"].startswith("platform, spawn-sleep-boxed, 2,000 at once (at 481: unable to create")
 
 
-def test_constructs_are_told_by_who_keeps_its_carrier(view: AloneView) -> None:
+def test_constructs_are_told_by_who_keeps_its_carrier(view: ExperimentsView) -> None:
     told = sentences(view, "pinning", OLD)
     assert told["virtual, 100 at once, 2 CPUs"] == (
         "keeps its carrier: synchronized (39.3/s), class initialiser (39.3/s); free: ReentrantLock (1,940/s); "
@@ -175,7 +177,7 @@ def test_constructs_are_told_by_who_keeps_its_carrier(view: AloneView) -> None:
     assert "not on this JDK" not in sentences(view, "pinning", NEW)
 
 
-def test_a_fan_out_is_told_by_arm_with_its_ideal(view: AloneView) -> None:
+def test_a_fan_out_is_told_by_arm_with_its_ideal(view: ExperimentsView) -> None:
     told = sentences(view, "fanout", OLD)
     seconds = row(view, "fanout", "fixed-5", OLD, "fanout")
     text = next(text for term, text in told.items() if term.startswith("fixed-5"))
@@ -187,7 +189,7 @@ def test_a_fan_out_is_told_by_arm_with_its_ideal(view: AloneView) -> None:
 # ------------------------------------------------------------------------------------------------ expectations
 
 
-def test_every_formula_stands_once_with_its_source_and_the_cells_it_is_for(view: AloneView) -> None:
+def test_every_formula_stands_once_with_its_source_and_the_cells_it_is_for(view: ExperimentsView) -> None:
     for one in view.blocks:
         stated = [(found.figure, found.formula, found.source) for found in one.expectations]
         assert len(set(stated)) == len(stated)
@@ -206,7 +208,7 @@ def test_every_formula_stands_once_with_its_source_and_the_cells_it_is_for(view:
 # ------------------------------------------------------------------------------------------------ charts
 
 
-def test_every_group_of_figures_has_its_charts_beside_each_other(view: AloneView) -> None:
+def test_every_group_of_figures_has_its_charts_beside_each_other(view: ExperimentsView) -> None:
     shown = {one.title: [(g.title, g.columns, g.ticks, g.starred) for g in one.groups] for one in view.blocks}
     assert shown == {
         "Burn": [
@@ -218,15 +220,15 @@ def test_every_group_of_figures_has_its_charts_beside_each_other(view: AloneView
         "Pinning": [("Throughput", 2, True, False)],
         "Fan-out": [("Until all were answered", 2, True, True)],
     }
-    for kind, one in zip(KINDS, view.blocks, strict=True):
-        for group, layout in zip(one.groups, LAYOUTS[kind].groups, strict=True):
+    for experiment, one in zip(EXPERIMENTS, view.blocks, strict=True):
+        for group, layout in zip(one.groups, experiment.PAGE.groups, strict=True):
             assert group.words == layout.words
             assert [chart.id for chart in group.charts] == [
-                f"alone-{kind}-{layout.id}-{number}" for number in range(len(group.charts))
+                f"experiment-{name_of(experiment)}-{layout.id}-{number}" for number in range(len(group.charts))
             ]
 
 
-def test_charts_of_one_condition_stand_jdk_by_jdk(view: AloneView) -> None:
+def test_charts_of_one_condition_stand_jdk_by_jdk(view: ExperimentsView) -> None:
     throughput, _, parked = block(view, "burn").groups
     assert [chart.title for chart in throughput.charts] == [
         f"{OLD}, 8 in flight, 500 µs", f"{NEW}, 8 in flight, 500 µs",
@@ -240,7 +242,7 @@ def test_charts_of_one_condition_stand_jdk_by_jdk(view: AloneView) -> None:
         assert ends[0] == ends[1], "JDKs are compared on one scale"
 
 
-def test_notes_tell_every_bar_with_unit_and_expectation(view: AloneView) -> None:
+def test_notes_tell_every_bar_with_unit_and_expectation(view: ExperimentsView) -> None:
     assert notes(view, "burn", "Throughput", f"{NEW}, 8 in flight, 500 µs") == [
         "virtual: 3,564/s (expected 4,000/s)", "cached: 3,535/s (expected 4,000/s)",
         "fixed-2: 3,516/s (expected 4,000/s)",
@@ -256,11 +258,11 @@ def test_notes_tell_every_bar_with_unit_and_expectation(view: AloneView) -> None
     assert notes(view, "pinning", "Throughput", OLD)[0] == "synchronized: 39.3/s (expected 40.0/s)"
 
 
-def test_a_cell_without_a_usable_fork_is_in_no_chart(view: AloneView) -> None:
+def test_a_cell_without_a_usable_fork_is_in_no_chart(view: ExperimentsView) -> None:
     assert notes(view, "burn", "Throughput", f"{OLD}, 8 in flight, 500 µs") == ["fixed-2: 3,460/s (expected 4,000/s)"]
 
 
-def test_a_bar_is_the_median_and_every_fork_is_a_point(view: AloneView) -> None:
+def test_a_bar_is_the_median_and_every_fork_is_a_point(view: ExperimentsView) -> None:
     chart = block(view, "pinning").groups[0].charts[0]
     rows = [one for values in chart.spec["datasets"].values() for one in values]
     points = [one["value"] for one in rows if one.get("fork") and one["row"] == "synchronized"]
@@ -272,7 +274,7 @@ def test_a_bar_is_the_median_and_every_fork_is_a_point(view: AloneView) -> None:
 # ------------------------------------------------------------------------------------------------ pinning
 
 
-def test_the_heat_map_tells_figure_share_and_colour(view: AloneView) -> None:
+def test_the_heat_map_tells_figure_share_and_colour(view: ExperimentsView) -> None:
     (table,) = block(view, "pinning").heat
     pinned, free = dict(table.rows)["synchronized"]
     assert (pinned.value, pinned.basis, pinned.tone) == ("39.3/s", "2.0 % of threads / D", "n5")
@@ -283,7 +285,7 @@ def test_the_heat_map_tells_figure_share_and_colour(view: AloneView) -> None:
     assert [text for _, text in view.heat_legend] == ["below 10 %", "10–25 %", "25–50 %", "50–85 %", "85 % and more"]
 
 
-def test_stacks_stand_under_construct_and_jdk(view: AloneView) -> None:
+def test_stacks_stand_under_construct_and_jdk(view: ExperimentsView) -> None:
     pinned = block(view, "pinning").pinned
     assert [one.title for one in pinned] == [
         f"synchronized on {OLD}", f"class initialiser on {OLD}", f"class initialiser on {NEW}",
@@ -296,11 +298,11 @@ def test_stacks_stand_under_construct_and_jdk(view: AloneView) -> None:
 # ------------------------------------------------------------------------------------------------ the table
 
 
-def figures(view: AloneView, kind: ExperimentName, line: AloneRow) -> dict[str, Figure]:
+def figures(view: ExperimentsView, kind: str, line: ExperimentRow) -> dict[str, Figure]:
     return dict(zip((name for name, _ in block(view, kind).table.figures), line.figures, strict=True))
 
 
-def test_columns_have_the_axes_that_vary_and_every_figure_with_its_unit(view: AloneView) -> None:
+def test_columns_have_the_axes_that_vary_and_every_figure_with_its_unit(view: ExperimentsView) -> None:
     table = block(view, "burn").table
     assert table.axes == (("JDK", False), ("Experiment", False), ("Load", False), ("Work, µs", True))
     assert table.figures == (
@@ -316,7 +318,7 @@ def test_columns_have_the_axes_that_vary_and_every_figure_with_its_unit(view: Al
 
 
 def test_every_planned_cell_has_a_row_with_a_link_where_it_has_a_page(
-    loaded: LoadedRun, view: AloneView, order: tuple[str, ...]
+    loaded: LoadedRun, view: ExperimentsView, order: tuple[str, ...]
 ) -> None:
     measured = {f"cells/{record.key.cell_id}.html" for record in loaded.experiments}
     rows = [line for one in view.blocks for line in one.table.rows]
@@ -325,7 +327,7 @@ def test_every_planned_cell_has_a_row_with_a_link_where_it_has_a_page(
     assert all(order[line.slot] == line.executor for line in rows)
 
 
-def test_a_row_says_what_it_ran_under_and_what_became_of_its_forks(view: AloneView) -> None:
+def test_a_row_says_what_it_ran_under_and_what_became_of_its_forks(view: ExperimentsView) -> None:
     failed, partly, missing = block(view, "burn").table.rows[:3]
     assert [figure.text for figure in partly.axes] == [OLD, "burn", "8 in flight", "500"]
     assert partly.axes[2].title == "tasks-8" and partly.axes[3].sort == 500
@@ -342,7 +344,7 @@ def test_a_row_says_what_it_ran_under_and_what_became_of_its_forks(view: AloneVi
     )
 
 
-def test_a_figure_is_the_median_with_the_least_and_the_most_beneath(view: AloneView) -> None:
+def test_a_figure_is_the_median_with_the_least_and_the_most_beneath(view: ExperimentsView) -> None:
     line = row(view, "pinning", "virtual", OLD, "pinning-synchronized")
     throughput = figures(view, "pinning", line)["throughput"]
     assert (throughput.text, throughput.under) == ("39.3", "39.1–39.5")
@@ -354,7 +356,7 @@ def test_a_figure_is_the_median_with_the_least_and_the_most_beneath(view: AloneV
     assert (memory.text, memory.title) == ("1,023", "VIRT per thread: median of 2 forks, 0.999 MiB")
 
 
-def test_a_row_is_set_against_what_is_expected_of_it(view: AloneView) -> None:
+def test_a_row_is_set_against_what_is_expected_of_it(view: ExperimentsView) -> None:
     line = row(view, "pinning", "virtual", OLD, "pinning-synchronized")
     assert (line.expected.text, line.expected.under, line.ratio.text) == ("40.0/s", "throughput", "0.983")
     assert line.ratio.title == "throughput: median over forks / expected"
@@ -365,7 +367,7 @@ def test_a_row_is_set_against_what_is_expected_of_it(view: AloneView) -> None:
     assert printed.expected.title == printed.ratio.title == "nothing is expected of its figures"
 
 
-def test_what_looking_costs_is_told_by_jdk(view: AloneView) -> None:
+def test_what_looking_costs_is_told_by_jdk(view: ExperimentsView) -> None:
     old, new = block(view, "burn").overhead
     assert old.what == f"{OLD}, virtual, 5,000 per second, 50 µs" and new.what.startswith(NEW)
     assert (old.throughput.text, old.cpu.text) == ("1.00", "1.06")

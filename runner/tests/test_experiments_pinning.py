@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.experiments.pinning import PinningResult
+from jdkmatrix.experiments.pinning_rule import TOLERANCE, CarrierCount, Held, Holding, held, held_words
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.experiments import PinningResult
 from jdkmatrix.report.experiments.cells import Experiments, Part
-from jdkmatrix.report.experiments.pinning_heat import heat_tables, held_words
-from jdkmatrix.report.experiments.pinning_rule import RULE, TOLERANCE, CarrierCount, Held, Holding, held, legend, tone
+from jdkmatrix.report.experiments.pinning_heat import RULE, heat_tables, legend, tone
 from jdkmatrix.report.experiments.stacks import MOST_STACKS, pinned_view, plain_frame
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run

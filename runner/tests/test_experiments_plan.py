@@ -5,22 +5,23 @@ from __future__ import annotations
 import copy
 import tomllib
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.executors import is_virtual, needs_no_server
-from jdkmatrix.config.experiments import ExperimentName, arms_of, fits, has_arm
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import NO_SERVER, CellKey
+from jdkmatrix.experiments.base import Given
+from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.run.plan import blocks_of, estimate_s, make_plan, select_cells
-from jdkmatrix.subjects.experiments.command import arguments, longest_s, vm_options
 from jdkmatrix.subjects.kinds import kind_of
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
+from jdkmatrix.terms.executors import is_virtual, unsized
+from jdkmatrix.terms.servers import server_kind
 
 ROOT = Path(__file__).parents[2]
 TOML = tomllib.loads((ROOT / "matrix.toml").read_text())
@@ -40,10 +41,8 @@ def cells(**select: Any) -> tuple[CellKey, ...]:
 
 def asked(key: CellKey, url: str | None = None, rounds: int = 700) -> str:
     load = MATRIX.task_loads[key.load]
-    found = arguments(
-        MATRIX.experiments[key.workload], key, load, rounds=rounds, rounds_per_us=7.0, duration_s=6.0, url=url
-    )
-    return " ".join(found)
+    given = Given(rounds=rounds, rounds_per_us=7.0, duration_s=6.0, url=url)
+    return " ".join(MATRIX.experiments[key.workload].arguments(key, load, given))
 
 
 def test_a_product_of_all_axes_has_every_cell_that_makes_sense_and_no_other() -> None:
@@ -54,12 +53,13 @@ def test_a_product_of_all_axes_has_every_cell_that_makes_sense_and_no_other() ->
         assert (key.server == NO_SERVER) == (experiment is not None) == (key.load in MATRIX.task_loads)
         assert key.has_server == (key.workload in MATRIX.workloads)
         if experiment is None:
-            assert not needs_no_server(key.executor)
+            kind = server_kind(key.server)
+            assert kind is not None and unsized(key.executor) in kind.executors
             assert key.wait_us == 0 or MATRIX.workloads[key.workload].remote
         else:
-            assert fits(experiment, key.executor, key.burn_us, key.wait_us, MATRIX.task_loads[key.load])
+            assert experiment.fits(key.executor, key.burn_us, key.wait_us, MATRIX.task_loads[key.load])
     kinds = {MATRIX.experiments[key.workload].experiment for key in found if not key.has_server}
-    assert kinds == set(get_args(ExperimentName))
+    assert kinds == set(BY_NAME)
 
 
 def test_an_experiment_has_no_server_whichever_is_selected() -> None:
@@ -167,12 +167,12 @@ def test_what_only_experiments_have_makes_no_cell_of_a_server() -> None:
     ],
 )  # fmt: skip
 def test_arms(experiment: str, executor: str, yes: bool) -> None:
-    assert has_arm(MATRIX.experiments[experiment], executor) is yes
+    assert MATRIX.experiments[experiment].has_arm(executor) is yes
 
 
 def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
     for experiment in MATRIX.experiments.values():
-        for arm in arms_of(experiment):
+        for arm in experiment.ARMS:
             assert is_virtual(arm.replace("-N", "-7")) == (arm.startswith("virtual") or arm == "structured")
 
 
@@ -228,15 +228,15 @@ def test_a_load_of_another_experiment_is_a_fault_of_the_caller() -> None:
 
 
 def test_what_the_jvm_needs() -> None:
-    assert vm_options(MATRIX.experiments["spawn-sleep-2m"], "platform") == ("-Xss2048k",)
-    assert vm_options(MATRIX.experiments["spawn-sleep"], "platform") == ()
-    assert vm_options(MATRIX.experiments["fanout"], "structured") == ("--enable-preview",)
+    assert MATRIX.experiments["spawn-sleep-2m"].vm_options("platform") == ("-Xss2048k",)
+    assert MATRIX.experiments["spawn-sleep"].vm_options("platform") == ()
+    assert MATRIX.experiments["fanout"].vm_options("structured") == ("--enable-preview",)
 
 
 @given(st.sampled_from(sorted(MATRIX.experiments)), st.floats(0.1, 600))
 def test_no_experiment_is_ended_before_it_can_be_over(name: str, duration_s: float) -> None:
     experiment = MATRIX.experiments[name]
-    assert longest_s(experiment, duration_s) > duration_s or experiment.experiment in ("spawn", "fanout")
+    assert experiment.longest_s(duration_s) > (duration_s if experiment.TIMED else 0)
     one = CellKey(
         workload=name, server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
     )

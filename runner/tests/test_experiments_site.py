@@ -38,7 +38,14 @@ def test_every_cell_has_a_page_and_its_record(tmp_path: Path, site: Path) -> Non
 def test_a_page_of_experiments_only_has_nothing_empty(site: Path) -> None:
     elements = Elements(site / "index.html")
     assert not {"answers", "cells", "cells-table", "precision"} & set(elements.ids)
-    assert {"alone-burn", "alone-spawn", "alone-pinning", "alone-fanout", "reading", "reproduce"} <= set(elements.ids)
+    assert {
+        "experiment-burn",
+        "experiment-spawn",
+        "experiment-pinning",
+        "experiment-fanout",
+        "reading",
+        "reproduce",
+    } <= set(elements.ids)
     for words in ("0 of 0", "request executor", "per request", "Closed and open loop", "fresh server process"):
         assert words not in elements.text
 
@@ -53,7 +60,7 @@ def test_a_page_with_servers_only_says_nothing_of_experiments(tmp_path: Path) ->
 def test_a_page_of_both_has_both(tmp_path: Path) -> None:
     build_site([mixed(tmp_path / "run")], tmp_path / "site", templates=TEMPLATES)
     elements = Elements(tmp_path / "site" / "index.html")
-    assert {"answers", "cells-table", "alone-pinning"} <= set(elements.ids)
+    assert {"answers", "cells-table", "experiment-pinning"} <= set(elements.ids)
     assert len(list((tmp_path / "site" / "cells").glob("*.html"))) == 10 + 4
 
 

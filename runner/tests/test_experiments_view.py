@@ -14,25 +14,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jdkmatrix.config.experiments import ExperimentName
+from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.experiments.result import MeasuredSpan
+from jdkmatrix.figures.experiments import spreads
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.experiments import MeasuredSpan
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.experiments.bar_groups import LAYOUTS, bar_groups
+from jdkmatrix.report.experiments.bar_groups import bar_groups
 from jdkmatrix.report.experiments.bars import Scale
-from jdkmatrix.report.experiments.cell_view import view_alone_cell
-from jdkmatrix.report.experiments.cells import KINDS, Experiments
+from jdkmatrix.report.experiments.cell_view import view_experiment_cell
+from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.fork_view import fork_view
-from jdkmatrix.report.experiments.view import view_alone
-from jdkmatrix.report.experiments.views import AloneCellView, AloneView, Block
-from jdkmatrix.report.experiments.words import amount, measure
+from jdkmatrix.report.experiments.view import view_experiments
+from jdkmatrix.report.experiments.views import Block, ExperimentCellView, ExperimentsView
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import RunView
-from jdkmatrix.stats.experiments import spreads
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.quantities import amount, measure
 from tests.support.experiment_runs import experiments_run
 from tests.support.mixed_runs import mixed
 from tests.support.records import altered
@@ -43,23 +43,23 @@ def order_of(loaded: LoadedRun) -> tuple[str, ...]:
     return executor_order(key.executor for key in loaded.run.cells)
 
 
-def view_of(loaded: LoadedRun) -> AloneView:
-    return view_alone(Experiments(loaded.run, loaded.experiments), order_of(loaded))
+def view_of(loaded: LoadedRun) -> ExperimentsView:
+    return view_experiments(Experiments(loaded.run, loaded.experiments), order_of(loaded))
 
 
 def run_page(loaded: LoadedRun) -> RunView:
     return view_run(loaded, Cells(loaded.run, loaded.cells))
 
 
-def cell_page(loaded: LoadedRun, key: CellKey) -> AloneCellView:
+def cell_page(loaded: LoadedRun, key: CellKey) -> ExperimentCellView:
     experiments = Experiments(loaded.run, loaded.experiments)
     cell = experiments.get(key)
     assert cell is not None
-    return view_alone_cell(cell, experiments, loaded.run, order_of(loaded), {})
+    return view_experiment_cell(cell, experiments, loaded.run, order_of(loaded), {})
 
 
-def block(view: AloneView, kind: ExperimentName) -> Block:
-    return next(one for one in view.blocks if one.id == f"alone-{kind}")
+def block(view: ExperimentsView, kind: str) -> Block:
+    return next(one for one in view.blocks if one.id == f"experiment-{kind}")
 
 
 def with_records(loaded: LoadedRun, records: Sequence[CellRecord]) -> LoadedRun:
@@ -95,7 +95,7 @@ def test_a_run_of_both_keeps_them_apart(tmp_path: Path) -> None:
     )
     assert [section.served for section in page.sections] == ["mp-ping"]
     assert page.summary.startswith(before.summary) and "Without a server (pinning)" in page.summary
-    assert [one.id for one in view_of(loaded).blocks] == ["alone-pinning"]
+    assert [one.id for one in view_of(loaded).blocks] == ["experiment-pinning"]
 
 
 def test_blocks_stand_in_their_order_and_have_all_that_was_measured(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_what_looking_costs_is_a_ratio_inside_blocks(tmp_path: Path) -> None:
 
 
 def test_every_arm_of_a_small_run_has_a_colour_of_its_own(tmp_path: Path) -> None:
-    for kind in KINDS:
+    for kind in BY_NAME:
         loaded = experiments_run(tmp_path, (kind,))
         legend = block(view_of(loaded), kind).legend
         assert len({one.slot % 8 for one in legend}) == len(legend)
@@ -205,7 +205,12 @@ def test_a_cell_page_has_every_figure_of_every_fork(tmp_path: Path) -> None:
             assert fork.experiment.result is not None
             assert bool(view.figures) == (fork.experiment.result.seen is not None) == bool(view.counts)
             assert bool(view.remote) == (fork.experiment.result.experiment == "fanout")
-            assert bool(view.parks) == (fork.experiment.result.experiment == "burn")
+            parks = [title for title, facts in view.sections if facts]
+            assert parks == (
+                ["Parks of workers"]
+                if fork.experiment.result.experiment == "burn" and fork.experiment.result.seen
+                else []
+            )
             assert view.vm and view.host and view.facts and view.commands
 
 
@@ -223,12 +228,12 @@ def test_a_fork_says_over_what_its_host_was_watched(tmp_path: Path) -> None:
 
 
 def test_the_figures_that_charts_name_are_there() -> None:
-    """Names of stats.experiments are text: one that nobody makes would be an empty chart."""
-    for kind, layout in LAYOUTS.items():
+    """Names of readings are text: one that nobody makes would be an empty chart."""
+    for kind, experiment in BY_NAME.items():
         with tempfile.TemporaryDirectory() as folder:
             loaded = experiments_run(Path(folder), (kind,))
         made = {spread.name for record in loaded.experiments for spread in spreads(record)}
-        assert {figure.name for group in layout.groups for figure in group.figures} <= made
+        assert {figure.name for group in experiment.PAGE.groups for figure in group.figures} <= made
 
 
 @functools.cache
@@ -241,14 +246,14 @@ def everything() -> LoadedRun:
 @given(st.data())
 def test_whatever_was_measured_every_figure_is_drawn_once(data: st.DataObject) -> None:
     loaded = everything()
-    kind = data.draw(st.sampled_from(KINDS))
+    kind = data.draw(st.sampled_from(list(BY_NAME)))
     all_of_kind = [r for r in loaded.experiments if r.parameters["experiment"] == kind]
     records = data.draw(st.lists(st.sampled_from(all_of_kind), unique_by=lambda r: r.key, min_size=1))
     run = loaded.run.model_copy(update={"cells": tuple(record.key for record in records)})
     part = Experiments(run, records).of_kind(kind)
     assert {cell.key for cell in part.cells} == {record.key for record in records}
     groups = bar_groups(part, order_of(loaded))
-    for group in LAYOUTS[kind].groups:
+    for group in BY_NAME[kind].PAGE.groups:
         expected = sum(cell.spread(figure.name) is not None for cell in part.cells for figure in group.figures)
         shown = [one for one in groups if one.title == group.title]
         rows = [row for one in shown for chart in one.charts for row in _medians(chart.spec)]

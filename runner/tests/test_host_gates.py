@@ -10,9 +10,9 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.beside import cpus_beside
 from jdkmatrix.fork.gates import Means, beside_peers, host_reasons, window_reasons
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.records.loads import RateLoad
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from jdkmatrix.records.windows import Window
+from jdkmatrix.terms.loads import RateLoad
 from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage
 
 LIMITS = load_matrix(Path(__file__).parents[2] / "matrix.toml").thresholds

@@ -28,16 +28,17 @@ from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.forks import PinningMethod
-from jdkmatrix.records.loads import NO_SERVER, CellKey
 from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts
 from jdkmatrix.run import opening
 from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
 from jdkmatrix.run.opening import Conditions
+from jdkmatrix.servers.liberty import LibertyServer
 from jdkmatrix.subjects import parts as assembling
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from tests.support.builders import key
 from tests.support.run_facts import host_facts
 
@@ -99,19 +100,7 @@ RUNS: dict[CellKey, set[str]] = {
 
 
 def workloads(sha256: dict[str, str]) -> Workloads:
-    return Workloads(
-        mp_ping_war=BUILT / "mp-ping.war",
-        banking_war=BUILT / "banking.war",
-        pinning_war=BUILT / "pinning.war",
-        request_executor_jar=BUILT / "request-executor.jar",
-        request_executor_feature=BUILT / "request-executor.mf",
-        burn_jar=BUILT / "burn.jar",
-        loadgen_jar=BUILT / "loadgen.jar",
-        remote_jar=BUILT / "remote.jar",
-        standalone_jar=BUILT / "standalone.jar",
-        liberty_config=CONFIG,
-        sha256=sha256,
-    )
+    return Workloads({name: BUILT / name for name in NAMES}, CONFIG, sha256)
 
 
 @pytest.fixture
@@ -120,7 +109,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Parts:
     jdk = Available(CATALOGUE.entry("temurin-25"), Path("/jdk"), "cache", "25.0.4.1+1", {"IMPLEMENTOR": "x"}, "openjdk")
     return Parts(
         workloads=workloads({name: f"{name} of old" for name in (*NAMES, *CONFIGURED)}),
-        servers={"open-liberty": Liberty(Path("/wlp"), "25.0.0.12", "0" * 64, ("-Xshare:off",))},
+        servers={"open-liberty": LibertyServer(Liberty(Path("/wlp"), "25.0.0.12", "0" * 64, ("-Xshare:off",)))},
         jdks={"temurin-25": jdk},
         loads=cell_loads(MATRIX, RUNS, {}),
         drivers={cell: WRK2 if cell.load == "rate-2000" else LOADGEN for cell in RUNS if cell.has_server},
@@ -279,7 +268,6 @@ ALLOWED = {
     "doctor.tuned": "where such a value is kept to be put back",
     "doctor.tuning": "writes it, and puts it back",
     "jdks.identify": "the names of the two families of JVMs",
-    "provision.liberty": "where the server is and its options; version, hash and options are in the identity",
     "provision.workloads": "where our artefacts are; their hashes are in the identity",
 }
 

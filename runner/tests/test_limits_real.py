@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.tables import Limits
 from jdkmatrix.fork.limit_outcome import outcomes
 from jdkmatrix.fork.limit_watch import LimitWatch
 from jdkmatrix.host import launch
@@ -19,6 +18,7 @@ from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import LimitHost, plan_limits, read_limit_host
 from jdkmatrix.provision import hosttools
 from jdkmatrix.records.limits import LimitHit
+from jdkmatrix.terms.tables import Limits
 
 pytestmark = pytest.mark.real
 CPUS = tuple(sorted(os.sched_getaffinity(0)))

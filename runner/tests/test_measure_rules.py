@@ -22,7 +22,7 @@ from jdkmatrix.fork.gates import (
     window_shortfalls,
 )
 from jdkmatrix.records.forks import BurnCheck
-from jdkmatrix.records.loads import CellLoad, Errors, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Warmup, WarmupWindow, Window
 from jdkmatrix.run.identity import identity_of
@@ -39,6 +39,7 @@ from jdkmatrix.subjects.served.warmup import (
     why_not_steady,
 )
 from jdkmatrix.subjects.served.windows import Windows, rate_words
+from jdkmatrix.terms.loads import CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import load_result, pressure, remote_stats, sut_usage, warmup_window
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")

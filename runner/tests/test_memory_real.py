@@ -19,12 +19,14 @@ from jdkmatrix.probes.memory import MemorySampler, read_memory
 from jdkmatrix.probes.native_memory import Origin
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.liberty import FEATURE_SETS, provision_liberty
+from jdkmatrix.provision.liberty import provision_liberty
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
 from jdkmatrix.servers.instance import Instance
+from jdkmatrix.servers.liberty import LibertyServer
 from jdkmatrix.servers.process import ServerProcess
+from jdkmatrix.terms.servers import FEATURE_SETS
 
 pytestmark = pytest.mark.real
 RULES = load_matrix(find_project().matrix).server.model_copy(update={"first_response_timeout_s": 90})
@@ -56,7 +58,7 @@ def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, tmp_path: Path) -
     project = find_project()
     (tmp_path / "logs").mkdir()
     what = Instance(
-        liberty=provision_liberty(project.root, "open-liberty", FEATURE_SETS, say=print),
+        server=LibertyServer(provision_liberty(project.root, "open-liberty", FEATURE_SETS, say=print)),
         workloads=build_workloads(project.root, say=print),
         application="mp-ping",
         java=java,

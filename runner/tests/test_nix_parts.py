@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.run.origins import origins, source_revision
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import set_up_parts
+from jdkmatrix.servers.liberty import LibertyServer
 from jdkmatrix.subjects.parts import Parts
 from tests.support.nix_parts import write_nix_parts
 from tests.support.project import ROOT
@@ -92,10 +92,9 @@ def test_parts_that_are_not_there_are_named(tmp_path: Path) -> None:
 
 def _parts(source: str, jdk_id: str, home: Path) -> Parts:
     entry = load_catalogue(ROOT / "jdks.json").entry(jdk_id)
-    paths = {field.name: home for field in fields(Workloads) if field.name != "sha256"}
     return Parts(
-        workloads=Workloads(**paths, sha256={}),
-        servers={"open-liberty": Liberty(home, "25.0.0.12", "0" * 64, ())},
+        workloads=Workloads({}, home, {}),
+        servers={"open-liberty": LibertyServer(Liberty(home, "25.0.0.12", "0" * 64, ()))},
         jdks={jdk_id: Available(entry, home, source, "25.0.4.1+1", {}, "")},
         loads={},
         drivers={},

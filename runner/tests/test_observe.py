@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jdkmatrix.records.loads import Errors, LoadResult, RateLoad
+from jdkmatrix.records.load_results import Errors, LoadResult
 from jdkmatrix.subjects.served.observe import backlog_s
+from jdkmatrix.terms.loads import RateLoad
 from tests.support.builders import load_result
 
 

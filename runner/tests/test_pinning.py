@@ -30,11 +30,12 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey, SaturateLoad
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.instance import Instance
-from jdkmatrix.servers.process import Launch
 from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.loads import SaturateLoad
 from tests.support.cgroup_doubles import MadeUpKernel
 
 ALLOWED = sorted(os.sched_getaffinity(0))

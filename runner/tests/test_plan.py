@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.executors import needs_no_server
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile, Selection
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.run.plan import blocks_of, make_plan, order_forks, select_cells
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import unsized
+from jdkmatrix.terms.servers import server_kind
 from tests.support.builders import key
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
@@ -71,8 +72,14 @@ def test_an_axis_left_out_of_select_means_all_of_it() -> None:
     matrix = with_profile(select=Selection(workload=("mp-ping",), jdk=("temurin-25",), load=("saturate-10",)))
     cells = select_cells(matrix, "p")  # type: ignore[arg-type]
     axes = MATRIX.axes
-    executors = [executor for executor in axes.executor if not needs_no_server(executor)]
-    assert len(cells) == len(axes.server) * len(executors) * len(axes.cpus) * len(axes.burn_us)
+    served = {(cell.server, cell.executor) for cell in cells}
+    assert len(cells) == len(served) * len(axes.cpus) * len(axes.burn_us)
+    for server in axes.server:
+        kind = server_kind(server)
+        assert kind is not None
+        has = [executor for executor in axes.executor if unsized(executor) in kind.executors]
+        assert [executor for one, executor in sorted(served) if one == server] == sorted(has)
+    assert ("jetty", "liberty") not in served and ("open-liberty", "structured") not in served
 
 
 def test_a_selection_without_cells_fails() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.provision import artefacts
-from jdkmatrix.provision.liberty import FEATURE_SETS, features, parse_options, provision_liberty
+from jdkmatrix.provision.liberty import features, parse_options, provision_liberty
 from jdkmatrix.provision.project import find_project
+from jdkmatrix.terms.servers import FEATURE_SETS
 
 ROOT = find_project().root
 CONFIG = ROOT / "workloads" / "liberty"

@@ -29,7 +29,7 @@ class Builds:
 
     def __call__(self, root: Path, arguments: list[str]) -> None:
         self.calls.append(arguments)
-        jars = ("burn", "loadgen", "remote", "standalone")
+        jars = ("burn", "loadgen", "remote", "standalone", "jetty-server")
         wars = ("mp-ping", "banking", "pinning")
         outputs = [f"{war}/target/{war}.war" for war in wars] + [f"{jar}/target/{jar}.jar" for jar in jars]
         for name in outputs:
@@ -55,9 +55,10 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
     assert build_workloads(root, say=said.append) == first
     assert builds.calls == [["-DskipTests", "clean", "package"]]
     assert said == ["building the workloads"]
-    assert first.burn_jar.read_text() == "burn/target/burn.jar of build 1"
+    assert first.file("burn.jar").read_text() == "burn/target/burn.jar of build 1"
     assert set(first.sha256) == {
         "mp-ping.war",
+        "jetty-server.jar",
         "banking.war",
         "pinning.war",
         "request-executor.jar",
@@ -91,12 +92,12 @@ def test_what_decides_the_result_decides_the_build(changed: str, rebuilt: bool, 
         file.write("\n")
     after = build_workloads(root, say=lambda _line: None)
     assert len(builds.calls) == (2 if rebuilt else 1)
-    assert (after.burn_jar != before.burn_jar) == rebuilt
-    assert after.burn_jar.exists()
-    assert before.burn_jar.exists() != rebuilt, "what older sources made is deleted"
+    assert (after.file("burn.jar") != before.file("burn.jar")) == rebuilt
+    assert after.file("burn.jar").exists()
+    assert before.file("burn.jar").exists() != rebuilt, "what older sources made is deleted"
     configured = {name for name, digest in after.sha256.items() if before.sha256[name] != digest and "/" in name}
     assert configured == ({"liberty/server.xml"} if changed == "workloads/liberty/server.xml" else set())
-    assert after.digests([after.liberty_config / "server.xml", after.remote_jar]) == {
+    assert after.digests([after.liberty_config / "server.xml", after.file("remote.jar")]) == {
         name: after.sha256[name] for name in ("liberty/server.xml", "remote.jar")
     }
 

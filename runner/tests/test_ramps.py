@@ -8,13 +8,13 @@ import pytest
 
 from jdkmatrix.figures.metrics import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, leading_by_block, metrics_of
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.loads import RampedLoad
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.loads import RampedLoad
 from tests.support.ramped_runs import LEVEL, RISING, ramped, with_ramp
 from tests.support.records import altered
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.tables import Limits, RemoteAnswers
 from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.fork_record import ForkSetup, RemoteParts
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.loads import RampedLoad
 from jdkmatrix.records.memory import UNATTRIBUTED
-from jdkmatrix.servers.applications import BANKING_ACCOUNTS
 from jdkmatrix.stats.ramps import seconds_of
 from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.terms.applications import BANKING_ACCOUNTS
+from jdkmatrix.terms.loads import RampedLoad
+from jdkmatrix.terms.tables import Limits, RemoteAnswers
 from tests.support.project import make_project
 from tests.support.real_parts import Silent, key, parts_of, setup_of, subject_of, with_subject
 
@@ -59,7 +59,7 @@ def banking(project: Project, parts: Parts, folder: Path, executor: str, mix: st
     )
     cpus = served.parts.cpu_sets
     java = driver_jdk.home / "bin" / "java"
-    remote = RemoteParts(parts.workloads.remote_jar, java, RemoteAnswers(size_bytes=256))
+    remote = RemoteParts(parts.workloads.file("remote.jar"), java, RemoteAnswers(size_bytes=256))
     return replace(served, parts=replace(served.parts, cpu_sets=replace(cpus, remote=cpus.driver), remote=remote))
 
 

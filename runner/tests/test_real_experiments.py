@@ -13,28 +13,25 @@ import pytest
 
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.experiments.burn import BurnResult
+from jdkmatrix.experiments.fanout import FanoutResult
+from jdkmatrix.experiments.pinning import PinningResult
+from jdkmatrix.experiments.result import ExperimentResult, MeasuredSpan
+from jdkmatrix.experiments.spawn import SpawnResult
 from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.experiments import (
-    BurnResult,
-    ExperimentResult,
-    FanoutResult,
-    MeasuredSpan,
-    PinningResult,
-    SpawnResult,
-)
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import NO_SERVER, CellKey
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.subjects.experiments.host_watch import Moment, Stretch, enclosing
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from tests.support.project import make_project
 from tests.support.real_parts import Silent
 

@@ -17,8 +17,8 @@ from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.servers.applications import application_of
 from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.terms.applications import application_of
 from tests.support.project import make_project
 from tests.support.real_parts import Silent, key, parts_of, setup_of
 

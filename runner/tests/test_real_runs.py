@@ -19,7 +19,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import make_project, matrix, matrix_command
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(900), pytest.mark.usefixtures("one_run_on_this_host")]
 
 RUN_TIMEOUT_S = 240
 

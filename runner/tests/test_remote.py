@@ -16,7 +16,7 @@ from jdkmatrix.host.http import Connection
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
-from jdkmatrix.records.loads import RateLoad
+from jdkmatrix.terms.loads import RateLoad
 
 ALL_CPUS = tuple(sorted(os.sched_getaffinity(0)))
 CPUS = ALL_CPUS[:1]
@@ -106,8 +106,8 @@ def test_with_hundreds_of_requests_in_flight_it_is_late_by_a_small_part_of_the_d
     """2,000 requests a second with 200 ms each are 400 in flight. How late it may be is no speed of its own but a share
     of the delay, large enough for a host that is busy with other things."""
     workloads = build_workloads(find_project().root, say=print)
-    driver = LoadgenDriver(workloads.loadgen_jar, java(), "host")
-    with RemoteProcess(workloads.remote_jar, java(), cpus=CPUS, log_dir=tmp_path) as remote:
+    driver = LoadgenDriver(workloads.file("loadgen.jar"), java(), "host")
+    with RemoteProcess(workloads.file("remote.jar"), java(), cpus=CPUS, log_dir=tmp_path) as remote:
         remote.wait_ready()
         target = Target(url=f"{remote.url}?delay_us=200000", cpus=ALL_CPUS[-1:], log_dir=tmp_path)
         with driver.open(target) as session:
@@ -124,7 +124,7 @@ def test_with_hundreds_of_requests_in_flight_it_is_late_by_a_small_part_of_the_d
 
 @pytest.mark.real
 def test_it_answers_and_tells_its_figures_and_its_end(tmp_path: Path) -> None:
-    jar = build_workloads(find_project().root, say=print).remote_jar
+    jar = build_workloads(find_project().root, say=print).file("remote.jar")
     with RemoteProcess(jar, java(), cpus=CPUS, log_dir=tmp_path) as remote:
         remote.wait_ready()
         remote.wait_ready()

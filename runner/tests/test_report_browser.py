@@ -458,8 +458,8 @@ def test_the_page_of_experiments_draws_everything_and_fits(
     )
     assert len(drawn) > 20 and min(drawn) > 0
     # Both lines of a row's label, and what is expected.
-    assert page.locator("#alone-spawn .plot").first.locator(".role-axis-label tspan").count() >= 2
-    assert page.locator("#alone-pinning .plot").first.locator(".mark-rect.role-mark").count() == 2
+    assert page.locator("#experiment-spawn .plot").first.locator(".role-axis-label tspan").count() >= 2
+    assert page.locator("#experiment-pinning .plot").first.locator(".mark-rect.role-mark").count() == 2
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(WIDER_THAN_THE_PAGE) == []
     ratios: dict[str, float] = page.evaluate(CONTRAST, ["p", "dt", "dd", "td", "th", "a", "b", "span", "small", "code"])
@@ -477,7 +477,7 @@ def test_the_page_of_experiments_draws_everything_and_fits(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(WIDER_THAN_THE_PAGE) == []
     page.locator("nav a").first.click()
-    page.wait_for_url("**/index.html#alone")
+    page.wait_for_url("**/index.html#experiments")
     assert opened.complaints == []
     assert all(url.startswith("file://") for url in opened.requests)
     context.close()

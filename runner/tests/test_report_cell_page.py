@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import Errors, Latency
+from jdkmatrix.records.load_results import Errors, Latency
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_view import view_cell
@@ -85,9 +85,10 @@ def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: CellView
         ("p50", "ms"),
         ("p99", "ms"),
         ("p99.9", "ms"),
-        ("RSS, peak", "MiB"),
         ("95 % of steady state after", "s"),
+        ("RSS, peak", "MiB"),
         ("Threads, peak", ""),
+        ("Context switches per request", ""),
     ]
     tiles = {name: figure for name, _, figure in page.tiles}
     windows = [window for fork in forks_of(loaded, "virtual") for window in fork.served.windows]

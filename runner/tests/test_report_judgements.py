@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.answers import answers
 from jdkmatrix.report.cellstats import Cells
@@ -22,6 +21,7 @@ from jdkmatrix.report.judgements import Judgements, judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 

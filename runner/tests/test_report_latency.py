@@ -9,7 +9,7 @@ import pytest
 
 from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import Latency
+from jdkmatrix.records.load_results import Latency
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.latency import MAX_CURVE_POINTS, Pooled, percentile_figure, pool
 from jdkmatrix.report.numbers import Figure, missing

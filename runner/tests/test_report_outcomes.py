@@ -12,7 +12,6 @@ import pytest
 from jdkmatrix.figures.metrics import CAPACITY, CPU, KNEE, P99, SATURATED, THROUGHPUT, metrics_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey, RampedLoad
 from jdkmatrix.records.windows import Capacity
 from jdkmatrix.report.answers import answers
 from jdkmatrix.report.cell_view import view_cell
@@ -34,6 +33,8 @@ from jdkmatrix.report.wording import Finding
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.loads import RampedLoad
 from tests.support.outcome_runs import (
     Change,
     all_of,

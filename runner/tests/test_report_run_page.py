@@ -9,7 +9,6 @@ import pytest
 
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report import facts
@@ -19,6 +18,7 @@ from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import CellRow, Fact, RunView
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
 from tests.support.records import altered_run
 from tests.support.run_facts import host_facts
 from tests.support.served_runs import QUICK, Shape, synthetic_run

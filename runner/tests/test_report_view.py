@@ -17,7 +17,7 @@ from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
-from jdkmatrix.report.judgements import DENOMINATOR, judge_run
+from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import CellView, RunView
@@ -233,16 +233,16 @@ def test_ratios_are_paired_by_block(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, blocks=3, jdks=("temurin-25",)))
     cells = Cells(loaded.run, loaded.cells)
     key = next(k for k in cells.keys if k.executor == "virtual")
-    before = cells.compare(THROUGHPUT, key, DENOMINATOR)
+    before = cells.compare(THROUGHPUT, key, "liberty")
     assert before is not None and before.ratio is not None and before.ratio.blocks == 3
     # The other order of forks in the file changes nothing; a block without its partner counts for nothing.
     virtual = next(cell for cell in loaded.cells if cell.key == key)
     turned = virtual.model_copy(update={"forks": tuple(reversed(virtual.forks))})
     others = [cell for cell in loaded.cells if cell.key != key]
-    again = Cells(loaded.run, [*others, turned]).compare(THROUGHPUT, key, DENOMINATOR)
+    again = Cells(loaded.run, [*others, turned]).compare(THROUGHPUT, key, "liberty")
     assert again is not None and (again.ratio, again.pairs) == (before.ratio, before.pairs)
     short = virtual.model_copy(update={"forks": virtual.forks[:1]})
-    alone = Cells(loaded.run, [*others, short]).compare(THROUGHPUT, key, DENOMINATOR)
+    alone = Cells(loaded.run, [*others, short]).compare(THROUGHPUT, key, "liberty")
     assert alone is not None and alone.ratio is not None and alone.ratio.blocks == 1
     assert (alone.losses.numerator, alone.losses.denominator) == (2, 0), "forks that were planned and have no record"
 

@@ -17,7 +17,6 @@ from rich.console import Console
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import RateLoad
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
@@ -25,6 +24,7 @@ from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.loads import RateLoad
 from tests.support.outcome_runs import Change, failing, hung, missed, silent, spoilt, with_outcomes
 from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run

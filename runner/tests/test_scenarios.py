@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, in_turn
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.executors import is_virtual
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.relative_loads import FloodLoad
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import CellKey, CountLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.facts import reproduce
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.run.plan import select_cells
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import is_virtual
+from jdkmatrix.terms.loads import CountLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.machines import machine
 from tests.support.records import altered_run
 from tests.support.served_runs import Shape, synthetic_run

@@ -11,13 +11,13 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.figures.fork_figures import Bound, ForkFigure, capacity_rps
-from jdkmatrix.records.loads import CapacityLoad, Load, RateLoad
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.search import search_capacity
 from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.terms.loads import CapacityLoad, Load, RateLoad
 from tests.support.builders import fork, latency, load_result, pressure, sut_usage
 from tests.support.project import ROOT
 from tests.support.records import altered

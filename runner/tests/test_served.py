@@ -14,12 +14,13 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.gates import served_reasons
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.served import left_over_after, served_between
-from jdkmatrix.records.loads import Errors, Load, LoadResult, RateLoad
+from jdkmatrix.records.load_results import Errors, LoadResult
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, Window
 from jdkmatrix.servers.proof import ProofError, check_served
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.terms.loads import Load, RateLoad
 from tests.support.builders import SATURATE, load_result, pressure, sut_usage
 from tests.support.real_parts import Silent
 

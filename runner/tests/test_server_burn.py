@@ -17,7 +17,7 @@ pytestmark = pytest.mark.real
 def calibrate(*arguments: str) -> subprocess.CompletedProcess[str]:
     jdk = hosttools.find_jdk()
     assert jdk is not None
-    jar = build_workloads(find_project().root, say=print).burn_jar
+    jar = build_workloads(find_project().root, say=print).file("burn.jar")
     command = [str(jdk.home / "bin" / "java"), "-cp", str(jar), "jdkmatrix.burn.Calibrate", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty
+from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.applications import APPLICATIONS, application_of
-from jdkmatrix.servers.liberty_layout import LibertyLayout, executor_arm, lay_out, write
+from jdkmatrix.servers.base import Wanted
+from jdkmatrix.servers.liberty import LibertyLayout, executor_arm, lay_out, write
+from jdkmatrix.terms.applications import APPLICATIONS, application_of
+from jdkmatrix.terms.servers import FEATURE_SETS
 
 EXECUTORS = {
     "liberty": "liberty",
@@ -26,34 +28,19 @@ def workloads(folder: Path) -> Workloads:
     config = folder / "liberty"
     for name in ("features", "executors"):
         (config / name).mkdir(parents=True)
-    made = Workloads(
-        mp_ping_war=folder / "p.war",
-        banking_war=folder / "b.war",
-        pinning_war=folder / "pinning.war",
-        request_executor_jar=folder / "r.jar",
-        request_executor_feature=folder / "r.mf",
-        burn_jar=folder / "b.jar",
-        loadgen_jar=folder / "l.jar",
-        remote_jar=folder / "remote.jar",
-        standalone_jar=folder / "standalone.jar",
-        liberty_config=config,
-        sha256={},
-    )
+    artefacts = {"mp-ping.war": "p.war", "banking.war": "b.war", "pinning.war": "pinning.war"}
+    artefacts |= {"request-executor.jar": "r.jar", "request-executor.mf": "r.mf"}
+    files = {name: folder / copy for name, copy in artefacts.items()}
     sources = [
         config / "server.xml",
         config / "bootstrap.properties",
         *(config / "features" / f"{name}.xml" for name in FEATURE_SETS),
         *(config / "executors" / f"{name}.xml" for name in set(EXECUTORS.values())),
-        made.mp_ping_war,
-        made.banking_war,
-        made.pinning_war,
-        made.request_executor_jar,
-        made.request_executor_feature,
-        made.burn_jar,
+        *files.values(),
     ]
     for path in sources:
         path.write_text(path.name)
-    return made
+    return Workloads(files, config, {})
 
 
 def layout(
@@ -63,9 +50,7 @@ def layout(
     application: str = "mp-ping",
     **properties: str,
 ) -> LibertyLayout:
-    return lay_out(
-        liberty=Liberty(Path("/cache/wlp"), "25.0.0.12", "0" * 64, ("--add-opens", "a/b=ALL-UNNAMED")),
-        workloads=workloads(folder / "sources"),
+    wanted = Wanted(
         application=application_of(application),
         java=Path("/jdk/bin/java"),
         feature_set=feature_set,
@@ -73,9 +58,9 @@ def layout(
         port=9123,
         jvm_options=("-Xmx1g", "-XX:+UseG1GC"),
         properties={"jdkmatrix.burn.rounds_per_us": "812.5", **properties},
-        folder=folder / "server",
-        log_dir=folder / "logs",
     )
+    liberty = Liberty(Path("/cache/wlp"), "25.0.0.12", "0" * 64, ("--add-opens", "a/b=ALL-UNNAMED"))
+    return lay_out(liberty, workloads(folder / "sources"), wanted, folder=folder / "server", log_dir=folder / "logs")
 
 
 @pytest.mark.parametrize(("executor", "arm"), EXECUTORS.items())
@@ -151,7 +136,7 @@ def test_the_application_is_beside_its_configuration(name: str, tmp_path: Path) 
 
 def test_each_application_has_a_file_of_its_own(tmp_path: Path) -> None:
     made = workloads(tmp_path / "sources")
-    assert len({application.war(made) for application in APPLICATIONS.values()}) == len(APPLICATIONS)
+    assert len({made.file(application.archive) for application in APPLICATIONS.values()}) == len(APPLICATIONS)
 
 
 def test_a_required_property_that_is_missing_is_named(tmp_path: Path) -> None:

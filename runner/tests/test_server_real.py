@@ -15,14 +15,16 @@ import pytest
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.host.http import Connection
 from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty, provision_liberty
+from jdkmatrix.provision.liberty import Liberty, provision_liberty
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, build_workloads
 from jdkmatrix.records.windows import Gauges
-from jdkmatrix.servers.applications import APPLICATIONS
-from jdkmatrix.servers.liberty_layout import LibertyLayout, lay_out, write
+from jdkmatrix.servers.base import Wanted
+from jdkmatrix.servers.liberty import LibertyLayout, lay_out, write
 from jdkmatrix.servers.process import ServerError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
+from jdkmatrix.terms.applications import APPLICATIONS
+from jdkmatrix.terms.servers import FEATURE_SETS
 
 pytestmark = pytest.mark.real
 
@@ -48,9 +50,7 @@ def layout(
 ) -> LibertyLayout:
     jdk = hosttools.find_jdk()
     assert jdk is not None
-    made = lay_out(
-        liberty=liberty,
-        workloads=workloads,
+    wanted = Wanted(
         application=APPLICATIONS["mp-ping"],
         java=jdk.home / "bin" / "java",
         feature_set=feature_set,
@@ -58,9 +58,8 @@ def layout(
         port=free_port(),
         jvm_options=("-Xmx256m", "-XX:+UseSerialGC"),
         properties={"jdkmatrix.burn.rounds_per_us": str(ROUNDS_PER_US)},
-        folder=folder / "server",
-        log_dir=folder / "logs",
     )
+    made = lay_out(liberty, workloads, wanted, folder=folder / "server", log_dir=folder / "logs")
     write(made)
     return made
 

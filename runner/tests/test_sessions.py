@@ -21,7 +21,6 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, ServerFacts, Session
@@ -35,6 +34,7 @@ from jdkmatrix.run.prepare import Prepared
 from jdkmatrix.run.sessions import closed, ended, idle
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
+from jdkmatrix.terms.cell_key import CellKey
 from tests.support.project import ROOT, make_project
 from tests.support.run_facts import host_facts
 from tests.support.scripted_forks import DRIVER, Script, failed, invalid

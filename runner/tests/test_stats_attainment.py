@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import KINDS, faults
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.attainment import (
@@ -29,6 +28,7 @@ from jdkmatrix.stats.attainment import (
     question_of,
 )
 from jdkmatrix.stats.capacity import SearchOutcome
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import fork, load_result, pressure, sut_usage
 from tests.support.outcome_runs import failing, hung, missed, silent, spoilt, without_driver
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp

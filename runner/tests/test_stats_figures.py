@@ -16,13 +16,15 @@ from jdkmatrix.figures.fork_figures import (
     cpu_us_per_request,
     knee_rps,
     overall,
+    switches_per_request,
     throughput_rps,
     time_to_peak,
 )
 from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import Errors, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window
+from jdkmatrix.terms.loads import RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import cell, fork, load_result, pressure, sut_usage
 from tests.support.outcome_runs import all_of, missed, silent, spoilt, with_outcomes
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
@@ -58,6 +60,21 @@ def test_a_refusal_is_no_answer() -> None:
     assert refusing(400).served.windows[0].load.failed == 400
     both = load_result(CLOSED, non_2xx=3, errors=Errors(timeout=4))
     assert both.failed == 7
+
+
+def switching(*windows: tuple[int | None, int, int]) -> Fork:
+    """Windows with their switches, voluntary and not, and their answers."""
+    made = []
+    for index, (voluntary, involuntary, answers) in enumerate(windows, start=1):
+        load = load_result(CLOSED, completed=answers)
+        sut = sut_usage().model_copy(update={"voluntary_switches": voluntary, "involuntary_switches": involuntary})
+        made.append(Window(index=index, t_s=0.0, load=load, sut=sut, host=pressure()))
+    return altered(fork(), {"windows": tuple(made)})
+
+
+def test_context_switches_are_of_both_kinds_and_of_all_windows_together() -> None:
+    assert switches_per_request(switching((900, 100, 1000), (2900, 100, 1000)), CLOSED) == ForkFigure(2.0)
+    assert switches_per_request(switching((900, 100, 1000), (None, 100, 1000)), CLOSED) is None, "a part is no figure"
 
 
 def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measured: Fork) -> None:

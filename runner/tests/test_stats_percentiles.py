@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import Latency, SpectrumPoint
+from jdkmatrix.records.load_results import Latency, SpectrumPoint
 from jdkmatrix.stats.forks import summarise
 from jdkmatrix.stats.histograms import PERCENTILES, latency_from_histogram, merge
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks

@@ -16,7 +16,7 @@ from jdkmatrix.figures.fork_figures import Bound, ForkFigure, throughput_rps
 from jdkmatrix.figures.metrics import LOWEST_CPU, SATURATED, leading_by_block, metrics_of
 from jdkmatrix.fork.gates import is_missed, window_reasons, window_shortfalls
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.loads import Errors, RateLoad, StepsLoad
+from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
@@ -24,6 +24,7 @@ from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.loads import RateLoad, StepsLoad
 from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.records import altered
 from tests.support.stepped_runs import LIMITS, LOAD, stepped, stepped_run

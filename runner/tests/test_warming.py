@@ -10,11 +10,11 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.base import DriverSession
-from jdkmatrix.records.loads import CellLoad, Load, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.records.windows import Warmup
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.warming import settle, warm
 from jdkmatrix.subjects.served.warmup import Gate
+from jdkmatrix.terms.loads import CellLoad, Load, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import key, load_result, pressure, sut_usage
 from tests.support.real_parts import Silent
 from tests.support.wrk2_bench import Bench as Wrk2Bench

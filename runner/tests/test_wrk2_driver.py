@@ -19,7 +19,7 @@ import pytest
 from jdkmatrix.drivers import wrk2
 from jdkmatrix.drivers.base import Driver, DriverError, Phase
 from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
-from jdkmatrix.records.loads import RateLoad, SaturateLoad
+from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.support.wrk2_bench import STALL_LOAD, URL, Bench, bench, executable
 
 __all__ = ["bench"]

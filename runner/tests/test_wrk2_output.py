@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.wrk2_figures import Histogram, SpectrumRow, ThreadCalibration
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
-from jdkmatrix.records.loads import Errors
+from jdkmatrix.records.load_results import Errors
 from tests.support.wrk2_printer import Run, rank_values
 
 SAMPLES = Path(__file__).parent / "samples" / "wrk2"

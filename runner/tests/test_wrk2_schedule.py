@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.drivers.base import Phase
 from jdkmatrix.drivers.wrk2_schedule import asked_s, cannot_measure, cannot_send, due_requests, nearest, thread_count
-from jdkmatrix.records.loads import Load, RampLoad, RateLoad, SaturateLoad
+from jdkmatrix.terms.loads import Load, RampLoad, RateLoad, SaturateLoad
 
 
 def rate(rate_rps: float, connections: int = 50) -> RateLoad:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from jdkmatrix.experiments.result import Reading
+from jdkmatrix.figures.experiments import Spread, outcomes, spreads
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.wording import wait_words
-from jdkmatrix.stats.experiments import Reading, Spread, figures, outcomes, spreads
+from jdkmatrix.terms.quantities import wait_words
 
 HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
 
@@ -18,7 +19,7 @@ def fork_words(fork: Fork) -> str:
     result = fork.experiment.result
     if result is None:
         return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
-    parts = [_words(figure) for figure in figures(result)[:1]]
+    parts = [_words(figure) for figure in result.readings[:1]]
     if result.problem is not None:
         count = result.problem.at_count
         at = "" if count is None else f" at {count:,}"

@@ -18,11 +18,11 @@ from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available, resolve
 from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.records.loads import CellKey
-from jdkmatrix.report.numbers import plural
 from jdkmatrix.run.plan import Plan, estimate_s, make_plan, select_cells
 from jdkmatrix.run.prepare import too_few_cpus
 from jdkmatrix.subjects.kinds import kind_of
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.quantities import plural
 
 
 def show(options: Options, *, as_json: bool) -> None:

@@ -15,11 +15,11 @@ from jdkmatrix.figures.fork_figures import Bound, cpu_us_per_request, throughput
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import StepsLoad
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.run.campaign import CampaignListener
 from jdkmatrix.stats.forks import fork_cpu_us_per_request, fork_throughput
 from jdkmatrix.subjects.served.windows import rate_words
+from jdkmatrix.terms.loads import StepsLoad
 
 
 class Display(CampaignListener, Protocol):

@@ -35,9 +35,7 @@ from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.cache import cache_dir
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project, find_project
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
-from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.wording import pinned_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
@@ -48,6 +46,8 @@ from jdkmatrix.run.prepare import Prepared, catalogue_records, prepare, set_up_p
 from jdkmatrix.run.repeats import again_words, in_order
 from jdkmatrix.run.sessions import closed, ended, idle
 from jdkmatrix.store.runs import RunStore, latest_run
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.quantities import plural
 
 
 class StoppedError(BaseException):

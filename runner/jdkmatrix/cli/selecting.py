@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jdkmatrix.config.checks import unknown
-from jdkmatrix.config.executors import again, is_again
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
+from jdkmatrix.terms.executors import again, is_again
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli import experiments, markdown
-from jdkmatrix.config.executors import BASELINE, is_again, reference
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskSize
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import sessions
@@ -27,9 +25,14 @@ from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import DID, counted, is_news, sentence
 from jdkmatrix.report.steps import not_saturated
-from jdkmatrix.report.wording import condition, cost_step, losses_words, marked_interval, wait_words, work_words
+from jdkmatrix.report.wording import condition, cost_step, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import TaskSize
+from jdkmatrix.terms.executors import is_again, reference
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.terms.quantities import wait_words, work_words
+from jdkmatrix.terms.servers import own_pool
 
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
 _LISTED_AT_MOST = 50
@@ -94,11 +97,11 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
     console.print(f"{'[yellow]' if forks.amber else ''}{escape(f'{loaded.run.run_id}: {forks.text}')}", soft_wrap=True)
     if loaded.served or not loaded.experiments:
         console.print(_table(run))
-    for title, table in _alone_tables(loaded.experiments):
+    for title, table in _experiment_tables(loaded.experiments):
         console.print(f"[bold]{escape(title)}", soft_wrap=True)
         console.print(table)
     if loaded.experiments:
-        console.print(_ALONE_CAPTION)
+        console.print(_EXPERIMENT_CAPTION)
     for text in _measured_how(loaded):
         console.print(escape(text), soft_wrap=True)
     for texts in (
@@ -114,7 +117,7 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
     console.print(_seed_words(loaded.run), soft_wrap=True)
 
 
-def _alone_tables(cells: Sequence[CellRecord]) -> Iterator[tuple[str, Table]]:
+def _experiment_tables(cells: Sequence[CellRecord]) -> Iterator[tuple[str, Table]]:
     for title, rows in experiments.groups(cells):
         table = Table(box=box.SIMPLE_HEAD)
         for number, name in enumerate(experiments.HEADINGS):
@@ -124,7 +127,7 @@ def _alone_tables(cells: Sequence[CellRecord]) -> Iterator[tuple[str, Table]]:
         yield title, table
 
 
-_ALONE_CAPTION = "without a server: median, least and most over forks"
+_EXPERIMENT_CAPTION = "without a server: median, least and most over forks"
 
 
 def summary_markdown(loaded: LoadedRun) -> str:
@@ -149,7 +152,7 @@ def summary_markdown(loaded: LoadedRun) -> str:
             markdown.escaped(_caption(cells)),
         ]
     if loaded.experiments:
-        parts += [_alone_markdown(loaded.experiments), markdown.escaped(_ALONE_CAPTION)]
+        parts += [_experiment_markdown(loaded.experiments), markdown.escaped(_EXPERIMENT_CAPTION)]
     lists = {
         "Outcomes of forks, and what is not judged": tuple(_outcomes(judged)),
         "Not testable here": tuple(_not_testable(loaded)),
@@ -161,7 +164,7 @@ def summary_markdown(loaded: LoadedRun) -> str:
     return "\n\n".join(parts)
 
 
-def _alone_markdown(cells: Sequence[CellRecord]) -> str:
+def _experiment_markdown(cells: Sequence[CellRecord]) -> str:
     rows: list[Sequence[str]] = []
     for title, found in experiments.groups(cells):
         rows.append((f"**{markdown.escaped(title)}**", *[""] * (len(experiments.HEADINGS) - 1)))
@@ -238,7 +241,7 @@ def _outcomes(run: _Judged) -> Iterator[str]:
 
 def _told(cell: CellStats, run: _Judged) -> Iterator[str]:
     key = cell.key
-    base = reference(key.executor)
+    base = reference(key.executor, key.server)
     judged = run.judgements.outcomes(key)
     if judged is not None and is_news(judged):
         yield sentence(judged, key.executor, base)
@@ -265,7 +268,7 @@ def _headings(cells: Sequence[CellRecord]) -> tuple[str, ...]:
         "req/s",
         "CPU µs/req",
         "holds req/s" if _searched(cells) else "p99 ms",
-        f"× {BASELINE}",
+        f"× {' or '.join(dict.fromkeys(own_pool(cell.key.server) for cell in cells))}",
     )
 
 

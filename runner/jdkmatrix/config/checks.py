@@ -5,16 +5,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 
-from jdkmatrix.config.executors import tuning_of
-from jdkmatrix.config.experiments import Fanout, Spawn, arms_of, has_arm, has_load, load_kinds_of
-from jdkmatrix.config.model import Matrix, Protocol, Selection, Workload
+from jdkmatrix.config.model import Matrix, Protocol, Selection, ServedBy, Workload
 from jdkmatrix.config.relative_loads import RelativeLoad
-from jdkmatrix.config.tables import RemoteAnswers
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import AXES, NO_SERVER, SaturateLoad
+from jdkmatrix.terms.applications import application_of
+from jdkmatrix.terms.cell_key import AXES, NO_SERVER
+from jdkmatrix.terms.executors import tuning_of
+from jdkmatrix.terms.loads import SaturateLoad
+from jdkmatrix.terms.servers import FEATURE_SETS, SERVER_KINDS, server_kind
 
 # What an application needs of a feature set beyond Jakarta REST.
-_NEEDS = {"banking": "JSON binding", "pinning": "servlets"}
 
 
 def unknown(found: object, allowed: Iterable[object]) -> str:
@@ -60,10 +60,24 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
                 yield f"axes.{axis}: {unknown(name, defined)}; add {places} or take it out"
         for name in sorted({name for name in defined if defined.count(name) > 1}):
             yield f"{tables[1][0]}.{name}: the name stands in [{tables[0][0]}] too"
-    if NO_SERVER in matrix.servers:
-        yield f"servers.{NO_SERVER}: the name is kept for experiments without a server"
+    for name, served in matrix.servers.items():
+        yield from (f"servers.{name}{text}" for text in _server(name, served))
     if matrix.driver.jdk not in matrix.axes.jdk:
         yield f"driver.jdk: {unknown(matrix.driver.jdk, matrix.axes.jdk)}"
+
+
+def _server(name: str, served: ServedBy) -> Iterator[str]:
+    if name == NO_SERVER:
+        yield ": the name is kept for experiments without a server"
+        return
+    kind = server_kind(name)
+    if kind is None:
+        kinds = ", ".join(one.name for one in SERVER_KINDS)
+        yield f": the name of a server is that of its kind, or begins with it and a hyphen (allowed: {kinds})"
+        return
+    for key, value in (("artefact", served.artefact), ("feature_sets", served.feature_sets)):
+        if bool(value) != kind.has_features:
+            yield f".{key}: {kind.title} {'needs it' if kind.has_features else 'has none'}"
 
 
 def _workloads(matrix: Matrix) -> Iterator[str]:
@@ -81,7 +95,7 @@ def _relative_loads(matrix: Matrix) -> Iterator[str]:
             continue
         if load.of.load not in closed:
             yield f"loads.{name}.of.load: {unknown(load.of.load, closed)}: closed loops of a fixed size"
-        if load.of.executor not in matrix.axes.executor:
+        if load.of.executor is not None and load.of.executor not in matrix.axes.executor:
             yield f"loads.{name}.of.executor: {unknown(load.of.executor, matrix.axes.executor)}"
         if load.of.wait_us not in matrix.axes.wait_us:
             yield f"loads.{name}.of.wait_us: {unknown(load.of.wait_us, matrix.axes.wait_us)}"
@@ -89,45 +103,33 @@ def _relative_loads(matrix: Matrix) -> Iterator[str]:
 
 def _experiments(matrix: Matrix) -> Iterator[str]:
     for name, experiment in matrix.experiments.items():
-        if isinstance(experiment, Fanout):
-            yield from (f"experiments.{name}.{text}" for text in _spread(experiment.remote))
-        if isinstance(experiment, Spawn) and (experiment.task == "sleep") != (experiment.sleep_s is not None):
-            yield f'experiments.{name}.sleep_s: belongs to task = "sleep", and only there'
-        if isinstance(experiment, Spawn) and experiment.sink != "null" and experiment.task != "print":
-            yield f'experiments.{name}.sink: belongs to task = "print", and only there'
-        if isinstance(experiment, Spawn) and experiment.cold and experiment.task == "sleep":
-            yield f"experiments.{name}.cold: what a sleeping thread costs is told after a rehearsal"
-
-
-def _spread(remote: RemoteAnswers) -> Iterator[str]:
-    if (remote.spread == "lognormal") != (remote.sigma is not None):
-        yield 'remote.sigma: belongs to spread = "lognormal", and only there'
+        yield from (f"experiments.{name}.{text}" for text in experiment.problems())
 
 
 def _remote(workload: Workload) -> Iterator[str]:
-    remote = workload.remote
-    if (workload.application == "banking") != (remote is not None):
+    application, remote = application_of(workload.application), workload.remote
+    if application.calls_remote != (remote is not None):
         needs = "calls a remote system: say how it answers" if remote is None else "calls no remote system"
-        yield f"remote: {workload.application} {needs}"
+        yield f"remote: {application.name} {needs}"
     if remote:
-        yield from _spread(remote)
+        yield from remote.problems()
 
 
 def _served(workload: Workload) -> Iterator[str]:
-    name = workload.application
-    if name in _NEEDS and workload.features == "restfulWS-3.1":
+    application = application_of(workload.application)
+    name = application.name
+    if application.needs and workload.features == FEATURE_SETS[0]:
         yield (
-            f'features: "{workload.features}" has no {_NEEDS[name]}, which {name} needs '
-            "(allowed with it: restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1)"
+            f'features: "{workload.features}" has no {application.needs}, which {name} needs '
+            f"(allowed with it: {', '.join(FEATURE_SETS[1:])})"
         )
-    if workload.front == "servlet" and name == "mp-ping":
-        yield f"front: {name} has no servlet"
-    if workload.front == "rest" and name == "pinning":
-        yield f'front: {name} has nothing but a servlet; add front = "servlet"'
-    if workload.client is not None and name != "banking":
+    if workload.front not in application.fronts:
+        (only,) = application.fronts
+        other = "no servlet" if only == "rest" else 'nothing but a servlet; add front = "servlet"'
+        yield f"front: {name} has {other}"
+    if workload.client is not None and not application.calls_remote:
         yield f"client: {name} calls no remote system"
-    for key, applications in (("mix", ("banking", "pinning")), ("accounts", ("banking",))):
-        needed = name in applications
+    for key, needed in (("mix", application.has_mix), ("accounts", application.has_accounts)):
         if needed != (getattr(workload, key) is not None):
             yield f"{key}: {name} {'needs it' if needed else 'has none'}"
 
@@ -189,13 +191,13 @@ def _arms(matrix: Matrix, rule: Selection) -> Iterator[str]:
     if len(experiments) < len(named):
         return
     for executor in rule.executor if isinstance(rule.executor, tuple) else ():
-        if experiments and not any(has_arm(experiment, executor) for experiment in experiments.values()):
-            arms = dict.fromkeys(arm for experiment in experiments.values() for arm in arms_of(experiment))
+        if experiments and not any(experiment.has_arm(executor) for experiment in experiments.values()):
+            arms = dict.fromkeys(arm for experiment in experiments.values() for arm in experiment.ARMS)
             yield f'executor: {", ".join(experiments)} has no "{executor}" (allowed: {", ".join(arms)})'
     for name in rule.load if isinstance(rule.load, tuple) else ():
         load = matrix.task_loads.get(name)
-        if experiments and not any(load and has_load(experiment, load) for experiment in experiments.values()):
-            kinds = dict.fromkeys(kind for experiment in experiments.values() for kind in load_kinds_of(experiment))
+        if experiments and not any(load and experiment.has_load(load) for experiment in experiments.values()):
+            kinds = dict.fromkeys(kind for experiment in experiments.values() for kind in experiment.load_kinds())
             yield f'load: {", ".join(experiments)} cannot have "{name}" (allowed: kind {", ".join(kinds)})'
 
 

@@ -9,10 +9,10 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from jdkmatrix.config import checks
-from jdkmatrix.config.experiments import ExperimentName
 from jdkmatrix.config.explain import ConfigError, Tag, explain, message, read_toml
 from jdkmatrix.config.model import AskedLoad, Matrix
-from jdkmatrix.records.loads import TaskLoad
+from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.terms.loads import TaskLoad
 
 
 def _kinds(union: Any) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def _kinds(union: Any) -> tuple[str, ...]:
 _TAGS = {
     "loads": Tag("kind", _kinds(AskedLoad)),
     "task_loads": Tag("kind", _kinds(TaskLoad)),
-    "experiments": Tag("experiment", get_args(ExperimentName)),
+    "experiments": Tag("experiment", tuple(BY_NAME)),
 }
 
 

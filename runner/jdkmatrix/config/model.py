@@ -10,13 +10,16 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from jdkmatrix.config.executors import check_executor, needs_no_server
-from jdkmatrix.config.experiments import Experiment, fits
 from jdkmatrix.config.relative_loads import FloodLoad, ShareLoad
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.config.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
-from jdkmatrix.records.loads import CapacityLoad, CellKey, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
+from jdkmatrix.experiments.kinds import AnyExperiment
 from jdkmatrix.stats.stopping import StoppingRules
+from jdkmatrix.terms.applications import APPLICATIONS, application_of
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import check_executor, unsized
+from jdkmatrix.terms.loads import CapacityLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
+from jdkmatrix.terms.servers import FeatureSet, server_kind
+from jdkmatrix.terms.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
 
 Executor = Annotated[str, AfterValidator(check_executor)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -25,7 +28,12 @@ BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
 WaitUs = Annotated[int, Field(ge=0, le=600_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 All = Literal["all"]
-FeatureSet = Literal["restfulWS-3.1", "restfulWS-3.1-jsonb-3.0-servlet-6.0", "microProfile-6.1"]
+
+
+def _known_application(name: str) -> str:
+    if name not in APPLICATIONS:
+        raise ValueError(f'"{name}" is not an application (allowed: {", ".join(APPLICATIONS)})')
+    return name
 
 
 class Axes(Table):
@@ -40,10 +48,11 @@ class Axes(Table):
 
 
 class ServedBy(Table):
-    """`artefact`: its name in toolchain.lock.json, which has the version."""
+    """A server; its name says of which kind it is. `artefact`: of a kind that is made of features, its name in
+    toolchain.lock.json, which has the version."""
 
-    artefact: Name
-    feature_sets: Annotated[tuple[FeatureSet, ...], Field(min_length=1)]
+    artefact: Name | None = None
+    feature_sets: tuple[FeatureSet, ...] = ()
 
 
 class Workload(Table):
@@ -53,7 +62,7 @@ class Workload(Table):
     `timeout_s` replaces that of [driver], `jvm` the options of [jvm]. With `memory_every_s` it is looked up that often
     where the server's memory is; `limits` is the box that the server runs in."""
 
-    application: Literal["mp-ping", "banking", "pinning"]
+    application: Annotated[str, AfterValidator(_known_application), Field(json_schema_extra={"enum": [*APPLICATIONS]})]
     features: FeatureSet
     mix: Name | None = None
     front: Literal["rest", "servlet"] = "rest"
@@ -269,7 +278,7 @@ class Matrix(Table):
     schema_: Literal[1] = Field(alias="schema")
     axes: Axes
     workloads: dict[Name, Workload]
-    experiments: dict[Name, Experiment] = {}
+    experiments: dict[Name, AnyExperiment] = {}
     servers: dict[Name, ServedBy]
     mixes: dict[Name, RequestMix] = {}
     loads: dict[Name, AskedLoad]
@@ -290,6 +299,14 @@ class Matrix(Table):
         experiment = self.experiments.get(cell.workload)
         if experiment is None:
             waits = self.workloads[cell.workload].remote is not None or cell.wait_us == 0
-            return waits and cell.load in self.loads and not needs_no_server(cell.executor)
+            return waits and cell.load in self.loads and self._serves(cell)
         load = self.task_loads.get(cell.load)
-        return load is not None and fits(experiment, cell.executor, cell.burn_us, cell.wait_us, load)
+        return load is not None and experiment.fits(cell.executor, cell.burn_us, cell.wait_us, load)
+
+    def _serves(self, cell: CellKey) -> bool:
+        """Has its server this executor, and what the workload's requests go through?"""
+        kind, workload = server_kind(cell.server), self.workloads[cell.workload]
+        if kind is None or unsized(cell.executor) not in kind.executors:
+            return False
+        asks_for_more = workload.features == "microProfile-6.1" and not kind.has_features
+        return not asks_for_more and application_of(workload.application).runs_on(kind, workload.front)

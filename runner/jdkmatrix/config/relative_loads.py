@@ -8,18 +8,19 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from jdkmatrix.config.executors import check_executor
-from jdkmatrix.config.tables import Table
-from jdkmatrix.records.loads import RateLoad, SaturateLoad
+from jdkmatrix.terms.executors import check_executor
+from jdkmatrix.terms.loads import RateLoad, SaturateLoad
+from jdkmatrix.terms.tables import Table
 
 Connections = Annotated[int, Field(ge=1, le=100_000)]
 
 
 class Basis(Table):
-    """The cell whose throughput stands for what a server can do: the same condition with this executor, under this
-    closed loop, while the remote system, where the workload calls one, answers after `wait_us`."""
+    """The cell whose throughput stands for what a server can do: the same condition with this executor (None: the
+    server's own pool), under this closed loop, while the remote system, where the workload calls one, answers after
+    `wait_us`."""
 
-    executor: Annotated[str, AfterValidator(check_executor)]
+    executor: Annotated[str, AfterValidator(check_executor)] | None = None
     load: str
     wait_us: Annotated[int, Field(ge=0)]
 

@@ -15,8 +15,9 @@ from typing import Protocol, Self
 
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import Load, LoadResult, RateLoad
+from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.run import DriverFacts
+from jdkmatrix.terms.loads import Load, RateLoad
 
 
 class DriverError(MatrixError):

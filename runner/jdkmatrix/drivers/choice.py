@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import CellLoad, Load, RampedLoad, RateLoad, StepsLoad
+from jdkmatrix.terms.loads import CellLoad, Load, RampedLoad, RateLoad, StepsLoad
 
 Asked = TypeVar("Asked")
 

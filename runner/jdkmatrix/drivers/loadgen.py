@@ -23,9 +23,10 @@ from pydantic import ValidationError
 from jdkmatrix.drivers.base import DriverError, Phase, Target
 from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
 from jdkmatrix.host import launch
-from jdkmatrix.records.loads import Interval, Latency, Load, LoadResult, RateLoad
+from jdkmatrix.records.load_results import Interval, Latency, LoadResult
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.stats.histograms import latency_from_histogram
+from jdkmatrix.terms.loads import Load, RateLoad
 
 # The serial collector and a fixed heap, touched before the first request: short pauses, no page faults while a phase
 # runs, and no helper threads that compete for the driver's CPU.

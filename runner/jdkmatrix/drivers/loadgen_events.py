@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from jdkmatrix.records.loads import Errors
+from jdkmatrix.records.load_results import Errors
 
 
 class _Event(BaseModel):

@@ -42,8 +42,9 @@ from jdkmatrix.drivers.wrk2_schedule import (
 )
 from jdkmatrix.drivers.wrk2_script import wrk2_script
 from jdkmatrix.host import launch
-from jdkmatrix.records.loads import Load, LoadResult, RateLoad
+from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.run import DriverFacts
+from jdkmatrix.terms.loads import Load, RateLoad
 
 ENVIRONMENT_VARIABLE = "MATRIX_WRK2"
 

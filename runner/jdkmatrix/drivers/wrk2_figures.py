@@ -26,7 +26,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 
-from jdkmatrix.records.loads import Errors, Latency, SpectrumPoint
+from jdkmatrix.records.load_results import Errors, Latency, SpectrumPoint
 
 CALIBRATE_DELAY_MS = 10_000
 CONNECT_STAGGER_MS = 5  # a thread opens its connections this far apart

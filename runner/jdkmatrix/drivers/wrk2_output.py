@@ -21,7 +21,7 @@ from jdkmatrix.drivers.wrk2_figures import (
     Wrk2Output,
     duration_range,
 )
-from jdkmatrix.records.loads import Errors
+from jdkmatrix.records.load_results import Errors
 
 
 def identify(version_text: str) -> Literal["wrk2", "wrk"] | None:

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from jdkmatrix.drivers.base import Phase
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS, CONNECT_STAGGER_MS, STOP_CHECK_S, calibrated_s, opening_s
-from jdkmatrix.records.loads import Load, RampLoad, RateLoad
+from jdkmatrix.terms.loads import Load, RampLoad, RateLoad
 
 # Of a dozen such phases the warm-up consists; shorter ones are made longer (`asked_s`) up to this.
 _SHORTEST_MAX_S = 4

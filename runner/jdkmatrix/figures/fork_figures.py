@@ -13,13 +13,13 @@ from enum import Enum
 
 from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellLoad, RampLoad, RateLoad, StepsLoad
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.attainment import held, was_saturated
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import Summary, fork_cpu_us_per_request, fork_throughput, summarise
 from jdkmatrix.stats.percentiles import tail_checked
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, steady_part, time_to_peak_s
+from jdkmatrix.terms.loads import CellLoad, RampLoad, RateLoad, StepsLoad
 
 
 class Bound(Enum):
@@ -143,6 +143,18 @@ def rss_peak_bytes(fork: Fork, _: CellLoad) -> ForkFigure | None:
 
 def threads_peak(fork: Fork, _: CellLoad) -> ForkFigure | None:
     return _peak(window.sut.threads_peak for window in fork.served.valid_windows)
+
+
+def switches_per_request(fork: Fork, _: CellLoad) -> ForkFigure | None:
+    """How often the kernel took the CPU from a thread of the SUT, or a thread gave it up, per answer; over all valid
+    windows. None where threads ended whose counts the kernel did not keep."""
+    switches = answers = 0
+    for window in fork.served.valid_windows:
+        if window.sut.voluntary_switches is None or window.sut.involuntary_switches is None:
+            return None
+        switches += window.sut.voluntary_switches + window.sut.involuntary_switches
+        answers += window.load.answers
+    return ForkFigure(switches / answers) if answers else None
 
 
 def _peak(values: Iterable[int]) -> ForkFigure | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import Latency
+from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.percentiles import merge_latencies
 

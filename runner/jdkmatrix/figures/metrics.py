@@ -17,20 +17,21 @@ from jdkmatrix.figures.fork_figures import (
     of_forks,
     p99_us,
     rss_peak_bytes,
+    switches_per_request,
     threads_peak,
     throughput_rps,
     time_to_peak,
     time_to_steady_s,
 )
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampLoad, RateLoad, StepsLoad
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampLoad, RateLoad, StepsLoad
 
 
 @dataclass(frozen=True)
 class Metric:
     """`of`: how it is read of a usable fork. `unit`: as it is shown, with so many `significant` digits (0: a whole
     number), which is `scale` times the figure itself. `over_forks`: what is shown of several; `missing`: why a usable
-    fork may not have it."""
+    fork may not have it; `on_cell_page`: among the figures at its top, beside those that executors are compared by."""
 
     id: str
     title: str
@@ -41,6 +42,7 @@ class Metric:
     scale: float = 1.0
     missing: str = "no fork has it"
     over_forks: Literal["mean", "most"] = "mean"
+    on_cell_page: bool = False
 
     @property
     def name(self) -> str:
@@ -61,13 +63,19 @@ CAPACITY = Metric("capacity", "Rate held", True, capacity_rps, _RPS, 4, missing=
 TIME_TO_STEADY = Metric(
     *("time-to-steady", "95 % of steady state after", False, time_to_steady_s, _S, 3),
     missing="no fork reached its steady state before the cap on the warm-up",
+    on_cell_page=True,
 )
-RSS_PEAK = Metric("rss-peak", "RSS, peak", False, rss_peak_bytes, "MiB", 3, _MIB, over_forks="most")
-THREADS_PEAK = Metric("threads-peak", "Threads, peak", False, threads_peak, "", 0, over_forks="most")
+RSS_PEAK = Metric("rss-peak", "RSS, peak", False, rss_peak_bytes, "MiB", 3, _MIB, over_forks="most", on_cell_page=True)
+THREADS_PEAK = Metric("threads-peak", "Threads, peak", False, threads_peak, "", 0, over_forks="most", on_cell_page=True)
+SWITCHES = Metric(
+    *("switches", "Context switches per request", False, switches_per_request, "", 3),
+    missing="threads ended whose switches the kernel did not keep",
+    on_cell_page=True,
+)
 
 METRICS = (
     *(THROUGHPUT, CPU, P99, SATURATED, LOWEST_CPU, TIME_TO_PEAK, KNEE, CAPACITY),
-    *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK),
+    *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES),
 )
 
 

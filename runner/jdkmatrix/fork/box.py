@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jdkmatrix.config.tables import Limits
 from jdkmatrix.fork.limit_outcome import outcomes
 from jdkmatrix.fork.limit_watch import LimitWatch
 from jdkmatrix.host.limit_groups import LimitGroups, limit_groups
 from jdkmatrix.host.limits import LimitPlan, plan_limits, read_limit_host
 from jdkmatrix.records.limits import Enforcement, LimitHit
+from jdkmatrix.terms.tables import Limits
 
 
 @dataclass

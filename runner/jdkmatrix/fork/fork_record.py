@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jdkmatrix.config.model import Matrix
-from jdkmatrix.config.tables import Limits, RemoteAnswers
 from jdkmatrix.fork.pinning import Pinner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
@@ -18,6 +17,7 @@ from jdkmatrix.records.cells import AnyLoad
 from jdkmatrix.records.forks import ExperimentFork, Fork, Pinning, ServedFork
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.terms.tables import Limits, RemoteAnswers
 
 
 def now_utc() -> str:

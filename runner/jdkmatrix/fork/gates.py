@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.records.forks import BurnCheck
-from jdkmatrix.records.loads import CellLoad, LoadResult, RampedLoad, RampLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import CpuRole, CpuUse, Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import SutUsage, Warmup, Window
+from jdkmatrix.terms.loads import CellLoad, RampedLoad, RampLoad, RateLoad, SaturateLoad, StepsLoad
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from jdkmatrix.records.loads import CellKey
+from jdkmatrix.terms.cell_key import CellKey
 
 
-@dataclass(frozen=True)
-class PlannedFork:
+class PlannedFork(NamedTuple):
     key: CellKey
     fork: int  # 1.., the number of its block
     position: int  # 1.. inside its block

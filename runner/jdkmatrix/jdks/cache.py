@@ -23,7 +23,7 @@ from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource
 from jdkmatrix.jdks.identify import VersionOutput, feature_version, is_build, parse_release, signed_by
 from jdkmatrix.jdks.launch_java import java_version
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
-from jdkmatrix.records.base import Record
+from jdkmatrix.terms.record import Record
 
 Progress = Callable[[str], None]
 FACTS_FILE = "matrix-jdk.json"

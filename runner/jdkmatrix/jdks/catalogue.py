@@ -21,8 +21,8 @@ from jdkmatrix.config.checks import unknown
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.identify import VendorName, Vm, feature_version
 from jdkmatrix.jdks.net import is_secure
-from jdkmatrix.records.base import Record
 from jdkmatrix.records.run import KnownBug
+from jdkmatrix.terms.record import Record
 
 System = Literal["x86_64-linux", "aarch64-linux"]
 ROLLING = "rolling"

@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from jdkmatrix.config.tables import Jvm
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.jdks.identify import Vm
+from jdkmatrix.terms.tables import Jvm
 
 _TIMEOUT_S = 30
 # "   size_t MaxHeapSize   = 1073741824   {product} {command line}"; JDK 8 and its like are too old for this tool.

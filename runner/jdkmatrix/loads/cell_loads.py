@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.config.relative_loads import RelativeLoad
-from jdkmatrix.records.loads import CellKey, CellLoad
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.loads import CellLoad
+from jdkmatrix.terms.servers import own_pool
 
 
 def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:
@@ -16,7 +18,11 @@ def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:
         return None
     waits = matrix.workloads[cell.workload].remote is not None
     return cell.model_copy(
-        update={"executor": load.of.executor, "load": load.of.load, "wait_us": load.of.wait_us if waits else 0}
+        update={
+            "executor": load.of.executor or own_pool(cell.server),
+            "load": load.of.load,
+            "wait_us": load.of.wait_us if waits else 0,
+        }
     )
 
 

@@ -10,7 +10,7 @@ the number of threads that the executor has started tells.
 
 from __future__ import annotations
 
-from jdkmatrix.records.loads import LoadResult
+from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges
 

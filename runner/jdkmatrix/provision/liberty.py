@@ -14,16 +14,13 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 from xml.etree import ElementTree
 
-from jdkmatrix.config.model import FeatureSet
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, hosttools
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.command import run_logged
 
-FEATURE_SETS: tuple[FeatureSet, ...] = get_args(FeatureSet)
 _SERVER = "minify"
 
 

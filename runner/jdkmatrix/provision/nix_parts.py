@@ -10,8 +10,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.base import Record
 from jdkmatrix.records.provenance import FlakeInput
+from jdkmatrix.terms.record import Record
 
 VARIABLE = "MATRIX_PARTS"
 

@@ -18,20 +18,16 @@ _OUTPUTS = "outputs.json"  # name in the build folder -> where the build leaves 
 
 @dataclass(frozen=True)
 class Workloads:
-    """`liberty_config` is a folder of the sources; `sha256` is by file name, of what lies in that folder by the path
-    that begins with its name."""
+    """`files`: by name. `liberty_config` is a folder of the sources; `sha256` is by file name, of what lies in that
+    folder by the path that begins with its name."""
 
-    mp_ping_war: Path
-    banking_war: Path
-    pinning_war: Path
-    request_executor_jar: Path
-    request_executor_feature: Path
-    burn_jar: Path
-    loadgen_jar: Path
-    remote_jar: Path
-    standalone_jar: Path
+    files: Mapping[str, Path]
     liberty_config: Path
     sha256: Mapping[str, str]
+
+    def file(self, name: str) -> Path:
+        """The artefact that is called so in workloads/outputs.json."""
+        return self.files[name]
 
     def digests(self, files: Iterable[Path]) -> dict[str, str]:
         """The entries of `sha256` for these files of ours."""
@@ -79,15 +75,7 @@ def open_workloads(root: Path, built: Path) -> Workloads:
         raise MatrixError(f"the workloads are not complete: {', '.join(missing)} is not there")
     config = root / "workloads" / "liberty"
     return Workloads(
-        mp_ping_war=files["mp-ping.war"],
-        banking_war=files["banking.war"],
-        pinning_war=files["pinning.war"],
-        request_executor_jar=files["request-executor.jar"],
-        request_executor_feature=files["request-executor.mf"],
-        burn_jar=files["burn.jar"],
-        loadgen_jar=files["loadgen.jar"],
-        remote_jar=files["remote.jar"],
-        standalone_jar=files["standalone.jar"],
+        files=files,
         liberty_config=config,
         sha256={
             **{name: artefacts.sha256_of(path) for name, path in files.items()},

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from jdkmatrix.records.base import Record
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import (
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.loads import (
     CapacityLoad,
-    CellKey,
     CellLoad,
     CountLoad,
     InFlightLoad,
@@ -21,6 +20,7 @@ from jdkmatrix.records.loads import (
     TaskLoad,
     TaskRateLoad,
 )
+from jdkmatrix.terms.record import Record
 
 AnyLoad = Annotated[
     SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad | InFlightLoad | TaskRateLoad | CountLoad,

@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from jdkmatrix.records.base import Record
-from jdkmatrix.records.experiments import ExperimentResult
+from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.memory import MemoryReading
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.windows import Capacity, Sample, Warmup, Window
+from jdkmatrix.terms.record import Record
 
 PinningMethod = Literal["cgroup cpuset", "sched_setaffinity"]
 
@@ -119,7 +119,7 @@ class ExperimentFork(Record):
     host_span_s: float | None = None
     clock_speed_before: float | None = None
     remote: RemoteStats | None = None
-    result: ExperimentResult | None = None
+    result: AnyResult | None = None
 
     @property
     def window_reasons(self) -> tuple[Reason, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from jdkmatrix.records.base import Record
+from jdkmatrix.terms.record import Record
 
 CpuRole = Literal["sut", "driver", "remote", "runner"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from jdkmatrix.records.base import Record
+from jdkmatrix.terms.record import Record
 
 
 class Status(StrEnum):

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from jdkmatrix.records.base import Record
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.forks import PinningMethod
-from jdkmatrix.records.loads import DEFAULT_SERVER, CellKey
 from jdkmatrix.records.provenance import Provenance
+from jdkmatrix.terms.cell_key import DEFAULT_SERVER, CellKey
+from jdkmatrix.terms.record import Record
 
 
 class CpuFacts(Record):

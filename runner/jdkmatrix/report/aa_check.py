@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from jdkmatrix.config.executors import first_arm, is_again
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import ratio_interval, ratio_value
@@ -14,6 +13,7 @@ from jdkmatrix.report.views import Notice
 from jdkmatrix.report.wording import because, condition, losses_words
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Verdict
+from jdkmatrix.terms.executors import first_arm, is_again
 
 
 def aa_notices(cells: Cells, judgements: Judgements) -> Iterable[Notice]:

@@ -8,10 +8,10 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
-from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import AttemptView, Fact, LogView, Notice
 from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.quantities import plural
 
 Logs = Mapping[tuple[int, int], Sequence[LogView]]  # by number and attempt of a fork
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jdkmatrix.figures.metrics import CPU, P99, Metric
-from jdkmatrix.records.loads import RampLoad
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.latency import percentile_figure
-from jdkmatrix.report.numbers import Figure, count, digits, over_forks, quantity
+from jdkmatrix.report.numbers import Figure, count, over_forks, quantity
 from jdkmatrix.report.wording import cost_step
+from jdkmatrix.terms.loads import RampLoad
+from jdkmatrix.terms.quantities import digits
 
 
 def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:

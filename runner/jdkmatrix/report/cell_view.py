@@ -6,11 +6,9 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from jdkmatrix.config.executors import reference
-from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, metrics_of
+from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, P99, THROUGHPUT, metrics_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
@@ -23,7 +21,7 @@ from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import Figure, plural
+from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.outcomes import TITLES, is_news, sentence
 from jdkmatrix.report.pairs import pair_table, paired_words
 from jdkmatrix.report.run_view import state_text
@@ -42,6 +40,9 @@ from jdkmatrix.report.wording import (
     pinned_words,
     ratio_sentence,
 )
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import reference
+from jdkmatrix.terms.quantities import plural
 
 _NO_FORK = "no usable fork"
 
@@ -104,7 +105,7 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
         ("p50", "ms", percentile_tile("50")),
         ("p99", "ms", percentile_tile("99")),
         ("p99.9", "ms", percentile_tile("99.9")),
-        *((one.title, one.unit, of_metric(one, cell, why=why)) for one in (RSS_PEAK, TIME_TO_STEADY, THREADS_PEAK)),
+        *((one.title, one.unit, of_metric(one, cell, why=why)) for one in METRICS if one.on_cell_page),
     )
 
 
@@ -121,7 +122,7 @@ def _against(cell: CellStats, judgements: Judgements) -> Against | None:
     """What the page of the run says of this cell and the one that it is compared with, and the blocks behind it; None
     where it is compared with none."""
     key = cell.key
-    base = reference(key.executor)
+    base = reference(key.executor, key.server)
     compared = [one for metric in metrics_of(cell.load) if (one := judgements.comparison(metric, key))]
     if not compared:
         return None

@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from jdkmatrix.config.executors import reference
 from jdkmatrix.figures.fork_figures import FigureOf, ForkFigure, comparable, of_forks
 from jdkmatrix.figures.latency import fork_latency, kind_of
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey, CellLoad, Latency, RampLoad, StepsLoad
+from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.latency import Pooled, pool
 from jdkmatrix.stats.attainment import Attained, Fate, Question, attained, fate, held, question_of
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import reference
+from jdkmatrix.terms.loads import CellLoad, RampLoad, StepsLoad
 
 Figures = Mapping[int, ForkFigure]  # by block
 
@@ -192,7 +194,7 @@ def block_logs(compared: Comparison) -> list[float]:
 
 class Cells:
     """All cells of a run that have a server, those with a record to be found by their key; what has none is in
-    report/alone."""
+    report/experiments."""
 
     def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
         forks = planned_forks(run)
@@ -212,7 +214,7 @@ class Cells:
     def compared(self) -> Iterator[tuple[CellStats, CellStats]]:
         """Every cell beside the one that its executor is compared with."""
         for cell in self:
-            base = self.get(cell.key.model_copy(update={"executor": reference(cell.key.executor)}))
+            base = self.get(cell.key.model_copy(update={"executor": reference(cell.key.executor, cell.key.server)}))
             if base is not None and base is not cell:
                 yield cell, base
 

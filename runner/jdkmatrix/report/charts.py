@@ -16,7 +16,7 @@ from typing import Any
 
 import altair as alt
 
-from jdkmatrix.config.executors import SERVED
+from jdkmatrix.terms.executors import SERVED
 
 Spec = dict[str, Any]
 Row = Mapping[str, Any]

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.numbers import digits, share
+from jdkmatrix.report.numbers import share
 from jdkmatrix.report.views import Notice
+from jdkmatrix.terms.quantities import digits
 
 
 @dataclass(frozen=True)

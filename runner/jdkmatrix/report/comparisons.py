@@ -6,9 +6,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.records.loads import CellKey, TaskSize
 from jdkmatrix.report.cellstats import Cells, CellStats
-from jdkmatrix.report.wording import condition, delay_words, work_words
+from jdkmatrix.report.wording import condition
+from jdkmatrix.terms.cell_key import CellKey, TaskSize
+from jdkmatrix.terms.quantities import delay_words, work_words
+from jdkmatrix.terms.servers import own_pool
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,11 @@ class Slice:
     load: str
     keys: tuple[CellKey, ...]
     cells: tuple[CellStats, ...]
+
+    @property
+    def own_pool(self) -> str:
+        """The executor that the others are compared with."""
+        return own_pool(self.server)
 
     @property
     def jdks(self) -> tuple[str, ...]:

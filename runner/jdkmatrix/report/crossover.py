@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.report.wording import Finding, wait_words
+from jdkmatrix.report.wording import Finding
+from jdkmatrix.terms.quantities import wait_words
 
 
 @dataclass(frozen=True)

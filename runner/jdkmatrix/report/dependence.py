@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.report.cellstats import Cells, block_logs
-from jdkmatrix.report.numbers import Figure, digits, missing, p_value, plural
+from jdkmatrix.report.numbers import Figure, missing, p_value
 from jdkmatrix.report.views import Notice
 from jdkmatrix.report.wording import ratio_name
 from jdkmatrix.stats.dependence import (
@@ -18,6 +17,8 @@ from jdkmatrix.stats.dependence import (
     dependence,
     judge_dependence,
 )
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.quantities import digits, plural
 
 _NAMED_AT_MOST = 3
 

@@ -14,10 +14,11 @@ from jdkmatrix.report.aa_check import aa_notices
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.clock import clock_notices
 from jdkmatrix.report.judgements import Judgements
-from jdkmatrix.report.numbers import plural, span
+from jdkmatrix.report.numbers import span
 from jdkmatrix.report.published import web
 from jdkmatrix.report.views import Fact, JdkRow, Notice
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.quantities import plural
 
 _GIB = 1024**3
 

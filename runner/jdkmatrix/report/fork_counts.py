@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cellstats import planned_forks
-from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import ForkCount
 from jdkmatrix.stats.attainment import Fate, fate
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.quantities import plural
 
 
 def count_forks(loaded: LoadedRun) -> ForkCount:

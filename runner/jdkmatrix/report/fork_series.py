@@ -11,8 +11,8 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Sample, SeriesSteadiness, WarmupWindow
 from jdkmatrix.report import charts
 from jdkmatrix.report.facts import ranges
-from jdkmatrix.report.numbers import MISSING, digits, plural
 from jdkmatrix.report.views import Chart
+from jdkmatrix.terms.quantities import MISSING, digits, plural
 
 _MIB = 1024 * 1024
 Points = list[tuple[float, float | None]]

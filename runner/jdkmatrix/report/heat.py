@@ -14,15 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.figures.metrics import Metric
-from jdkmatrix.records.loads import CellKey, TaskSize
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.comparisons import Slice
-from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, JudgedOutcomes, Judgements
+from jdkmatrix.report.judgements import NUMERATOR, JudgedOutcomes, Judgements
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import TITLES, finding_of, has_column, is_news, sentence
 from jdkmatrix.report.pairs import pairs_title
 from jdkmatrix.report.wording import Finding, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
+from jdkmatrix.terms.cell_key import CellKey, TaskSize
+from jdkmatrix.terms.servers import own_pool
 
 # A factor of so much away from 1 reaches the next colour.
 EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)
@@ -74,7 +75,8 @@ def heat_cell(
     """`pairs`: each block's own, in words."""
     if judged is None:
         return HeatCell("–", None, "no pair", "none", False, why_missing, None)
-    better = {Finding.BETTER: NUMERATOR, Finding.WORSE: DENOMINATOR}.get(finding(judged, metric))
+    pool = own_pool(key.server)
+    better = {Finding.BETTER: NUMERATOR, Finding.WORSE: pool}.get(finding(judged, metric))
     basis = "not judged" if judged.verdict is Verdict.NOT_JUDGED else f"n {judged.ratio.blocks}"
     said = f"{f'{better} better, ' if better else ''}{because(judged)}"
     return HeatCell(
@@ -83,7 +85,7 @@ def heat_cell(
         basis=basis,
         tone=tone(judged, metric),
         decided=better is not None,
-        title=f"{metric.title}, {NUMERATOR} / {DENOMINATOR}: {said}{f'. {pairs}' if pairs else ''}",
+        title=f"{metric.title}, {NUMERATOR} / {pool}: {said}{f'. {pairs}' if pairs else ''}",
         key=key,
     )
 
@@ -100,14 +102,14 @@ def outcome_cell(judged: JudgedOutcomes | None, key: CellKey) -> HeatCell:
         basis="forks",
         tone=f"{side}{_OUTCOME_LEVEL}" if side else "even",
         decided=side is not None,
-        title=sentence(judged, NUMERATOR, DENOMINATOR),
+        title=sentence(judged, NUMERATOR, own_pool(key.server)),
         key=key,
     )
 
 
 def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey) -> HeatCell:
     """`key`: the numerator's, of a condition that the run need not have."""
-    base = key.model_copy(update={"executor": DENOMINATOR})
+    base = key.model_copy(update={"executor": own_pool(key.server)})
     if key not in cells.keys or base not in cells.keys:
         return HeatCell("", None, "", "none", False, "not a condition of this run", None)
     absent = [k.executor for k in (key, base) if not ((c := cells.get(k)) and c.usable)]
@@ -130,7 +132,7 @@ def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], p
         return (*first, *(_cell(cells, judgements, metric, key) for metric in metrics))
 
     return HeatTable(
-        title=f"{NUMERATOR} / {DENOMINATOR}",
+        title=f"{NUMERATOR} / {part.own_pool}",
         corner="JDK",
         columns=(*([asked] if asked else []), *(metric.title for metric in metrics)),
         rows=tuple((jdk, row(jdk)) for jdk in part.jdks),

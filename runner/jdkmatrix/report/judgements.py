@@ -19,14 +19,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from jdkmatrix.config.executors import BASELINE, is_again, reference
 from jdkmatrix.figures.metrics import Metric, metrics_of
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.report.cellstats import Cells, Comparison
 from jdkmatrix.stats.attainment import Contrast, Question, contrast
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, adjust, judged
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import is_again, reference
 
-NUMERATOR, DENOMINATOR = "virtual", BASELINE
+NUMERATOR = "virtual"
 
 _Compared = tuple[str, CellKey]  # the metric's id, the numerator's cell
 
@@ -92,9 +92,9 @@ def judge_run(cells: Cells) -> Judgements:
     """Both families of the run's page."""
     comparisons, checks = _Family(), _Family()
     for key in cells.keys:
-        base = cells.get(key.model_copy(update={"executor": reference(key.executor)}))
-        cell = cells.get(key)
-        if key.executor == DENOMINATOR or cell is None or base is None:
+        base_key = key.model_copy(update={"executor": reference(key.executor, key.server)})
+        cell, base = cells.get(key), cells.get(base_key)
+        if key == base_key or cell is None or base is None:
             continue
         family = checks if is_again(key.executor) else comparisons
         metrics = metrics_of(cell.load)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from jdkmatrix.figures.fork_figures import Bound
 from jdkmatrix.figures.latency import Kind
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import Latency, SpectrumPoint
-from jdkmatrix.report.numbers import Figure, digits, milliseconds, missing, plural
+from jdkmatrix.records.load_results import Latency, SpectrumPoint
+from jdkmatrix.report.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.percentiles import MIN_BEYOND, Percentile, merge_latencies, percentiles_over_forks
+from jdkmatrix.terms.quantities import digits, plural
 
 MAX_CURVE_POINTS = 80
 

@@ -8,16 +8,16 @@ from functools import partial
 
 from jdkmatrix.probes.attribution import DIRECT_BUFFERS
 from jdkmatrix.probes.native_memory import Origin
-from jdkmatrix.records.loads import RampedLoad
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.charts import Row
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, stacked
 from jdkmatrix.report.line_charts import line_charts
-from jdkmatrix.report.numbers import digits
 from jdkmatrix.report.views import Chart, ChartGroup, Legend
 from jdkmatrix.stats.forks import fork_readings_us
+from jdkmatrix.terms.loads import RampedLoad
+from jdkmatrix.terms.quantities import digits
 
 _MIB = 1024 * 1024
 # From below; the palette has eight colours.

@@ -14,9 +14,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.base import Record
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.numbers import Figure, digits, share
+from jdkmatrix.report.numbers import Figure, share
+from jdkmatrix.terms.quantities import digits
+from jdkmatrix.terms.record import Record
 
 PROVOKED = "provoked.json"
 

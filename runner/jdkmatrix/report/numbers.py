@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from jdkmatrix.figures.fork_figures import ForkFigure, overall
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.terms.quantities import MISSING, digits, plural
 
-MISSING = "–"
 _MIB = 1024 * 1024
 _MINUS = "\u2212"
 
@@ -30,22 +30,6 @@ class Figure:
 
 def missing(why: str) -> Figure:
     return Figure(MISSING, None, why)
-
-
-def digits(value: float, significant: int) -> str:
-    """`value` rounded to so many significant digits, thousands separated: 32624 -> "32,620" with 4."""
-    if value == 0:
-        return "0"
-    if math.isnan(value):
-        return MISSING
-    if math.isinf(value):  # the end of an interval beyond what a float can say
-        return "∞"
-    magnitude = math.floor(math.log10(abs(value)))
-    # Rounding can carry into the next power of ten (9.996 with 3 digits is 10.0).
-    rounded = round(value, significant - 1 - magnitude)
-    if rounded and math.floor(math.log10(abs(rounded))) > magnitude:
-        magnitude += 1
-    return f"{rounded:,.{max(0, significant - 1 - magnitude)}f}".replace("-", _MINUS)
 
 
 def quantity(value: float | None, significant: int, *, why: str, scale: float = 1) -> Figure:
@@ -149,7 +133,3 @@ def span(seconds: float) -> str:
     if minutes < 90:
         return f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min" if minutes < 48 * 60 else f"{minutes / 60 / 24:.0f} days"
-
-
-def plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

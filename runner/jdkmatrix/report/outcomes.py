@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from jdkmatrix.report.judgements import JudgedOutcomes
-from jdkmatrix.report.numbers import p_value, plural
+from jdkmatrix.report.numbers import p_value
 from jdkmatrix.report.wording import Finding
 from jdkmatrix.stats.attainment import Attained, Question
 from jdkmatrix.stats.verdicts import FAMILY_ERROR
+from jdkmatrix.terms.quantities import plural
 
 # What a fork that says yes did; to do so is better, always.
 DID: dict[Question, str] = {

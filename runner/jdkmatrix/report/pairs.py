@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from jdkmatrix.figures.metrics import P99
 from jdkmatrix.report.cell_figures import amount, of_metric
 from jdkmatrix.report.cellstats import CellStats, Comparison
-from jdkmatrix.report.numbers import plural, ratio_value
+from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.terms.quantities import plural
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.dependence import BlockChecks, lag1_figure, trend_figure
-from jdkmatrix.report.numbers import Figure, missing, plural, span
+from jdkmatrix.report.numbers import Figure, missing, span
 from jdkmatrix.report.views import PrecisionRow, PrecisionView
 from jdkmatrix.report.wording import ratio_name
 from jdkmatrix.stats.protocols import Cost, FixedLength, Protocols, compare_protocols, measured_fork
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.stopping import StoppingRules
+from jdkmatrix.terms.quantities import plural
 
 _FIXED = FixedLength()
 _OTHER_FIGURE = "worked out for throughput only"

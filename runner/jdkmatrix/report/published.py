@@ -8,8 +8,8 @@ from jdkmatrix.claims.address import is_web_address
 from jdkmatrix.claims.words import amount, of_whom, without_figures
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.numbers import MISSING
 from jdkmatrix.report.views import ClaimFigure, ClaimView, SourceView
+from jdkmatrix.terms.quantities import MISSING
 
 
 def published_views(run: RunRecord) -> tuple[SourceView, ...]:

@@ -9,7 +9,6 @@ from functools import partial
 
 from jdkmatrix.figures.metrics import KNEE, TIME_TO_PEAK, Metric
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import RampLoad
 from jdkmatrix.records.windows import Sample
 from jdkmatrix.report.cell_figures import amount
 from jdkmatrix.report.cellstats import CellStats
@@ -17,7 +16,6 @@ from jdkmatrix.report.charts import Row, log_domain
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, lines
 from jdkmatrix.report.line_charts import line_charts
-from jdkmatrix.report.numbers import digits
 from jdkmatrix.report.views import Chart, ChartGroup
 from jdkmatrix.stats.attainment import failed_by_itself
 from jdkmatrix.stats.ramps import (
@@ -30,6 +28,8 @@ from jdkmatrix.stats.ramps import (
     seconds_of,
     time_to_peak_s,
 )
+from jdkmatrix.terms.loads import RampLoad
+from jdkmatrix.terms.quantities import digits
 
 _Points = Callable[[Fork], Iterable[tuple[float, float | None]]]
 

@@ -5,31 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jdkmatrix.config.executors import is_again, reference
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import CAPACITY, CPU, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY
-from jdkmatrix.records.loads import AXES, CellKey
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import attempts, facts, sessions
 from jdkmatrix.report.cell_figures import failed_words, of_metric, percentile
 from jdkmatrix.report.cellstats import Cells, CellStats, State
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.dependence import check_blocks, dependence_notices
-from jdkmatrix.report.experiments import run_words as alone
-from jdkmatrix.report.experiments import words as alone_words
+from jdkmatrix.report.experiments import run_words as experiment_words
 from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.experiments.words import label as experiment_label
 from jdkmatrix.report.fork_counts import count_forks
-from jdkmatrix.report.judgements import DENOMINATOR, JudgedOutcomes, Judgements, judge_run
+from jdkmatrix.report.judgements import JudgedOutcomes, Judgements, judge_run
 from jdkmatrix.report.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.names import cell_page
-from jdkmatrix.report.numbers import (
-    Figure,
-    half_width,
-    missing,
-    plural,
-    quantity,
-    ratio_value,
-)
+from jdkmatrix.report.numbers import Figure, half_width, missing, quantity, ratio_value
 from jdkmatrix.report.outcomes import TITLES, counted, finding_of, has_column, is_news, sentence
 from jdkmatrix.report.pairs import paired_words, pairs_title
 from jdkmatrix.report.precision import precision_view
@@ -47,10 +38,13 @@ from jdkmatrix.report.wording import (
     finding,
     losses_words,
     marked_interval,
-    wait_words,
 )
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import AXES, CellKey
+from jdkmatrix.terms.executors import is_again, reference
+from jdkmatrix.terms.quantities import plural, wait_words
+from jdkmatrix.terms.servers import own_pool
 
 
 def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
@@ -65,7 +59,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
     notices = [
         *facts.notices(loaded, cells, judgements),
         *dependence_notices(checks),
-        *alone.notices(experiments),
+        *experiment_words.notices(experiments),
         *sessions.notices(loaded),
         *attempts.notices(loaded),
     ]
@@ -73,7 +67,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         run_id=run.run_id,
         title=_title(run, cells.keys, experiments),
         forks=count_forks(loaded),
-        summary=" ".join(filter(None, (_summary(cells, experiments), alone.summary(experiments)))),
+        summary=" ".join(filter(None, (_summary(cells, experiments), experiment_words.summary(experiments)))),
         facts=(*facts.run_facts(run), *sessions.fact(loaded)),
         host=facts.host_facts(run.latest_session.host),
         notices=tuple(sorted(notices, key=lambda notice: notice.weight != "warn")),
@@ -81,6 +75,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         sections=sections(cells, judgements, order),
         published=published_views(run),
         not_repeated=not_repeated_views(run),
+        own_pools=" or ".join(dict.fromkeys(own_pool(key.server) for key in cells.keys)),
         varying=varying,
         constant=_constant(cells.keys, varying),
         rows=rows,
@@ -90,7 +85,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         service_times=KIND_WORDS["uncorrected"] if "uncorrected" in _kinds(cells) else None,
         statuses=_statuses(rows),
         precision=precision_view(run, cells, checks),
-        troubles=(*troubles, *alone.troubles(experiments, _why_not_measured(run))),
+        troubles=(*troubles, *experiment_words.troubles(experiments, _why_not_measured(run))),
         problems=loaded.problems,
         not_testable=tuple((label(n.key), n.reason) for n in run.not_testable),
         jdks=tuple(facts.jdk_row(jdk) for jdk in run.jdks),
@@ -115,16 +110,18 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
 
 def label(key: CellKey) -> str:
     if not key.has_server:
-        return alone_words.label(key)
+        return experiment_label(key)
     return f"{key.served} · {key.jdk} · {key.executor} · {condition(key.cpus, key.task)} · {key.load}"
 
 
 def _title(run: RunRecord, keys: Sequence[CellKey], experiments: Experiments) -> str:
     if experiments.keys and not keys:
-        return alone.title(run, experiments)
+        return experiment_words.title(run, experiments)
     about = [run.scenario.name] if run.scenario else list(dict.fromkeys(key.served for key in keys))
     if experiments.keys and not run.scenario:
-        about.append(f"{alone.title(run, experiments)[0].lower()}{alone.title(run, experiments)[1:]}")
+        about.append(
+            f"{experiment_words.title(run, experiments)[0].lower()}{experiment_words.title(run, experiments)[1:]}"
+        )
     return f"Thread pool or virtual threads: {', '.join(about)}" if about else "Thread pool or virtual threads"
 
 
@@ -240,7 +237,7 @@ def _outcome(cell: CellStats, judged: JudgedOutcomes | None) -> Figure:
     text = f"{TITLES[cell.question]} in {counted(arm)} forks"
     under = None
     if judged is not None:
-        text = sentence(judged, cell.key.executor, reference(cell.key.executor))
+        text = sentence(judged, cell.key.executor, reference(cell.key.executor, cell.key.server))
         found = finding_of(judged)
         under = found.value if judged.differs else None
     amber = arm.no > 0 and not cell.question.is_sought
@@ -250,9 +247,9 @@ def _outcome(cell: CellStats, judged: JudgedOutcomes | None) -> Figure:
 def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
     """Its leading figure over that of what it is compared with; beneath it interval and verdict."""
     cell = cells.get(key)
-    base = reference(key.executor)
-    if key.executor == DENOMINATOR and cell and cell.usable:
-        return Figure("1", 1.0, f"this is {DENOMINATOR}: what the others are compared with")
+    base = reference(key.executor, key.server)
+    if key.executor == base and cell and cell.usable:
+        return Figure("1", 1.0, f"this is {base}: what the others are compared with")
     metric = cells.leading(key)
     judged = judgements.of(metric, key)
     compared = judgements.comparison(metric, key)

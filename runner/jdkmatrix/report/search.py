@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.figures.metrics import CAPACITY
-from jdkmatrix.records.loads import CapacityLoad
 from jdkmatrix.records.windows import Capacity, CapacityStep
 from jdkmatrix.report import charts
 from jdkmatrix.report.cell_figures import of_metric
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.comparisons import Slice
-from jdkmatrix.report.numbers import digits, milliseconds, quantity
+from jdkmatrix.report.numbers import milliseconds, quantity
 from jdkmatrix.report.views import Chart, SearchView
+from jdkmatrix.terms.loads import CapacityLoad
+from jdkmatrix.terms.quantities import digits
 
 _OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
 

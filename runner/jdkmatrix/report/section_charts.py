@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
-from jdkmatrix.records.loads import CellKey, TaskSize
 from jdkmatrix.report import charts
 from jdkmatrix.report.cell_figures import amount, of_metric
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.latency import Pooled
-from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import Chart
+from jdkmatrix.terms.cell_key import CellKey, TaskSize
+from jdkmatrix.terms.quantities import plural
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0

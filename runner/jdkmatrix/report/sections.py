@@ -10,7 +10,7 @@ from jdkmatrix.report.answers import answers
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.comparisons import Slice, slices
 from jdkmatrix.report.heat import heat_map, outcome_map, outcomes_asked, scorecard
-from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, Judgements
+from jdkmatrix.report.judgements import NUMERATOR, Judgements
 from jdkmatrix.report.latency import KIND_WORDS
 from jdkmatrix.report.memory import memory_groups, readings_words
 from jdkmatrix.report.names import file_stem
@@ -26,7 +26,7 @@ def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tupl
 
 def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, order: Sequence[str]) -> Section:
     single = len(part.cpus) == 1 and len(part.tasks) == 1
-    pair = {NUMERATOR, DENOMINATOR} <= part.executors
+    pair = {NUMERATOR, part.own_pool} <= part.executors
     load = part.cells[0].load if part.cells else None
     pools = {cell.key: pool for cell in part.cells if (pool := cell.latency)}
     kinds = list(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
@@ -41,6 +41,7 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
     return Section(
         id=f"{ident}-{file_stem(part.keys[0].served)}-{file_stem(part.load)}",
         served=part.keys[0].served,
+        own_pool=part.own_pool,
         load=part.load,
         load_words=loads_words([cell.load for cell in part.cells])
         if part.cells
@@ -51,7 +52,7 @@ def _section(number: int, part: Slice, cells: Cells, judgements: Judgements, ord
         heat=heat if compared else (),
         heat_note=None
         if pair
-        else f"No heat map: it compares {NUMERATOR} with {DENOMINATOR}, and one is not in this run.",
+        else f"No heat map: it compares {NUMERATOR} with {part.own_pool}, and one is not in this run.",
         legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in part.executors),
         capacity=bar_charts(f"{ident}-capacity", part, CAPACITY, "requests per second", order),
         search=search_charts(f"{ident}-search", part, order),

@@ -8,9 +8,9 @@ from typing import Any
 
 from jdkmatrix.records.run import Session
 from jdkmatrix.report.facts import duration, moment
-from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import Fact, Notice
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.quantities import plural
 
 # What is another figure each time it is read, or told by its hash.
 _NOT_COMPARED = ("load_1min", "kernel_command_line")

@@ -8,16 +8,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.report import logs
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells, State
 from jdkmatrix.report.charts import DASHES, executor_order
-from jdkmatrix.report.experiments.cell_view import view_alone_cell
+from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.cells import Experiments
-from jdkmatrix.report.experiments.view import view_alone
+from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.heat import legend
-from jdkmatrix.report.judgements import DENOMINATOR, NUMERATOR, judge_run
+from jdkmatrix.report.judgements import NUMERATOR, judge_run
 from jdkmatrix.report.method import view_method
 from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.page import Pages, vega_library
@@ -25,6 +24,7 @@ from jdkmatrix.report.replace_folder import replacing
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.wording import STATE_MEANING
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
 
 _LIBRARY = "assets/vega.js"
 
@@ -57,7 +57,6 @@ def build_site(runs: Sequence[LoadedRun], out_dir: Path, *, templates: Path) -> 
         templates,
         page_of=lambda key: _link(cell_page(key)),
         numerator=NUMERATOR,
-        denominator=DENOMINATOR,
         heat_legend=legend(),
         dashes=DASHES,
         statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
@@ -94,7 +93,7 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
     order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
     judgements = judge_run(cells)
     view = view_run(loaded, cells)
-    alone = view_alone(experiments, order)
+    shown = view_experiments(experiments, order)
     others = [
         {"run_id": other.run.run.run_id, "href": _link(f"{place.root}{other.index}")}
         for other in places
@@ -104,9 +103,9 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
         pages.render(
             "index.html.j2",
             view=view,
-            alone=alone,
+            experiments=shown,
             other_runs=others,
-            specs={**view.charts, **alone.charts},
+            specs={**view.charts, **shown.charts},
             library_inline=True,
         ),
         "utf-8",
@@ -139,17 +138,19 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
             "utf-8",
         )
         (folder / "cells" / _record(cell.key)).write_text(cell.record.model_dump_json(indent=1), "utf-8")
-    _write_alone(loaded, experiments, order, folder, pages)
+    _write_experiments(loaded, experiments, order, folder, pages)
 
 
-def _write_alone(loaded: LoadedRun, experiments: Experiments, order: Sequence[str], folder: Path, pages: Pages) -> None:
+def _write_experiments(
+    loaded: LoadedRun, experiments: Experiments, order: Sequence[str], folder: Path, pages: Pages
+) -> None:
     """The page and the record of every cell without a server."""
     for cell in experiments:
         published = logs.publish_all(loaded, cell.record, folder / "cells")
         (folder / cell_page(cell.key)).write_text(
             pages.render(
-                "alone-cell.html.j2",
-                view=view_alone_cell(cell, experiments, loaded.run, order, published),
+                "experiment-cell.html.j2",
+                view=view_experiment_cell(cell, experiments, loaded.run, order, published),
                 run_id=loaded.run.run_id,
                 record_href=_link(_record(cell.key)),
                 specs={},

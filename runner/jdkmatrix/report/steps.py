@@ -8,7 +8,6 @@ from functools import partial
 
 from jdkmatrix.figures.fork_figures import Bound
 from jdkmatrix.figures.metrics import SATURATED
-from jdkmatrix.records.loads import RateLoad, StepsLoad
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_figures import amount, of_metric
 from jdkmatrix.report.cellstats import CellStats
@@ -16,8 +15,9 @@ from jdkmatrix.report.charts import Row, log_domain
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis
 from jdkmatrix.report.line_charts import line_charts
-from jdkmatrix.report.numbers import digits, plural
 from jdkmatrix.report.views import ChartGroup
+from jdkmatrix.terms.loads import RateLoad, StepsLoad
+from jdkmatrix.terms.quantities import digits, plural
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,7 @@ class Section:
 
     id: str
     served: str
+    own_pool: str  # the executor that the others are compared with
     load: str
     load_words: str
     answers: tuple[Answer, ...]
@@ -244,6 +245,7 @@ class RunView:
     sections: tuple[Section, ...]
     published: tuple[SourceView, ...]
     not_repeated: tuple[SourceView, ...]  # published, and repeated by no scenario
+    own_pools: str  # what executors are compared with, on any of its servers
     varying: frozenset[str]  # axes with more than one value: the columns of the table
     constant: str  # the others, in words
     rows: tuple[CellRow, ...]

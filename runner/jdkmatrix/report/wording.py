@@ -7,21 +7,14 @@ from enum import Enum
 
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import PinningMethod
-from jdkmatrix.records.loads import (
-    CapacityLoad,
-    CellKey,
-    CellLoad,
-    RampLoad,
-    RateLoad,
-    SaturateLoad,
-    StepsLoad,
-    TaskSize,
-)
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cellstats import State
-from jdkmatrix.report.numbers import digits, p_value, plural, ratio_interval, ratio_value
+from jdkmatrix.report.numbers import p_value, ratio_interval, ratio_value
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Losses, Verdict
+from jdkmatrix.terms.cell_key import CellKey, TaskSize
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.terms.quantities import digits, plural, wait_words, work_words
 
 
 class Finding(Enum):
@@ -179,22 +172,6 @@ def cpu_of(load: CellLoad) -> str | None:
 def cost_step(load: CellLoad) -> str | None:
     """The step that CPU per request is of, in a few letters; None where it is of all requests."""
     return f"at {digits(load.rates_rps[0], 4)}/s" if isinstance(load, StepsLoad) else None
-
-
-def work_words(burn_us: int) -> str:
-    """The axis `burn_us`, as a reader calls it."""
-    return f"{burn_us:,} µs"
-
-
-def wait_words(wait_us: int) -> str:
-    """The axis `wait_us`, as a reader calls it: "2 ms"."""
-    if wait_us < 1000:
-        return f"{wait_us} µs"
-    return f"{wait_us / 1e3:g} ms" if wait_us < 1_000_000 else f"{wait_us / 1e6:g} s"
-
-
-def delay_words(wait_us: int) -> str:
-    return f"{wait_words(wait_us)} delay" if wait_us else "no delay"
 
 
 def condition(cpus: int, task: TaskSize) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 
-from jdkmatrix.config.executors import reference
 from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block
+from jdkmatrix.terms.executors import reference
 
 
 def decide(group: Iterable[CellRecord], blocks: int, rules: StoppingRules) -> Decision:
@@ -32,7 +32,7 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
     }
     found: dict[Hashable, Arms] = {}
     for executor, mine in figures.items():
-        base = reference(executor)
+        base = reference(executor, cells[executor].key.server)
         if base != executor and base in figures:
             found[executor] = ({}, {}) if lost[executor] != lost[base] else (mine, figures[base])
     return found or {executor: (mine, dict.fromkeys(mine, 1.0)) for executor, mine in figures.items()}

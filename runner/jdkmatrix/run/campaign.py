@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +18,6 @@ from jdkmatrix.fork.pinning import Pinner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.blocks import decide, words
 from jdkmatrix.run.opening import Conditions, open_cells
@@ -37,6 +36,7 @@ from jdkmatrix.run.repeats import (
 )
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.warmup import load_statistics
+from jdkmatrix.terms.cell_key import CellKey
 
 
 class CampaignListener(Listener, Protocol):
@@ -136,8 +136,7 @@ class Campaign:
             planned, repeats_left = queue.popleft()
             position += 1
             cell = cells[planned.key]
-            attempt = replace(
-                planned,
+            attempt = planned._replace(
                 position=position,
                 sequence=last_sequence(cells.values()) + 1,
                 attempt=next_attempt(cell, planned.fork),

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from jdkmatrix.config.model import Profile
 from jdkmatrix.figures.fork_figures import throughput_rps
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.run import BasisCapacity
 from jdkmatrix.run.repeats import standing
+from jdkmatrix.terms.cell_key import CellKey
 
 FOLDER = "capacity"  # of a run: its cells and logs are a run of their own, in which every cell has one fork
 

@@ -20,12 +20,14 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TypeVar
 
 Executor = TypeVar("Executor")
 Row = tuple[int, ...]  # which executor, 0.., stands at each position
 
 
+@cache
 def williams_pairs(executors: int) -> tuple[tuple[Row, Row], ...]:
     """The rows of the design for so many executors (from one on), each beside its reverse: executors / 2 pairs for an
     even number, as many pairs as executors for an odd one."""

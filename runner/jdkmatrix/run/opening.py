@@ -9,11 +9,11 @@ from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.records.cells import CellRecord, Identity
 from jdkmatrix.records.forks import PinningMethod
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.code_version import measuring_code
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
 from jdkmatrix.store.runs import RunStore, UnreadableError
+from jdkmatrix.terms.cell_key import CellKey
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ def _parts(parts: Parts, handed: Handed | None) -> Iterator[PartOrigin]:
             detail="compiled by a JDK of the host; Maven, its plugins and the libraries by hash",
         )
     for name, server in parts.servers.items():
+        if server.home is None:
+            continue  # it is one of the workloads
         if handed and any(given.home == server.home for given in handed.servers.values()):
             yield PartOrigin(part=name, origin="nix", detail="built by the flake")
         else:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.records.loads import AXES, NO_SERVER, CellKey
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.subjects.kinds import kind_of
+from jdkmatrix.terms.cell_key import AXES, NO_SERVER, CellKey
 
 
 @dataclass(frozen=True)
@@ -121,15 +121,23 @@ def blocks_of(profile: Profile, cell: CellKey) -> int:
     return max((rule.blocks or profile.blocks_at_most for rule in added), default=profile.blocks_at_most)
 
 
+Place = tuple[str | int, ...]
+
+
+def _place(cell: CellKey) -> Place:
+    """What stays equal among cells whose executors are compared; cheaper than `CellKey.group`."""
+    return cell.workload, cell.server, cell.jdk, cell.cpus, cell.burn_us, cell.wait_us, cell.load
+
+
 def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFork, ...]:
     """So many forks of every cell, in blocks; the same arguments give the same order, and more blocks go on with it.
 
     Where cells of a group have no more blocks, the others start a counterbalanced order of their own.
     """
-    groups: dict[CellKey, list[CellKey]] = {}
+    groups: dict[Place, list[CellKey]] = {}
     for cell in blocks:
-        groups.setdefault(cell.group, []).append(cell)
-    orders = {group: _orders(members, blocks, f"{seed} {group.group_id}") for group, members in groups.items()}
+        groups.setdefault(_place(cell), []).append(cell)
+    orders = {group: _orders(members, blocks, f"{seed} {members[0].group_id}") for group, members in groups.items()}
     rng = random.Random(seed)
     forks: list[PlannedFork] = []
     for block in range(1, max(blocks.values(), default=0) + 1):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.config.model import Matrix, Profile, ServedBy
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.base import Phase
 from jdkmatrix.drivers.choice import choose_all, phases_of
@@ -27,18 +27,20 @@ from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue, this_system
 from jdkmatrix.jdks.properties import unknown_properties
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.loads.cell_loads import cell_loads
-from jdkmatrix.provision.liberty import Liberty, open_liberty, provision_liberty
 from jdkmatrix.provision.nix_parts import Handed, handed_over
 from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
-from jdkmatrix.records.loads import CellKey, CellLoad
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts, JdkRecord, KnownBug, ServerFacts
 from jdkmatrix.run.calibrate import calibrate, count_rounds
 from jdkmatrix.run.origins import origins
 from jdkmatrix.run.plan import Plan, make_plan
+from jdkmatrix.servers.kinds import install
 from jdkmatrix.subjects.kinds import assemble, kind_of
 from jdkmatrix.subjects.parts import Parts, tuning_for
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.loads import CellLoad
+from jdkmatrix.terms.servers import title_of
 
 Say = Callable[[str], None]
 
@@ -88,7 +90,7 @@ def set_up_parts(
     handed = handed_over()
     workloads = _get_workloads(project, handed, say)
     servers = {
-        name: _get_server(project, served, handed, say)
+        name: install(project.root, name, served, workloads, handed, say=say)
         for name, served in matrix.servers.items()
         if any(cell.server == name for cell in cells)
     }
@@ -97,7 +99,7 @@ def set_up_parts(
     driver_jdk = jdks[matrix.driver.jdk]
     if isinstance(driver_jdk, Unavailable):
         raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk.reason}')
-    loadgen = LoadgenDriver(workloads.loadgen_jar, driver_jdk.home / "bin" / "java", matrix.driver.jdk)
+    loadgen = LoadgenDriver(workloads.file("loadgen.jar"), driver_jdk.home / "bin" / "java", matrix.driver.jdk)
     loads = cell_loads(matrix, cells, capacities_rps)
     drivers = choose_all(
         matrix.driver.choice, planned_phases(matrix, loads, window_s), loadgen=loadgen, wrk2=_wrk2(handed)
@@ -177,7 +179,7 @@ def prepare(
         parts=ready,
         host=host,
         servers=tuple(
-            ServerFacts(name="Open Liberty", version=server.version, sha256=server.sha256, id=name)
+            ServerFacts(name=title_of(name), version=server.version, sha256=server.sha256, id=name)
             for name, server in parts.servers.items()
         ),
         drivers=_distinct(
@@ -213,13 +215,6 @@ def _get_workloads(project: Project, handed: Handed | None, say: Say) -> Workloa
     if handed.workloads is None:
         raise MatrixError("this `matrix` was handed nothing to measure with: `nix run .#matrix -- run` has everything")
     return open_workloads(handed.source.root, handed.workloads)
-
-
-def _get_server(project: Project, served: ServedBy, handed: Handed | None, say: Say) -> Liberty:
-    given = handed.servers.get(served.artefact) if handed else None
-    if given:
-        return open_liberty(given.home, given.version, given.sha256)
-    return provision_liberty(project.root, served.artefact, served.feature_sets, say=say)
 
 
 def _wrk2(handed: Handed | None) -> Wrk2Driver | str:
@@ -283,7 +278,7 @@ def _calibration(
         return None
     jdk = matrix.driver.jdk
     say(f"calibrating burn on {jdk}, for all JDKs")
-    java, jar = parts.java(jdk), parts.workloads.burn_jar
+    java, jar = parts.java(jdk), parts.workloads.file("burn.jar")
     cpu = _cpu_sets(matrix, burning, topology).sut[-1]
     return calibrate(lambda: count_rounds(jdk, java, jar, cpu=cpu), matrix.measure)
 

@@ -14,8 +14,8 @@ from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.reasons import Reason
+from jdkmatrix.terms.cell_key import CellKey
 
 Cells = Mapping[CellKey, CellRecord]
 

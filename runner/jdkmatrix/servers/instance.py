@@ -8,19 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.jdks.identify import Vm
-from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.applications import application_of
-from jdkmatrix.servers.liberty_layout import lay_out, write
-from jdkmatrix.servers.process import Launch
+from jdkmatrix.servers.base import InstalledServer, Launch, Wanted
+from jdkmatrix.terms.applications import application_of
 
 
 @dataclass(frozen=True)
 class Instance:
-    """`application` is a name of `sut.applications`, `properties` are the system properties that it needs.
+    """`application` is a name of terms/applications, `properties` are the system properties that it needs.
     `rounds_per_us`: rounds of burn in a microsecond; 0 where nothing burns."""
 
-    liberty: Liberty
+    server: InstalledServer
     workloads: Workloads
     application: str
     java: Path
@@ -38,9 +36,7 @@ class Instance:
             MatrixError: unknown feature set or application, or a property that it needs is missing.
         """
         burn = {"jdkmatrix.burn.rounds_per_us": repr(self.rounds_per_us)} if self.rounds_per_us else {}
-        layout = lay_out(
-            liberty=self.liberty,
-            workloads=self.workloads,
+        wanted = Wanted(
             application=application_of(self.application),
             java=self.java,
             feature_set=self.feature_set,
@@ -48,11 +44,8 @@ class Instance:
             port=free_port(),
             jvm_options=self.jvm_options,
             properties={**burn, **self.properties},
-            folder=folder,
-            log_dir=log_dir,
         )
-        write(layout)
-        return layout.launch
+        return self.server.lay_out(self.workloads, wanted, folder=folder, log_dir=log_dir)
 
 
 def free_port() -> int:

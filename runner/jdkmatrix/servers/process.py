@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,8 +13,8 @@ from jdkmatrix.config.model import Server
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.host.http import Connection, HttpError, RefusedError
+from jdkmatrix.servers.base import Launch
 
-_READY = "CWWKF0011I"  # "The NAME server is ready to run a smarter planet"
 _POLL_S = 0.05
 _TRY_TIMEOUT_S = 5.0
 _TAIL_LINES = 12
@@ -27,18 +26,6 @@ class ServerError(MatrixError):
 
 class HungError(ServerError):
     """The process lives and gives no answer."""
-
-
-@dataclass(frozen=True)
-class Launch:
-    """What to start: made by `liberty_layout`, pure until here."""
-
-    command: Sequence[str]
-    env: Mapping[str, str]
-    base_url: str
-    ready_path: str
-    messages_log: Path
-    console_log: Path
 
 
 class ServerProcess:
@@ -98,6 +85,7 @@ class ServerProcess:
         """
         limit_ns = self.started_ns + int(self._rules.first_response_timeout_s * 1e9)
         ready_ns: int | None = None
+        ready_words = self._what.ready_words
         with Connection(self._what.base_url, timeout_s=_TRY_TIMEOUT_S) as connection:
             while True:
                 self.check_alive()
@@ -106,13 +94,14 @@ class ServerProcess:
                 now_ns = time.monotonic_ns()
                 if answer == "200":
                     return (now_ns - self.started_ns) / 1e9
-                if ready_ns is None and _READY in self._messages():
+                if ready_ns is None and ready_words and ready_words in self._messages():
                     ready_ns = now_ns
                 refused_s = (now_ns - ready_ns) / 1e9 if ready_ns else 0.0
                 if answer is None and refused_s > self._rules.ready_without_port_s:
                     raise self._error(
-                        f"the server says that it is ready ({_READY}) but has opened no port for {refused_s:.0f} s: "
-                        "a service that its HTTP channel needs is missing, such as the plugged executor"
+                        f"the server says that it is ready ({ready_words}) but has opened no port for "
+                        f"{refused_s:.0f} s: a service that its HTTP channel needs is missing, such as the plugged "
+                        "executor"
                     )
                 if now_ns > limit_ns:
                     last = f"the last answer was {answer}" if answer else "the port is closed"

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.config.executors import BASELINE, is_virtual
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.http import Connection
 from jdkmatrix.records.forks import Proof
 from jdkmatrix.records.served import Place, Served
+from jdkmatrix.terms.executors import is_virtual
+from jdkmatrix.terms.servers import SERVER_KINDS
 
 _SHOWN_NAMES = 5
+_OWN_POOLS = frozenset(kind.own_pool for kind in SERVER_KINDS)
 
 
 # Those that start a thread for each request.
@@ -98,7 +100,7 @@ def place_of(executor: str) -> Place:
     """Whose threads the requests of `executor` run on."""
     if is_virtual(executor):
         return "plugged_virtual"
-    return "servers" if executor == BASELINE else "plugged_platform"
+    return "servers" if executor in _OWN_POOLS else "plugged_platform"
 
 
 def check_served(served: Served, executor: str) -> None:

@@ -26,11 +26,11 @@ from enum import Enum
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampLoad, RateLoad, StepsLoad
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Capacity
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, time_to_peak_s
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampLoad, RateLoad, StepsLoad
 
 # Reasons of a failed fork that are the server's own doing; all others are the host's, the driver's, or ours.
 SERVERS_OWN = frozenset({"server", "server-hangs", "wrong-executor", "lost-update"})

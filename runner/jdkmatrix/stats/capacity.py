@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import Latency
+from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.windows import Capacity, Window
 
 

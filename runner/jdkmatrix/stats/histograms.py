@@ -19,7 +19,7 @@ from hdrh.codec import HdrCookieException, HdrLengthException
 from hdrh.histogram import HdrHistogram
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import Latency, SpectrumPoint
+from jdkmatrix.records.load_results import Latency, SpectrumPoint
 
 PERCENTILES = ("50", "90", "99", "99.9", "99.99")
 TICKS_PER_HALF_DISTANCE = 5

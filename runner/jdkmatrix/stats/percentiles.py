@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.loads import Latency, SpectrumPoint
+from jdkmatrix.records.load_results import Latency, SpectrumPoint
 from jdkmatrix.stats.forks import Summary, summarise
 
 # A percentile with fewer slower requests than this is the story of single requests, not of the executor.

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import Interval, RampLoad
+from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Sample, Window
+from jdkmatrix.terms.loads import RampLoad
 
 CAUGHT_UP_SHARE = 0.95  # of the rate that the load ends with, as the published "time to peak" is read here
 CAUGHT_UP_SECONDS = 3

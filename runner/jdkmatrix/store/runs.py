@@ -14,11 +14,11 @@ from pydantic import BaseModel, ValidationError
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.migrations import Json, cell_from_1, run_from_1
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
 
 Model = TypeVar("Model", bound=BaseModel)
 

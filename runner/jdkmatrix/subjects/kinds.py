@@ -8,12 +8,12 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.fork.pinning import Pinner
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.subjects.base import SubjectKind
 from jdkmatrix.subjects.experiments.kind import Experiments
 from jdkmatrix.subjects.parts import Flags, Parts
 from jdkmatrix.subjects.served.kind import ServedApplications
+from jdkmatrix.terms.cell_key import CellKey
 
 _SERVED: SubjectKind = ServedApplications()
 _EXPERIMENTS: SubjectKind = Experiments()

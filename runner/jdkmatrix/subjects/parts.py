@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jdkmatrix.config.executors import tuning_of
 from jdkmatrix.config.model import Matrix, Tuning
-from jdkmatrix.config.tables import RemoteAnswers
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.fork.fork_record import RemoteParts
 from jdkmatrix.fork.pinning import Pinner
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.jvm import read_flags
 from jdkmatrix.jdks.resolve import Available, Unavailable
-from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.records.loads import CellKey, CellLoad
+from jdkmatrix.servers.base import InstalledServer
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import tuning_of
+from jdkmatrix.terms.loads import CellLoad
+from jdkmatrix.terms.tables import RemoteAnswers
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Parts:
     none."""
 
     workloads: Workloads
-    servers: Mapping[str, Liberty]
+    servers: Mapping[str, InstalledServer]
     jdks: Mapping[str, Available | Unavailable]
     loads: Mapping[CellKey, CellLoad]
     drivers: Mapping[CellKey, Driver | str]
@@ -47,7 +48,7 @@ class Parts:
         """It runs on the driver's JDK, whatever the cell's is."""
         if answers is None:
             return None
-        return RemoteParts(self.workloads.remote_jar, self.java(matrix.driver.jdk), answers)
+        return RemoteParts(self.workloads.file("remote.jar"), self.java(matrix.driver.jdk), answers)
 
     def remote_jdk_inputs(self, matrix: Matrix, answers: RemoteAnswers | None) -> dict[str, Any] | None:
         return None if answers is None else jdk_inputs(self.jdk(matrix.driver.jdk))

@@ -10,7 +10,8 @@ import pytest
 
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.loadgen import LoadgenSession
-from jdkmatrix.records.loads import LoadResult, RateLoad, SaturateLoad
+from jdkmatrix.records.load_results import LoadResult
+from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.drivers_loadgen.conftest import MoodyServer
 
 pytestmark = pytest.mark.real

@@ -9,7 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from jdkmatrix.drivers.loadgen import LoadgenSession
-from jdkmatrix.records.loads import Latency, LoadResult, RateLoad, SaturateLoad
+from jdkmatrix.records.load_results import Latency, LoadResult
+from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.drivers_loadgen.conftest import MoodyServer, Report
 
 pytestmark = pytest.mark.real

@@ -13,7 +13,8 @@ from hdrh.log import HistogramLogReader
 
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
-from jdkmatrix.records.loads import LoadResult, RampLoad
+from jdkmatrix.records.load_results import LoadResult
+from jdkmatrix.terms.loads import RampLoad
 from tests.drivers_loadgen.conftest import MoodyServer, Report
 from tests.drivers_loadgen.test_loadgen_faults import assert_books_balance
 from tests.drivers_loadgen.test_loadgen_session import run_cli

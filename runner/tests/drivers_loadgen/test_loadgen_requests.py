@@ -15,7 +15,7 @@ import pytest
 from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
 from jdkmatrix.drivers.base import DriverError, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
-from jdkmatrix.records.loads import RateLoad, SaturateLoad
+from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.drivers_loadgen.test_loadgen_session import run_cli
 
 pytestmark = pytest.mark.real

@@ -20,7 +20,7 @@ from hdrh.log import HistogramLogReader
 from jdkmatrix.drivers import loadgen
 from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Phase, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
-from jdkmatrix.records.loads import Load, RateLoad, SaturateLoad
+from jdkmatrix.terms.loads import Load, RateLoad, SaturateLoad
 from tests.drivers_loadgen.conftest import MoodyServer
 
 pytestmark = pytest.mark.real

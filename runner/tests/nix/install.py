@@ -31,7 +31,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.cache import path_safe
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.debian import apt, elf
-from jdkmatrix.records.base import Record
+from jdkmatrix.terms.record import Record
 
 PACKAGE = "nix-bin"
 NEWEST_SUITE = "sid"

@@ -14,7 +14,7 @@ from jdkmatrix.config.checks import unknown
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.command import run_logged
-from jdkmatrix.records.base import Record
+from jdkmatrix.terms.record import Record
 
 _PINS = Path(__file__).with_name("linters.toml")
 

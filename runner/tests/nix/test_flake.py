@@ -155,6 +155,7 @@ def test_the_shell_has_what_make_test_looks_for(flake: FlakeCheckout, tmp_path: 
     assert {"libstdc++.so.6", "libgcc_s.so.1", "libz.so.1"} <= shared
 
 
+@pytest.mark.usefixtures("one_run_on_this_host")
 def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     """Far too short to mean anything, and from end to end: every part comes from the store, and the run says so."""
     done = flake.run("run", ".#matrix", "--", "run", *RUN, "--window-s", "1", cwd=tmp_path, check=False)
@@ -180,6 +181,7 @@ def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flake", ["newest"], indirect=True)
+@pytest.mark.usefixtures("one_run_on_this_host")
 def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeCheckout, tmp_path: Path) -> None:
     """As `make matrix` does; `quick` is cut down to what a test has time for."""
     other = flake.copy(tmp_path)

@@ -6,11 +6,13 @@ from typing import Any
 
 from jdkmatrix.records.cells import CellRecord, Identity
 from jdkmatrix.records.forks import Fork, Pinning
-from jdkmatrix.records.loads import CellKey, Errors, Latency, Load, LoadResult, RateLoad, SaturateLoad, SpectrumPoint
+from jdkmatrix.records.load_results import Errors, Latency, LoadResult, SpectrumPoint
 from jdkmatrix.records.pressure import CpuRole, CpuUse, Pressure
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.windows import SutUsage, WarmupWindow
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.loads import Load, RateLoad, SaturateLoad
 from tests.support.records import served_fork
 
 SATURATE = SaturateLoad(connections=50)

@@ -9,19 +9,19 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile
+from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
 from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.experiments import PinningResult
 from jdkmatrix.records.forks import Fork, Pinning
-from jdkmatrix.records.loads import NO_SERVER, CellKey
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.experiments.measurement import Program
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from tests.support.builders import pressure
 from tests.support.pinning_results import RESULT
 from tests.support.records import experiment_fork

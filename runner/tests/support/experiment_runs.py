@@ -15,24 +15,24 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from jdkmatrix.config.experiments import ExperimentName
+from jdkmatrix.experiments.kinds import BY_NAME, AnyResult
+from jdkmatrix.experiments.result import ExperimentResult
 from jdkmatrix.records.cells import CellRecord, Identity
-from jdkmatrix.records.experiments import ExperimentResult
 from jdkmatrix.records.forks import Fork, Pinning
 from jdkmatrix.records.limits import Enforcement
-from jdkmatrix.records.loads import NO_SERVER, CellKey, CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.run import Calibration, NotTestable
-from jdkmatrix.report.experiments.cells import KINDS
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
+from jdkmatrix.terms.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from tests.support.records import altered, experiment_fork, run_record
 from tests.support.run_facts import host_facts, jdk_records
 
 SAMPLES = Path(__file__).parents[1] / "data" / "standalone"
 JDKS = {"21": "temurin-21.0.8", "25": "temurin-25"}
-_RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(ExperimentResult)
+_RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(AnyResult)
 
 PINNING = {"experiment": "pinning", "block_ms": 50, "warmup_s": 1.0, "jvm": None, "limits": None}
 BURN = {"experiment": "burn", "warmup_s": 1.0, "drain_s": 10.0, "jvm": None, "limits": None}
@@ -91,7 +91,7 @@ _PRINT = {**SPAWN, "task": "print", "sleep_s": None}
 _FEW_FILES = {**FANOUT, "limits": {"open_files_max": 64}}
 _MANY = CountLoad(count=10_000)
 
-BY_KIND: dict[ExperimentName, tuple[Sample, ...]] = {
+BY_KIND: dict[str, tuple[Sample, ...]] = {
     "burn": (
         Sample("burn-virtual-flight-on", "burn", "virtual", _FLIGHT, _WATCHED, 500),
         Sample("burn-fixed-2-flight-on", "burn", "fixed-2", _FLIGHT, _WATCHED, 500),
@@ -126,7 +126,7 @@ _LEADING = {"burn": "throughput_per_s", "spawn": "started_s", "pinning": "throug
 
 def experiments_run(
     directory: Path,
-    kinds: tuple[ExperimentName, ...] = KINDS,
+    kinds: tuple[str, ...] = tuple(BY_NAME),
     *,
     forks: int = 2,
     accidents: bool = False,

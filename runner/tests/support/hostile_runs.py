@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
-from jdkmatrix.records.experiments import ExperimentResult
 from jdkmatrix.records.limits import LimitHit
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import KnownBug, NotTestable, ScenarioRecord
@@ -163,7 +163,7 @@ def _hostile_record(record: CellRecord) -> CellRecord:
     fork = altered(
         fork,
         {
-            "result": TypeAdapter(ExperimentResult).validate_python(document),
+            "result": TypeAdapter(AnyResult).validate_python(document),
             "reasons": (reason,),
             "outcomes": (hit,),
             "command": ("java", HOSTILE),

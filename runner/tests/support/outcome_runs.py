@@ -9,7 +9,7 @@ from typing import Any
 
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import Errors
+from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
 from jdkmatrix.store.loaded import LoadedRun

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import Interval, RampedLoad
+from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Sample
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.loads import RampedLoad
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
 

@@ -16,11 +16,12 @@ from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.servers import own_pool
 
 ROUNDS_PER_US = 500.0
 
@@ -30,8 +31,8 @@ class Silent:
         pass
 
 
-def parts_of(project: Project, jdks: Iterable[str]) -> Parts:
-    cells = [key(jdk, "liberty") for jdk in jdks]
+def parts_of(project: Project, jdks: Iterable[str], server: str = "open-liberty") -> Parts:
+    cells = [key(jdk, own_pool(server), server=server) for jdk in jdks]
     return set_up_parts(project, load_matrix(project.matrix), cells, window_s=3, capacities_rps={}, say=print)
 
 
@@ -57,7 +58,7 @@ def setup_of(
                 load=cell_loads(matrix, [cell], {})[cell],
                 driver=driver,
                 instance=Instance(
-                    liberty=parts.servers[cell.server],
+                    server=parts.servers[cell.server],
                     workloads=parts.workloads,
                     application="mp-ping",
                     java=jdk.home / "bin" / "java",

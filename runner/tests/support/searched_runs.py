@@ -8,12 +8,12 @@ from typing import Any, cast
 
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CapacityLoad, Load, RateLoad
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.search import search_capacity
 from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.terms.loads import CapacityLoad, Load, RateLoad
 from tests.support.records import altered
 from tests.support.served_runs import latency
 

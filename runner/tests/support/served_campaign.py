@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import pytest
 
-from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
@@ -18,7 +17,6 @@ from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey, SaturateLoad
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.records.windows import Window
@@ -27,6 +25,9 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import base_of
+from jdkmatrix.terms.loads import SaturateLoad
 from tests.support.builders import fork, key, load_result, pressure, sut_usage
 from tests.support.records import altered
 from tests.support.run_facts import host_facts

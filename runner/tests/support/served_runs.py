@@ -16,23 +16,15 @@ from hdrh.histogram import HdrHistogram
 
 from jdkmatrix.records.cells import CellRecord, Identity
 from jdkmatrix.records.forks import BurnCheck, Fork, Pinning, Proof
-from jdkmatrix.records.loads import (
-    CellKey,
-    Errors,
-    Interval,
-    Latency,
-    Load,
-    LoadResult,
-    RateLoad,
-    SaturateLoad,
-    SpectrumPoint,
-)
+from jdkmatrix.records.load_results import Errors, Interval, Latency, LoadResult, SpectrumPoint
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import Calibration, DriverFacts, NotTestable, ServerFacts
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, Sample, SeriesSteadiness, SutUsage, Warmup, WarmupWindow, Window
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.loads import Load, RateLoad, SaturateLoad
 from tests.support.records import altered, run_record, served_fork
 from tests.support.run_facts import host_facts, jdk_records, scenario_record
 

@@ -10,11 +10,12 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.fork.gates import USUAL, Means, window_shortfalls
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.loads import Errors, Load, RateLoad, StepsLoad
+from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.terms.loads import Load, RateLoad, StepsLoad
 from tests.support.records import altered
 from tests.support.served_runs import Shape, latency, synthetic_run
 

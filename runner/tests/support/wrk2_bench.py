@@ -10,7 +10,7 @@ import pytest
 
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
-from jdkmatrix.records.loads import RateLoad
+from jdkmatrix.terms.loads import RateLoad
 
 URL = "http://127.0.0.1:18190/"
 

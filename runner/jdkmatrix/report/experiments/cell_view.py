@@ -6,15 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.figures.experiments import Spread
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import Logs, attempt_views
 from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
 from jdkmatrix.report.experiments.fork_view import fork_view
-from jdkmatrix.report.experiments.views import AloneCellView, Arm
+from jdkmatrix.report.experiments.views import Arm, ExperimentCellView
 from jdkmatrix.report.experiments.words import (
-    INTRODUCTIONS,
     STATUS_MEANING,
     condition,
     figure_words,
@@ -23,25 +24,25 @@ from jdkmatrix.report.experiments.words import (
     spread_figure,
 )
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import Figure, missing, plural
+from jdkmatrix.report.numbers import Figure, missing
 from jdkmatrix.report.views import Fact
 from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
-from jdkmatrix.stats.experiments import Spread
+from jdkmatrix.terms.quantities import plural
 
 
-def view_alone_cell(
+def view_experiment_cell(
     cell: ExperimentCell, experiments: Experiments, run: RunRecord, order: Sequence[str], logs: Logs
-) -> AloneCellView:
+) -> ExperimentCellView:
     """`order`: of executors, for their colours."""
     key, record = cell.key, cell.record
     jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
     kind = cell.kind
-    return AloneCellView(
+    return ExperimentCellView(
         cell_id=key.cell_id,
         title=f"{key.workload}, {key.executor} on {key.jdk}",
         condition=condition(key),
         load_words=load_words(record.task_load),
-        kind_words=INTRODUCTIONS[kind] if kind else "",
+        kind_words=BY_NAME[kind].PAGE.introduction if kind else "",
         status=STATUS_WORDS[cell.status],
         status_class=STATUS_CLASS[cell.status],
         status_title=STATUS_MEANING[cell.status],

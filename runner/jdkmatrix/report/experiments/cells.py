@@ -6,18 +6,17 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
-from jdkmatrix.config.experiments import ExperimentName
+from jdkmatrix.experiments.base import Experiment, Page
+from jdkmatrix.experiments.kinds import BY_NAME, table_of
+from jdkmatrix.experiments.result import ExperimentResult
+from jdkmatrix.figures.experiments import Spread, spreads
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.experiments import ExperimentResult
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.stats.experiments import Spread, spreads
-
-KINDS: tuple[ExperimentName, ...] = get_args(ExperimentName)
+from jdkmatrix.terms.cell_key import CellKey
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,14 @@ class ExperimentCell:
         return self.record.key
 
     @property
-    def kind(self) -> ExperimentName | None:
+    def kind(self) -> str | None:
         """As its table of matrix.toml says; a file from elsewhere may say nothing."""
         return _kind(self.record.parameters)
+
+    @cached_property
+    def table(self) -> Experiment | None:
+        """What was asked for; None where its file does not say."""
+        return table_of(self.record.parameters)
 
     @cached_property
     def usable(self) -> tuple[Fork, ...]:
@@ -61,14 +65,14 @@ class ExperimentCell:
         return tuple(fork.experiment.result for fork in self.record.forks if fork.experiment.result is not None)
 
     @property
+    def usable_results(self) -> tuple[ExperimentResult, ...]:
+        return tuple(fork.experiment.result for fork in self.usable if fork.experiment.result is not None)
+
+    @property
     def status(self) -> Status | None:
         """The word for the whole cell; None when no fork of it has run."""
         statuses = [fork.status for fork in self.record.forks]
         return next((one for one in (Status.OK, Status.INVALID, Status.FAILED) if one in statuses), None)
-
-    def parameter(self, name: str) -> float | None:
-        """A number from its table of matrix.toml."""
-        return number(self.record.parameters.get(name))
 
 
 class Experiments:
@@ -86,18 +90,18 @@ class Experiments:
     def __iter__(self) -> Iterator[ExperimentCell]:
         return iter(cell for key in self.keys if (cell := self._by_key.get(key)))
 
-    def kind_of(self, key: CellKey) -> ExperimentName | None:
+    def kind_of(self, key: CellKey) -> str | None:
         """None where neither the record nor the run says."""
         cell = self.get(key)
         return (cell.kind if cell else None) or self._planned_kinds.get(key.workload)
 
     @property
-    def kinds(self) -> tuple[ExperimentName, ...]:
+    def kinds(self) -> tuple[str, ...]:
         """Those that this run has, in the order of the page."""
         found = {self.kind_of(key) for key in self.keys}
-        return tuple(kind for kind in KINDS if kind in found)
+        return tuple(kind for kind in BY_NAME if kind in found)
 
-    def of_kind(self, kind: ExperimentName) -> Part:
+    def of_kind(self, kind: str) -> Part:
         keys = tuple(key for key in self.keys if self.kind_of(key) == kind)
         return Part(kind, keys, tuple(cell for key in keys if (cell := self.get(key))))
 
@@ -106,7 +110,7 @@ class Experiments:
 class Part:
     """All cells of one kind of experiment, in the order of the run."""
 
-    kind: ExperimentName
+    kind: str
     keys: tuple[CellKey, ...]
     cells: tuple[ExperimentCell, ...]
 
@@ -114,22 +118,31 @@ class Part:
     def jdks(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(key.jdk for key in self.keys))
 
+    @property
+    def page(self) -> Page:
+        return BY_NAME[self.kind].PAGE
+
+    def subject(self, key: CellKey) -> str:
+        """What the rows of its cells are named by: in words of the experiment where it has some, with the name of its
+        table where two have the same; else by that name."""
+        rows = {cell.key.workload: row for cell in self.cells if cell.table and (row := cell.table.row)}
+        mine = rows.get(key.workload, key.workload)
+        return mine if list(rows.values()).count(mine) <= 1 else f"{mine}: {key.workload}"
+
+    @property
+    def by_subject(self) -> bool:
+        """Do subjects lead on its rows, and not arms?"""
+        return any(cell.table is not None and cell.table.row is not None for cell in self.cells)
+
     def varies(self, axis: str) -> bool:
         return len({getattr(key, axis) for key in self.keys}) > 1
 
 
-def number(value: Any) -> float | None:
-    """`value` where it is a finite number; what is asked for stands in records as it was written."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if math.isfinite(value) else None
+def _kind(parameters: Mapping[str, Any]) -> str | None:
+    return next((kind for kind in BY_NAME if kind == parameters.get("experiment")), None)
 
 
-def _kind(parameters: Mapping[str, Any]) -> ExperimentName | None:
-    return next((kind for kind in KINDS if kind == parameters.get("experiment")), None)
-
-
-def _kinds_of(matrix: Mapping[str, Any]) -> dict[str, ExperimentName]:
+def _kinds_of(matrix: Mapping[str, Any]) -> dict[str, str]:
     """By the name of the experiment, from the run's matrix.toml."""
     tables = matrix.get("experiments")
     if not isinstance(tables, Mapping):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jdkmatrix.records.experiments import ExperimentResult
+from jdkmatrix.experiments.result import ExperimentResult
 from jdkmatrix.report.experiments.cells import Part
-from jdkmatrix.report.experiments.pinning_heat import construct
 from jdkmatrix.report.experiments.views import Expectation
-from jdkmatrix.stats.experiments import figures
 
 _NO_FORMULA = "none"
 
@@ -17,7 +15,7 @@ def expectation_of(result: ExperimentResult, about: str = "") -> Expectation | N
     found = result.expected
     if found is None:
         return None
-    named = next((figure.name for figure in figures(result) if figure.expected is not None), None)
+    named = next((figure.name for figure in result.readings if figure.expected is not None), None)
     figure = named or (found.quantity or "").rpartition(".")[2].replace("_", " ")
     formula = None if found.formula == _NO_FORMULA else found.formula
     return Expectation(figure, formula, found.source, about)
@@ -28,7 +26,7 @@ def expectations(part: Part) -> tuple[Expectation, ...]:
     found: dict[Expectation, list[tuple[str, str, str]]] = {}
     for cell in part.cells:
         key = cell.key
-        subject = construct(part, key) if part.kind == "pinning" else key.workload
+        subject = part.subject(key)
         for result in cell.results:
             expected = expectation_of(result)
             if expected is not None and result.seen is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from jdkmatrix.records.experiments import PinningResult
+from jdkmatrix.experiments.pinning import PinningResult
+from jdkmatrix.experiments.result import Reading
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.run import RunRecord
@@ -15,23 +15,23 @@ from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import order_words
 from jdkmatrix.report.clock import speed_words
 from jdkmatrix.report.experiments.expectations import expectation_of
-from jdkmatrix.report.experiments.fork_facts import counts, distributions, parks, remote_facts, vm_facts
+from jdkmatrix.report.experiments.fork_facts import counts, distributions, remote_facts, sections, vm_facts
 from jdkmatrix.report.experiments.stacks import pinned_view
-from jdkmatrix.report.experiments.views import AloneForkView
-from jdkmatrix.report.experiments.words import amount, figure_words, outcome_views
-from jdkmatrix.report.numbers import Figure, digits, missing, plural, share
+from jdkmatrix.report.experiments.views import ExperimentForkView
+from jdkmatrix.report.experiments.words import figure_words, outcome_views
+from jdkmatrix.report.numbers import Figure, missing, share
 from jdkmatrix.report.views import Fact, LogView
 from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, pinned_words
-from jdkmatrix.stats.experiments import Reading as Measured
-from jdkmatrix.stats.experiments import figures
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.quantities import amount, digits, plural
 
 _UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
 
 
-def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> AloneForkView:
+def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> ExperimentForkView:
     result = fork.experiment.result
-    measured = figures(result) if result else ()
-    return AloneForkView(
+    measured = result.readings if result else ()
+    return ExperimentForkView(
         number=fork.fork,
         anchor=f"fork-{fork.fork}",
         status=STATUS_WORDS[fork.status],
@@ -43,7 +43,7 @@ def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView])
         facts=_facts(fork, run),
         counts=counts(result) if result else (),
         distributions=distributions(result) if result else None,
-        parks=parks(result) if result else (),
+        sections=sections(result) if result else (),
         pinned=pinned_view(f"{key.workload} on {key.jdk}", (fork,)),
         pinned_note=_pinned_note(fork),
         host=(*_watched(fork), *_host(fork.experiment.host)) if fork.experiment.host else (),
@@ -64,7 +64,7 @@ def _reason(reason: Reason) -> str:
     return f"{reason.message} ({told})" if told else reason.message
 
 
-def _figure(one: Measured) -> tuple[str, str, Figure, Figure, Figure]:
+def _figure(one: Reading) -> tuple[str, str, Figure, Figure, Figure]:
     expected = missing("nothing is expected of this figure")
     ratio = expected
     if one.expected is not None:

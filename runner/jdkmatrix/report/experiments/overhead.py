@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import median
 
-from jdkmatrix.records.experiments import BurnResult
+from jdkmatrix.experiments.burn import BurnResult
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.experiments.cells import ExperimentCell, Part
 from jdkmatrix.report.experiments.views import OverheadRow
 from jdkmatrix.report.experiments.words import place
-from jdkmatrix.report.numbers import Figure, missing, plural
+from jdkmatrix.report.numbers import Figure, missing
+from jdkmatrix.terms.quantities import plural
 
 _Of = Callable[[BurnResult], float | None]
 

@@ -5,75 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from jdkmatrix.records.experiments import PinningResult
-from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.loads import CellKey, CountLoad
-from jdkmatrix.report.experiments.cells import ExperimentCell, Part
-from jdkmatrix.report.experiments.pinning_rule import CarrierCount, Held, held, tone
+from jdkmatrix.experiments.pinning import PinningResult, cell_held
+from jdkmatrix.experiments.pinning_rule import TOLERANCE, held_words
+from jdkmatrix.report.experiments.cells import Part
 from jdkmatrix.report.experiments.views import PinCell, PinTable
-from jdkmatrix.report.experiments.words import amount, load_of, outcome_views, outcome_words
-from jdkmatrix.report.numbers import MISSING, plural
+from jdkmatrix.report.experiments.words import load_of, outcome_views, outcome_words
 from jdkmatrix.report.wording import STATUS_WORDS
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.quantities import MISSING, amount, plural
 
-_INSIDE_WORDS = {
-    "synchronized": "synchronized",
-    "lock": "ReentrantLock",
-    "object-wait": "Object.wait",
-    "class-init": "class initialiser",
-    "native": "native frame",
-    "contended-monitor": "beside a contended monitor",
-    "contended-lock": "beside a contended lock",
-}
+RULE = (
+    f"D is how long a thread blocks each time. “free”: at least {1 - TOLERANCE:.0%} of threads / D, so that all of "
+    "them blocked at once; “by N more carriers”: so many that every blocked thread can have kept one. “keeps its "
+    f"carrier”: within {TOLERANCE:.0%} of carriers / D, so that only as many threads as carriers blocked at once. "
+    "“finds no carrier”: no thread blocked even once, since others kept all carriers. "
+    "“between” is neither; with about as many carriers as threads it cannot be told. Each cell: how often a "
+    "thread blocked per second (median of forks), what that says, and its share of threads / D, which is also the "
+    "colour."
+).replace("%", " %")
 
-
-def construct(part: Part, key: CellKey) -> str:
-    """What threads block in, in the words of Java; the name of the experiment where two have the same."""
-    inside = _inside(part)
-    mine = inside.get(key.workload, key.workload)
-    return mine if list(inside.values()).count(mine) <= 1 else f"{mine}: {key.workload}"
-
-
-def _inside(part: Part) -> dict[str, str]:
-    found = {}
-    for cell in part.cells:
-        name = cell.record.parameters.get("inside")
-        if isinstance(name, str):
-            found[cell.key.workload] = _INSIDE_WORDS.get(name, name)
-    return found
+# From a share of threads / D on, a class of the heat map; the text says the same as the colour.
+_STEPS = ((0.85, "d5", "85 % and more"), (0.5, "d2", "50–85 %"), (0.25, "n1", "25–50 %"), (0.1, "n3", "10–25 %"))
+_LOWEST = ("n5", "below 10 %")
 
 
-def fork_held(cell: ExperimentCell, fork: Fork) -> Held | None:
-    """None where the fork has no figures, or the cell does not say what was asked for."""
-    load, block_ms = cell.record.task_load, cell.parameter("block_ms")
-    if not (fork.usable and isinstance(fork.experiment.result, PinningResult) and fork.experiment.result.seen):
-        return None
-    if not isinstance(load, CountLoad) or not block_ms or block_ms < 0:
-        return None
-    seen = fork.experiment.result.seen.carriers
-    carriers = CarrierCount(seen.parallelism, seen.most) if seen and seen.parallelism > 0 else None
-    return held(
-        fork.experiment.result.seen.throughput_per_s, threads=load.count, block_s=block_ms / 1000, carriers=carriers
-    )
+def tone(share: float) -> str:
+    return next((css for edge, css, _ in _STEPS if share >= edge), _LOWEST[0])
 
 
-def cell_held(cell: ExperimentCell) -> tuple[Held, ...]:
-    """What each fork says."""
-    return tuple(found for fork in cell.record.forks if (found := fork_held(cell, fork)) is not None)
-
-
-def held_words(found: Sequence[Held]) -> str:
-    """One verdict, or those between which forks differ."""
-    by_holding: dict[str, Held] = {}
-    for one in found:
-        key = one.holding.value if not one.more else f"{one.holding.value} by more"
-        if key not in by_holding or one.more > by_holding[key].more:
-            by_holding[key] = one
-    words = [one.words for one in by_holding.values()]
-    return words[0] if len(words) == 1 else f"forks differ: {'; '.join(words)}"
+def legend() -> tuple[tuple[str, str], ...]:
+    """Class and text of each colour, the smallest share first."""
+    return (_LOWEST, *((css, text) for _, css, text in reversed(_STEPS)))
 
 
 def heat_tables(part: Part) -> tuple[PinTable, ...]:
-    """One per number of CPUs, arm and number of threads, in the order of the run."""
+    """One per number of CPUs, arm and number of threads, in the order of the run; none of other experiments."""
+    if part.kind != "pinning":
+        return ()
     conditions = dict.fromkeys((key.cpus, key.executor, key.load) for key in part.keys)
     found = []
     for cpus, executor, load in conditions:
@@ -82,7 +50,7 @@ def heat_tables(part: Part) -> tuple[PinTable, ...]:
         for workload in dict.fromkeys(key.workload for key in keys):
             by_jdk = {key.jdk: key for key in keys if key.workload == workload}
             cells = tuple(_cell(part, by_jdk.get(jdk)) for jdk in part.jdks)
-            rows.append((construct(part, next(iter(by_jdk.values()))), cells))
+            rows.append((part.subject(next(iter(by_jdk.values()))), cells))
         title = f"{executor}: {load_of(part, keys[0])}, {plural(cpus, 'CPU')}{_carriers(part, keys)}"
         found.append(PinTable(title, part.jdks, tuple(rows)))
     return tuple(found)
@@ -105,7 +73,7 @@ def _cell(part: Part, key: CellKey | None) -> PinCell:
     cell = next((cell for cell in part.cells if cell.key == key), None)
     if cell is None:
         return PinCell(MISSING, STATUS_WORDS[None], "", "none", "no fork of it has run", None)
-    found = cell_held(cell)
+    found = cell_held(cell.table, cell.usable_results, cell.record.task_load)
     throughput = cell.spread("throughput")
     if not found or throughput is None:
         outcomes = outcome_views(cell.record.forks)
@@ -121,6 +89,6 @@ def _cell(part: Part, key: CellKey | None) -> PinCell:
         verdict=words,
         basis=f"{share * 100:.0f} % of threads / D" if share >= 0.1 else f"{share * 100:.1f} % of threads / D",
         tone=tone(share),
-        title=f"{construct(part, key)} on {key.jdk}: {words}; median of {plural(throughput.forks, 'fork')}",
+        title=f"{part.subject(key)} on {key.jdk}: {words}; median of {plural(throughput.forks, 'fork')}",
         key=key,
     )

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
-from jdkmatrix.report.experiments.words import TITLES, label
+from jdkmatrix.report.experiments.words import label
 from jdkmatrix.report.names import cell_page
-from jdkmatrix.report.numbers import plural
 from jdkmatrix.report.views import Notice, Trouble
 from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.terms.quantities import plural
 
 
 def title(run: RunRecord, experiments: Experiments) -> str:
     """Of a run that has nothing else."""
-    kinds = ", ".join(TITLES[kind].lower() for kind in experiments.kinds)
+    kinds = ", ".join(BY_NAME[kind].PAGE.title.lower() for kind in experiments.kinds)
     about = run.scenario.name if run.scenario else kinds or "experiments"
     return f"Without a server: {about}"
 
@@ -32,7 +33,7 @@ def summary(experiments: Experiments) -> str:
     def number(axis: str, noun: str) -> str:
         return plural(len({getattr(key, axis) for key in keys}), noun)
 
-    kinds = ", ".join(TITLES[kind].lower() for kind in experiments.kinds)
+    kinds = ", ".join(BY_NAME[kind].PAGE.title.lower() for kind in experiments.kinds)
     measured = sum(1 for cell in experiments if cell.status is Status.OK)
     forks = sum(len(cell.record.forks) for cell in experiments)
     return (

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from jdkmatrix.records.experiments import PinningResult
+from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.experiments.cells import Part
-from jdkmatrix.report.experiments.pinning_heat import construct
 from jdkmatrix.report.experiments.views import PinnedView, StackView
 
 MOST_STACKS = 3
@@ -48,7 +47,7 @@ def pinned_views(part: Part) -> tuple[PinnedView, ...]:
     found = []
     for cell in part.cells:
         key = cell.key
-        title = f"{construct(part, key)} on {key.jdk}"
+        title = f"{part.subject(key)} on {key.jdk}"
         more = [key.executor] if part.varies("executor") else []
         more += [f"{key.cpus} CPUs"] if part.varies("cpus") else []
         view = pinned_view(", ".join([title, *more]), cell.usable)

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.records.loads import CellKey
+from jdkmatrix.figures.experiments import Spread
 from jdkmatrix.report.experiments.cells import ExperimentCell, Part
-from jdkmatrix.report.experiments.views import AloneRow, AloneTable
-from jdkmatrix.report.experiments.words import (
-    STATUS_MEANING,
-    figure_words,
-    load_of,
-    measure,
-    outcome_views,
-    spread_figure,
-)
+from jdkmatrix.report.experiments.views import ExperimentRow, ExperimentTable
+from jdkmatrix.report.experiments.words import STATUS_MEANING, figure_words, load_of, outcome_views, spread_figure
 from jdkmatrix.report.names import cell_page
-from jdkmatrix.report.numbers import Figure, digits, missing
+from jdkmatrix.report.numbers import Figure, missing
 from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
-from jdkmatrix.stats.experiments import Spread
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.quantities import digits, measure
 
 _AXES = (
     ("jdk", "JDK", False),
@@ -30,11 +24,11 @@ _AXES = (
 )
 
 
-def table(part: Part, order: Sequence[str]) -> AloneTable:
+def table(part: Part, order: Sequence[str]) -> ExperimentTable:
     axes = [(axis, title, is_number) for axis, title, is_number in _AXES if part.varies(axis)]
     columns = _columns(part)
     by_key = {cell.key: cell for cell in part.cells}
-    return AloneTable(
+    return ExperimentTable(
         axes=tuple((title, is_number) for _, title, is_number in axes),
         figures=tuple((figure_words(name), unit) for name, unit in columns.items()),
         rows=tuple(_row(part, key, by_key.get(key), [axis for axis, *_ in axes], columns, order) for key in part.keys),
@@ -64,14 +58,14 @@ def _row(
     axes: Sequence[str],
     columns: dict[str, str],
     order: Sequence[str],
-) -> AloneRow:
+) -> ExperimentRow:
     status = cell.status if cell else None
     forks = cell.record.forks if cell else ()
     usable = cell.usable if cell else ()
     why = "this experiment has no such figure" if usable else f"{STATUS_WORDS[status]}: no fork can be used"
     spreads = {spread.name: spread for spread in (cell.spreads if cell else ())}
     against = cell.against if cell else None
-    return AloneRow(
+    return ExperimentRow(
         executor=key.executor,
         slot=order.index(key.executor),
         href=cell_page(key) if cell else None,

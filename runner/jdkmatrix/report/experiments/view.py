@@ -9,38 +9,36 @@ from jdkmatrix.report.experiments.bar_groups import bar_groups
 from jdkmatrix.report.experiments.cells import Experiments, Part
 from jdkmatrix.report.experiments.expectations import expectations
 from jdkmatrix.report.experiments.overhead import overhead
-from jdkmatrix.report.experiments.pinning_heat import heat_tables
-from jdkmatrix.report.experiments.pinning_rule import RULE, legend
+from jdkmatrix.report.experiments.pinning_heat import RULE, heat_tables, legend
 from jdkmatrix.report.experiments.stacks import pinned_views
 from jdkmatrix.report.experiments.table import table
-from jdkmatrix.report.experiments.views import AloneView, Block
-from jdkmatrix.report.experiments.words import GLOSSARY, INTRODUCTIONS, TITLES, load_of
-from jdkmatrix.report.numbers import plural
+from jdkmatrix.report.experiments.views import Block, ExperimentsView
+from jdkmatrix.report.experiments.words import load_of
 from jdkmatrix.report.views import Legend
-from jdkmatrix.report.wording import wait_words, work_words
+from jdkmatrix.terms.quantities import plural, wait_words, work_words
 
 
-def view_alone(experiments: Experiments, order: Sequence[str]) -> AloneView:
+def view_experiments(experiments: Experiments, order: Sequence[str]) -> ExperimentsView:
     """`order`: of executors, for their colours; without an experiment there are no blocks."""
     blocks = tuple(_block(experiments.of_kind(kind), order) for kind in experiments.kinds)
-    return AloneView(blocks, heat_rule=RULE, heat_legend=legend())
+    return ExperimentsView(blocks, heat_rule=RULE, heat_legend=legend())
 
 
 def _block(part: Part, order: Sequence[str]) -> Block:
     present = {key.executor for key in part.keys}
     return Block(
-        id=f"alone-{part.kind}",
-        title=TITLES[part.kind],
-        words=INTRODUCTIONS[part.kind],
+        id=f"experiment-{part.kind}",
+        title=part.page.title,
+        words=part.page.introduction,
         constant=_constant(part),
         answers=answers(part),
         expectations=expectations(part),
-        glossary=GLOSSARY[part.kind],
-        heat=heat_tables(part) if part.kind == "pinning" else (),
-        pinned=pinned_views(part) if part.kind == "pinning" else (),
+        glossary=part.page.glossary,
+        heat=heat_tables(part),
+        pinned=pinned_views(part),
         legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in present),
         groups=bar_groups(part, order),
-        overhead=overhead(part) if part.kind == "burn" else (),
+        overhead=overhead(part),
         table=table(part, order),
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.report.charts import Spec
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.views import Answer, AttemptView, Chart, Fact, JdkRow, Legend, LogView
+from jdkmatrix.terms.cell_key import CellKey
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class OverheadRow:
 
 
 @dataclass(frozen=True)
-class AloneRow:
+class ExperimentRow:
     """One line of the table of a kind. `axes`: as in the table's `axes`."""
 
     executor: str
@@ -110,12 +110,12 @@ class AloneRow:
 
 
 @dataclass(frozen=True)
-class AloneTable:
+class ExperimentTable:
     """`axes`: titles of those that vary, and whether they are numbers; `figures`: names and units."""
 
     axes: tuple[tuple[str, bool], ...]
     figures: tuple[tuple[str, str], ...]
-    rows: tuple[AloneRow, ...]
+    rows: tuple[ExperimentRow, ...]
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,11 @@ class Block:
     legend: tuple[Legend, ...]
     groups: tuple[BarGroup, ...]
     overhead: tuple[OverheadRow, ...]
-    table: AloneTable
+    table: ExperimentTable
 
 
 @dataclass(frozen=True)
-class AloneView:
+class ExperimentsView:
     """`heat_rule`, `heat_legend`: of the heat map of pinning: in words; class and text of each step."""
 
     blocks: tuple[Block, ...]
@@ -160,9 +160,9 @@ class DistributionTable:
 
 
 @dataclass(frozen=True)
-class AloneForkView:
-    """`figures`: name, unit, value, expected, measured / expected. `parks`: of a burn; `counts`: what
-    else was counted."""
+class ExperimentForkView:
+    """`figures`: name, unit, value, expected, measured / expected. `counts`: what else was
+    counted; `sections`: what only this experiment has, each below its title."""
 
     number: int
     anchor: str
@@ -175,7 +175,7 @@ class AloneForkView:
     facts: tuple[Fact, ...]
     counts: tuple[Fact, ...]
     distributions: DistributionTable | None
-    parks: tuple[Fact, ...]
+    sections: tuple[tuple[str, tuple[Fact, ...]], ...]
     pinned: PinnedView | None
     pinned_note: str | None
     host: tuple[Fact, ...]
@@ -199,7 +199,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class AloneCellView:
+class ExperimentCellView:
     cell_id: str
     title: str
     condition: str
@@ -213,7 +213,7 @@ class AloneCellView:
     asked: tuple[Fact, ...]
     leading: str  # the heading of the arms' figure
     arms: tuple[Arm, ...]
-    forks: tuple[AloneForkView, ...]
+    forks: tuple[ExperimentForkView, ...]
     attempts: tuple[AttemptView, ...]
     jdk: JdkRow | None
     host: tuple[Fact, ...]

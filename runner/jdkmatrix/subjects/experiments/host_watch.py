@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from jdkmatrix.experiments.result import MeasuredSpan
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import HostReading, pressure, read_host
 from jdkmatrix.probes.pace import Pace
 from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
-from jdkmatrix.records.experiments import MeasuredSpan
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.remote import RemoteStats
 

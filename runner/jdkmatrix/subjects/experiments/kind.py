@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jdkmatrix.config.experiments import Burn, Experiment, Fanout, Pinning, Spawn
 from jdkmatrix.config.model import Matrix, Profile
-from jdkmatrix.config.tables import RemoteAnswers
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.records.loads import CellKey
 from jdkmatrix.records.run import Calibration
-from jdkmatrix.subjects.experiments.command import vm_options
 from jdkmatrix.subjects.experiments.measurement import Program
 from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, tuned, tuning_for
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.tables import RemoteAnswers
 
 # The start of a JVM, and what is done all at once.
 _START_S = 5.0
@@ -25,24 +23,17 @@ class Experiments:
     """An experiment loads itself: nothing is beside it but the remote system that some of them call."""
 
     def remote(self, matrix: Matrix, cell: CellKey) -> RemoteAnswers | None:
-        experiment = matrix.experiments[cell.workload]
-        return experiment.remote if isinstance(experiment, Fanout) else None
+        return matrix.experiments[cell.workload].calls
 
     def driver_cpus(self, matrix: Matrix) -> int:
         return 0
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
-        experiment = matrix.experiments[cell.workload]
-        match experiment:
-            case Burn() | Pinning():
-                return _START_S + experiment.warmup_s + profile.windows * profile.window_s
-            case Spawn():
-                return _START_S
-            case Fanout():
-                return _START_S + cell.wait_us / 1e6
+        measured_s = profile.windows * profile.window_s
+        return _START_S + matrix.experiments[cell.workload].expected_s(measured_s, cell.wait_us)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
-        if isinstance(matrix.experiments[cell.workload], Burn | Pinning):
+        if matrix.experiments[cell.workload].TIMED:
             return f"{profile.windows * profile.window_s:g} s in one piece"
         return "until all are done"
 
@@ -62,7 +53,7 @@ class Experiments:
         load, tuning = matrix.task_loads[cell.load], tuning_for(matrix, cell)
         options = (
             *(options_of(experiment.jvm, jdk.entry.vm) if experiment.jvm else ()),
-            *vm_options(experiment, cell.executor),
+            *experiment.vm_options(cell.executor),
             *tuned(tuning),
         )
         rounds_per_us = calibration.rounds_per_us if calibration else 0.0
@@ -71,7 +62,7 @@ class Experiments:
             subject=Program(
                 load=load,
                 experiment=experiment,
-                command=(str(parts.java(cell.jdk)), *options, "-jar", str(parts.workloads.standalone_jar)),
+                command=(str(parts.java(cell.jdk)), *options, "-jar", str(parts.workloads.file("standalone.jar"))),
                 rounds_per_us=rounds_per_us,
             ),
             cpu_sets=cpus,
@@ -82,7 +73,7 @@ class Experiments:
             inputs={
                 "load": load.model_dump(),
                 "experiment": experiment.model_dump(),
-                "artefacts": parts.workloads.digests(_artefacts(parts.workloads, experiment)),
+                "artefacts": parts.workloads.digests(_artefacts(parts.workloads, answers)),
                 "jdk": jdk_inputs(jdk),
                 "remote_jdk": parts.remote_jdk_inputs(matrix, answers),
                 "jvm_options": list(options),
@@ -91,7 +82,7 @@ class Experiments:
         )
 
 
-def _artefacts(workloads: Workloads, experiment: Experiment) -> tuple[Path, ...]:
+def _artefacts(workloads: Workloads, answers: RemoteAnswers | None) -> tuple[Path, ...]:
     """Those of ours that it runs, and no other."""
-    called = (workloads.remote_jar,) if isinstance(experiment, Fanout) else ()
-    return (workloads.standalone_jar, *called)
+    called = (workloads.file("remote.jar"),) if answers else ()
+    return (workloads.file("standalone.jar"), *called)

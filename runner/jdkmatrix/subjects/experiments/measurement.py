@@ -12,28 +12,29 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from jdkmatrix.config.experiments import Experiment
-from jdkmatrix.config.tables import Limits
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.experiments.base import Experiment, Given
+from jdkmatrix.experiments.kinds import AnyResult
+from jdkmatrix.experiments.result import ExperimentResult
 from jdkmatrix.fork.box import Box, boxed
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
 from jdkmatrix.fork.gates import Means, host_reasons, remote_reasons
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host import launch
 from jdkmatrix.probes.clock_speed import read_clock_speed
-from jdkmatrix.records.experiments import ExperimentResult
 from jdkmatrix.records.forks import ExperimentFork
-from jdkmatrix.records.loads import TaskLoad
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
-from jdkmatrix.subjects.experiments.command import arguments, longest_s
 from jdkmatrix.subjects.experiments.host_watch import HostWatch, Stretch, enclosing
+from jdkmatrix.terms.loads import TaskLoad
+from jdkmatrix.terms.tables import Limits
 
 STDOUT_LOG = "standalone.out"
 STDERR_LOG = "standalone.err"
 _GRACE_S = 2.0
-_RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(ExperimentResult)
+_SPARE_S = 60.0  # beyond what it is asked for: its start, and a busy host
+_RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(AnyResult)
 
 
 class ProgramError(MatrixError):
@@ -119,18 +120,14 @@ class ProgramMeasurement:
         return self.setup.windows * self.setup.window_s
 
     def _command(self, remote: RemoteProcess | None) -> tuple[str, ...]:
-        return (
-            *self.subject.command,
-            *arguments(
-                self.subject.experiment,
-                self.setup.planned.key,
-                self.subject.load,
-                rounds=self.setup.parts.burn_rounds,
-                rounds_per_us=self.subject.rounds_per_us,
-                duration_s=self._duration_s,
-                url=remote.url if remote else None,
-            ),
+        subject = self.subject
+        given = Given(
+            rounds=self.setup.parts.burn_rounds,
+            rounds_per_us=subject.rounds_per_us,
+            duration_s=self._duration_s,
+            url=remote.url if remote else None,
         )
+        return (*subject.command, *subject.experiment.arguments(self.setup.planned.key, subject.load, given))
 
     def _watched(self, box: Box, host: HostWatch) -> int:
         started_ns = time.monotonic_ns()
@@ -140,7 +137,7 @@ class ProgramMeasurement:
             box.watch(process.pid, process.kill, started_ns=started_ns),
             host.follow(process.pid),
         ):
-            return _wait(process, longest_s(self.subject.experiment, self._duration_s))
+            return _wait(process, self.subject.experiment.longest_s(self._duration_s) + _SPARE_S)
 
     @contextmanager
     def _process(self, box: Box) -> Iterator[subprocess.Popen[bytes]]:

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.model import AskedLoad, Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.config.tables import RemoteAnswers
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.fork.fork_record import CellParts
@@ -18,13 +16,15 @@ from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.loads.cell_loads import basis_of
-from jdkmatrix.records.loads import CapacityLoad, CellKey, RampedLoad, StepsLoad
 from jdkmatrix.records.run import Calibration
-from jdkmatrix.servers.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
 from jdkmatrix.servers.instance import Instance
-from jdkmatrix.servers.liberty_layout import sources
 from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, tuned, tuning_for
 from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.terms.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import base_of
+from jdkmatrix.terms.loads import CapacityLoad, RampedLoad, StepsLoad
+from jdkmatrix.terms.tables import RemoteAnswers
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
 # Of one search: the floor, eight halvings and three repeats were usual.
@@ -57,8 +57,8 @@ class ServedApplications:
         return f"{windows} and a search" if isinstance(load, CapacityLoad) else windows
 
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
-        features = matrix.workloads[cell.workload].features
-        if features not in matrix.servers[cell.server].feature_sets:
+        features, has = matrix.workloads[cell.workload].features, matrix.servers[cell.server].feature_sets
+        if has and features not in has:
             return f"{cell.server} has no {features}, which {cell.workload} needs"
         driver = parts.drivers.get(cell)
         if driver is None:
@@ -89,7 +89,7 @@ class ServedApplications:
                 load=parts.loads[cell],
                 driver=driver,
                 instance=Instance(
-                    liberty=parts.servers[cell.server],
+                    server=parts.servers[cell.server],
                     workloads=parts.workloads,
                     application=workload.application,
                     java=parts.java(cell.jdk),
@@ -163,13 +163,13 @@ def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, driver: Driver, options
 def _artefacts(matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
     """Those of ours that this cell runs, and no other."""
     workload, workloads = matrix.workloads[cell.workload], parts.workloads
-    yield from sources(
+    yield from parts.servers[cell.server].sources(
         workloads,
         application=application_of(workload.application),
         feature_set=workload.features,
         executor=base_of(cell.executor),
     )
     if isinstance(parts.drivers[cell], LoadgenDriver):
-        yield workloads.loadgen_jar
+        yield workloads.file("loadgen.jar")
     if workload.remote:
-        yield workloads.remote_jar
+        yield workloads.file("remote.jar")

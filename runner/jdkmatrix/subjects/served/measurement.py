@@ -7,10 +7,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jdkmatrix.config.executors import base_of
 from jdkmatrix.config.model import Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.config.tables import Limits
 from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
@@ -25,13 +23,12 @@ from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.probes.thread_dump import dump_threads
 from jdkmatrix.records.forks import ServedFork
-from jdkmatrix.records.loads import CapacityLoad, CellKey, CellLoad, RampedLoad
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import Calibration
-from jdkmatrix.servers.applications import REMOTE_URL, application_of
+from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.blocking import block_at_most
 from jdkmatrix.servers.instance import Instance
-from jdkmatrix.servers.process import HungError, Launch, ServerProcess
+from jdkmatrix.servers.process import HungError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
 from jdkmatrix.subjects.served.checks import BURN_REPEATS, audited, burn_checked
 from jdkmatrix.subjects.served.findings import Findings
@@ -40,6 +37,11 @@ from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.warming import settle, warm
 from jdkmatrix.subjects.served.warmup import Gate, ahead_s
 from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.terms.applications import REMOTE_URL, application_of
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import base_of
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad
+from jdkmatrix.terms.tables import Limits
 
 _QUIET_AFTER_S = 60.0
 _QUIET_IN_BOX_S = 10.0

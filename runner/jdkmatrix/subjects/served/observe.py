@@ -17,12 +17,13 @@ from jdkmatrix.probes.process import Glance, Reading, SutGoneError, glance, read
 from jdkmatrix.probes.sampler import Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import usage
-from jdkmatrix.records.loads import Load, LoadResult, SaturateLoad
+from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import SutUsage
 from jdkmatrix.servers.process import ServerProcess
+from jdkmatrix.terms.loads import Load, SaturateLoad
 
 _QUIET_POLL_S = 0.25
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from statistics import fmean
 
 from jdkmatrix.fork.gates import beside_peers, is_missed
-from jdkmatrix.records.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.subjects.served.search import search_capacity
 from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 
 
 def measure_phases(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jdkmatrix.records.loads import CapacityLoad, RateLoad
 from jdkmatrix.records.windows import Capacity, CapacityStep
 from jdkmatrix.stats.capacity import CapacityRules, Probe, next_rate, tried
 from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.terms.loads import CapacityLoad, RateLoad
 
 
 def search_capacity(load: CapacityLoad, windows: Windows, *, ceiling_rps: float) -> Capacity:

@@ -8,7 +8,6 @@ from typing import Literal
 
 from jdkmatrix.config.model import WarmupRules
 from jdkmatrix.fork.fork_record import Listener
-from jdkmatrix.records.loads import CellKey, CellLoad, Load, RateLoad
 from jdkmatrix.records.windows import Warmup, WarmupWindow
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.warmup import (
@@ -22,6 +21,8 @@ from jdkmatrix.subjects.served.warmup import (
     series_steadiness,
     time_to_steady,
 )
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.loads import CellLoad, Load, RateLoad
 
 
 def warm(

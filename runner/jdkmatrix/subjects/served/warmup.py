@@ -19,9 +19,9 @@ from statistics import fmean
 from typing import Literal
 
 from jdkmatrix.config.model import WarmupRules
-from jdkmatrix.records.loads import CellLoad, RampedLoad, StepsLoad
 from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
 from jdkmatrix.stats.steady import DriftRules, SteadyRules, steadiness, time_to_steady_s
+from jdkmatrix.terms.loads import CellLoad, RampedLoad, StepsLoad
 
 Figure = Literal["cpu_us_per_request", "p99_us"]
 _NAMES: dict[Figure, str] = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}

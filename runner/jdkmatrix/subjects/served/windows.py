@@ -8,10 +8,11 @@ from jdkmatrix.config.model import Thresholds
 from jdkmatrix.fork.fork_record import Listener
 from jdkmatrix.fork.gates import USUAL, Means, window_reasons, window_shortfalls
 from jdkmatrix.probes.clock_speed import read_clock_speed
-from jdkmatrix.records.loads import Load, LoadResult, RateLoad
+from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.windows import Window
 from jdkmatrix.servers.proof import check_served
 from jdkmatrix.subjects.served.observe import Bench
+from jdkmatrix.terms.loads import Load, RateLoad
 
 
 @dataclass(frozen=True)

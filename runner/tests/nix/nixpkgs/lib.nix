@@ -46,7 +46,9 @@ let
       value
       // {
         servers = removeAttrs value.servers (
-          filter (name: !(elem value.servers.${name}.artefact host.servers)) (attrNames value.servers)
+          filter (name: !(elem (value.servers.${name}.artefact or null) ([ null ] ++ host.servers))) (
+            attrNames value.servers
+          )
         );
       }
     else

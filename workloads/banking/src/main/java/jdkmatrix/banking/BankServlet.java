@@ -1,11 +1,8 @@
 package jdkmatrix.banking;
 
-import jakarta.json.bind.Jsonb;
-import jakarta.json.bind.JsonbException;
 import jakarta.servlet.annotation.WebServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,11 +22,6 @@ public class BankServlet extends ProblemServlet {
     private static final long serialVersionUID = 1L;
     private static final Pattern ACCOUNT = Pattern.compile("/accounts/([^/]+)(/statement)?");
 
-    private final transient Jsonb jsonb = new JsonNames().getContext(Object.class);
-    private final transient AccountResource accounts = new AccountResource();
-    private final transient ForwardResource forwards = new ForwardResource();
-    private final transient TransferResource transfers = new TransferResource();
-
     @Override
     protected void doPost(HttpServletRequest request, HttpServletResponse response) throws IOException {
         doGet(request, response);
@@ -37,21 +29,16 @@ public class BankServlet extends ProblemServlet {
 
     @Override
     protected void answer(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        Response answer;
-        try {
-            answer = serve(request);
-        } catch (JsonbException unreadable) {
-            throw Problem.badRequest(UnreadableMapper.line(unreadable));
-        }
-        response.setHeader(Business.BYTES, answer.getHeaderString(Business.BYTES));
-        if (answer.getEntity() instanceof byte[] bytes) {
-            body(response, answer.getStatus(), String.valueOf(answer.getMediaType()), bytes);
+        Answer answer = serve(request);
+        response.setHeader(Business.BYTES, String.valueOf(answer.remoteBytes()));
+        if (answer.body() instanceof byte[] bytes) {
+            body(response, answer.status(), answer.contentType(), bytes);
         } else {
-            json(response, answer.getStatus(), jsonb.toJson(answer.getEntity()));
+            json(response, answer.status(), BankJson.write(answer.body()));
         }
     }
 
-    private Response serve(HttpServletRequest request) throws IOException {
+    private static Answer serve(HttpServletRequest request) throws IOException {
         String burnUs = request.getParameter("burn_us");
         String order = request.getHeader(Business.ORDER);
         String path = String.valueOf(request.getPathInfo());
@@ -59,18 +46,18 @@ public class BankServlet extends ProblemServlet {
             if (!path.equals("/transfers")) {
                 throw new Problem(404, "POST: only /transfers is here");
             }
-            return transfers.transfer(jsonb.fromJson(request.getInputStream(), TransferRequest.class), burnUs, order);
+            return Endpoints.transfer(BankJson.read(request.getInputStream(), TransferRequest.class), burnUs, order);
         }
         if (path.equals("/forward")) {
-            return forwards.forward(burnUs, order);
+            return Endpoints.forward(burnUs, order);
         }
         Matcher account = ACCOUNT.matcher(path);
         if (!account.matches()) {
             throw new Problem(404, "GET: only /accounts/ID, /accounts/ID/statement and /forward are here");
         }
         return account.group(2) == null
-                ? accounts.balance(account.group(1), burnUs, order)
-                : accounts.statement(
+                ? Endpoints.balance(account.group(1), burnUs, order)
+                : Endpoints.statement(
                         account.group(1), request.getParameter("page"), request.getParameter("size"), burnUs, order);
     }
 }

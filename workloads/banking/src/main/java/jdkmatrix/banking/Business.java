@@ -1,6 +1,5 @@
 package jdkmatrix.banking;
 
-import jakarta.ws.rs.core.Response;
 import java.util.function.BiFunction;
 import jdkmatrix.serverprobes.FixedWork;
 import jdkmatrix.serverprobes.InFlight;
@@ -22,13 +21,13 @@ final class Business {
      * @param own gets the bank and the remote system's reply; not called where the remote system fails
      * @throws Problem 400 wrong burnUs or order, 500 a property is missing, 502 and 504 as {@link RemoteSystem#call}
      */
-    static Response serve(String burnUs, String order, BiFunction<Bank, Reply, Response.ResponseBuilder> own) {
+    static Answer serve(String burnUs, String order, BiFunction<Bank, Reply, Answer> own) {
         InFlight.REQUESTS.enter();
         try {
             Bank bank = Bank.configured();
             FixedWork.burn(burnUs);
             Reply reply = bank.remote().call(order);
-            return own.apply(bank, reply).header(BYTES, reply.body().length).build();
+            return own.apply(bank, reply);
         } finally {
             InFlight.REQUESTS.leave();
         }

@@ -87,7 +87,7 @@ class LedgerTest {
         assertEquals(all.subList(30, 32), account.entries(30, 10));
         assertEquals(List.of(), account.entries(40, 10));
         assertEquals(List.of(), ledger.find("000002").entries(0, 10));
-        AccountResource.Statement page = AccountResource.Statement.of("000001", 0, 2, List.of(
+        Statement page = Statement.of("000001", 0, 2, List.of(
                 new Entry(3, "000000", 7, 0), new Entry(2, "000000", -5, 0), new Entry(1, "000000", -1, 0)));
         assertEquals(7, page.creditsMinor());
         assertEquals(6, page.debitsMinor());

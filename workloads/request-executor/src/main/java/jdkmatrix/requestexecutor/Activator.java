@@ -22,7 +22,8 @@ import org.osgi.framework.Constants;
  */
 public final class Activator implements BundleActivator {
     static final String PROPERTY = "jdkmatrix.executor";
-    private static final String MBEAN = "jdkmatrix:type=RequestExecutor";
+    private static final String ALLOWED =
+            "virtual, platform, cached, liberty-virtual, or fixed-N with N from 1 to " + Kind.MAX_FIXED_THREADS;
     private static final int NOBODYS_CHOICE = -1000;
 
     private RequestExecutor executor;
@@ -30,13 +31,13 @@ public final class Activator implements BundleActivator {
     @Override
     public void start(BundleContext context) throws JMException, BundleException {
         try {
-            executor = RequestExecutor.of(Kind.parse(context.getProperty(PROPERTY)));
+            executor = RequestExecutor.of(kind(context.getProperty(PROPERTY)));
         } catch (IllegalArgumentException unknown) {
             System.err.println("jdkmatrix.requestexecutor stops the server: " + unknown.getMessage());
             context.getBundle(Constants.SYSTEM_BUNDLE_LOCATION).stop();
             throw unknown;
         }
-        ManagementFactory.getPlatformMBeanServer().registerMBean(executor, new ObjectName(MBEAN));
+        ManagementFactory.getPlatformMBeanServer().registerMBean(executor, new ObjectName(RequestExecutorMXBean.NAME));
         switch (executor) {
             case RequestExecutor.PerTask perTask -> register(context, perTask.executor());
             case RequestExecutor.Pool pool -> register(context, pool.executor());
@@ -46,7 +47,7 @@ public final class Activator implements BundleActivator {
 
     @Override
     public void stop(BundleContext context) throws JMException {
-        ManagementFactory.getPlatformMBeanServer().unregisterMBean(new ObjectName(MBEAN));
+        ManagementFactory.getPlatformMBeanServer().unregisterMBean(new ObjectName(RequestExecutorMXBean.NAME));
         switch (executor) {
             case RequestExecutor.PerTask perTask -> perTask.executor().shutdownNow();
             case RequestExecutor.Pool pool -> pool.executor().shutdownNow();
@@ -54,6 +55,15 @@ public final class Activator implements BundleActivator {
                 // Liberty's pool ends the threads that it asked for.
             }
         }
+    }
+
+    /**
+     * @param text value of the property, or null when it is absent
+     * @throws IllegalArgumentException with what was found and what is allowed
+     */
+    static Kind kind(String text) {
+        return Kind.named(text).orElseThrow(() -> new IllegalArgumentException("%s: unknown request executor: found %s, allowed are %s"
+                .formatted(PROPERTY, text == null ? "nothing" : text, ALLOWED)));
     }
 
     private static void register(BundleContext context, ExecutorService service) {

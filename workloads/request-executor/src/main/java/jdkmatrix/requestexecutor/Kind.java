@@ -1,10 +1,11 @@
 package jdkmatrix.requestexecutor;
 
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Which executor runs requests; {@link #toString} is the name that stands in matrix.toml. */
-sealed interface Kind {
+public sealed interface Kind {
     /** One new virtual thread for each request. */
     record Virtual() implements Kind {
         @Override
@@ -46,34 +47,26 @@ sealed interface Kind {
     }
 
     int MAX_FIXED_THREADS = 99_999;
-    String ALLOWED = "virtual, platform, cached, liberty-virtual, or fixed-N with N from 1 to " + MAX_FIXED_THREADS;
     Pattern FIXED = Pattern.compile("fixed-([1-9][0-9]{0,4})");
 
-    /**
-     * @param text value of the property, or null when it is absent
-     * @throws IllegalArgumentException with what was found and what is allowed
-     */
-    static Kind parse(String text) {
-        return switch (text) {
-            case "virtual" -> new Virtual();
-            case "platform" -> new Platform();
-            case "cached" -> new Cached();
-            case "liberty-virtual" -> new LibertyVirtual();
-            case null -> throw unknown("nothing");
-            default -> fixed(text);
-        };
+    /** @return empty where there is no such kind */
+    static Optional<Kind> named(String text) {
+        return Optional.ofNullable(
+                switch (text) {
+                    case "virtual" -> new Virtual();
+                    case "platform" -> new Platform();
+                    case "cached" -> new Cached();
+                    case "liberty-virtual" -> new LibertyVirtual();
+                    case null -> null;
+                    default -> fixed(text);
+                });
     }
 
     private static Kind fixed(String text) {
         Matcher match = FIXED.matcher(text);
         if (!match.matches() || Integer.parseInt(match.group(1)) > MAX_FIXED_THREADS) {
-            throw unknown(text);
+            return null;
         }
         return new Fixed(Integer.parseInt(match.group(1)));
-    }
-
-    private static IllegalArgumentException unknown(String found) {
-        return new IllegalArgumentException(
-                Activator.PROPERTY + ": unknown request executor: found " + found + ", allowed are " + ALLOWED);
     }
 }

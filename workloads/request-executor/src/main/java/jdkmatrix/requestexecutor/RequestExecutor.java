@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadPoolExecutor;
  * The JDK's stock executor of a kind, with threads that carry the kind in their name. Threads that live for one
  * request share one name: a number in it would cost each request a string.
  */
-sealed interface RequestExecutor extends RequestExecutorMXBean {
+public sealed interface RequestExecutor extends RequestExecutorMXBean {
     String THREAD_PREFIX = "jdkmatrix-";
 
     static RequestExecutor of(Kind kind) {
@@ -46,7 +46,7 @@ sealed interface RequestExecutor extends RequestExecutorMXBean {
             this.executor = Executors.newThreadPerTaskExecutor(threads);
         }
 
-        ExecutorService executor() {
+        public ExecutorService executor() {
             return executor;
         }
 

@@ -1,7 +1,9 @@
 package jdkmatrix.requestexecutor;
 
-/** Gauges of the request executor: {@code jdkmatrix:type=RequestExecutor}. Null: this kind does not have the figure. */
+/** Gauges of the request executor, registered as {@link #NAME}. Null: this kind does not have the figure. */
 public interface RequestExecutorMXBean {
+    String NAME = "jdkmatrix:type=RequestExecutor";
+
     String getKind();
 
     /** Threads that are alive; null for {@code liberty-virtual}, whose pool Liberty's own MBean describes. */

@@ -12,14 +12,14 @@ class KindTest {
     @ParameterizedTest
     @ValueSource(strings = {"virtual", "platform", "cached", "liberty-virtual", "fixed-1", "fixed-50", "fixed-99999"})
     void readsEveryName(String name) {
-        assertEquals(name, Kind.parse(name).toString());
+        assertEquals(name, Activator.kind(name).toString());
     }
 
     @ParameterizedTest
     @NullSource
     @ValueSource(strings = {"", "liberty", "virtal", "Virtual", "fixed", "fixed-", "fixed-0", "fixed-01", "fixed-100000", "fixed--1"})
     void refusesEverythingElseAndSaysWhatIsAllowed(String name) {
-        String message = assertThrows(IllegalArgumentException.class, () -> Kind.parse(name)).getMessage();
+        String message = assertThrows(IllegalArgumentException.class, () -> Activator.kind(name)).getMessage();
         assertTrue(message.contains("found " + (name == null ? "nothing" : name) + ", allowed are virtual, platform"), message);
     }
 }

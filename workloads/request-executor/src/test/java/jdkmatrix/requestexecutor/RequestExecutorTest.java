@@ -27,7 +27,7 @@ class RequestExecutorTest {
         "fixed-3, false, 3, 17",
     })
     void runsAndCountsTasks(String kind, boolean virtual, int threads, Integer queued) throws Exception {
-        RequestExecutor gauges = RequestExecutor.of(Kind.parse(kind));
+        RequestExecutor gauges = RequestExecutor.of(Activator.kind(kind));
         CountDownLatch running = new CountDownLatch(threads);
         CountDownLatch release = new CountDownLatch(1);
         List<Future<Thread>> tasks = new ArrayList<>();
@@ -57,7 +57,7 @@ class RequestExecutorTest {
 
     @Test
     void threadsThatEndedAreNotAlive() throws Exception {
-        RequestExecutor gauges = RequestExecutor.of(Kind.parse("virtual"));
+        RequestExecutor gauges = RequestExecutor.of(Activator.kind("virtual"));
         try (ExecutorService executor = executor(gauges)) {
             for (int task = 0; task < TASKS; task++) {
                 executor.submit(() -> null).get();
@@ -74,7 +74,7 @@ class RequestExecutorTest {
     @Test
     void libertysPoolGetsNamedVirtualThreads() throws InterruptedException {
         RequestExecutor.LibertyThreads gauges =
-                (RequestExecutor.LibertyThreads) RequestExecutor.of(Kind.parse("liberty-virtual"));
+                (RequestExecutor.LibertyThreads) RequestExecutor.of(Activator.kind("liberty-virtual"));
         Thread thread = gauges.threads().newThread(() -> {});
         thread.start();
         thread.join();

@@ -16,14 +16,21 @@ import jdkmatrix.common.jvm.Jmx;
 record ExecutorGauges(Integer poolSize, Integer active, Integer queued, Long threadsStarted) {
     private static final ObjectName PLUGGED = Jmx.name("jdkmatrix:type=RequestExecutor");
     private static final ObjectName LIBERTY = Jmx.name("WebSphere:type=ThreadPoolStats,name=Default Executor");
+    private static final ObjectName OTHER_SERVER = Jmx.name(OwnPoolMXBean.NAME);
 
     static ExecutorGauges read() {
         Integer poolSize = Jmx.integer(PLUGGED, "PoolSize");
         Long threadsStarted = Jmx.whole(PLUGGED, "Started");
         if (poolSize == null) {
             // No plugged executor, or one that only lends its threads to Liberty's pool.
-            return new ExecutorGauges(
-                    Jmx.integer(LIBERTY, "PoolSize"), Jmx.integer(LIBERTY, "ActiveThreads"), null, threadsStarted);
+            Integer libertys = Jmx.integer(LIBERTY, "PoolSize");
+            return libertys == null
+                    ? new ExecutorGauges(
+                            Jmx.integer(OTHER_SERVER, "PoolSize"),
+                            Jmx.integer(OTHER_SERVER, "Active"),
+                            Jmx.integer(OTHER_SERVER, "Queued"),
+                            threadsStarted)
+                    : new ExecutorGauges(libertys, Jmx.integer(LIBERTY, "ActiveThreads"), null, threadsStarted);
         }
         Integer queued = Jmx.integer(PLUGGED, "Queued");
         return new ExecutorGauges(

@@ -4,11 +4,11 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Writes flat JSON objects. The smallest feature set has no JSON binding, and the workload must not need more. */
-final class Json {
+public final class Json {
     private Json() {}
 
     /** @param members in the order of the map; values are numbers, booleans, strings or null */
-    static String object(Map<String, ?> members) {
+    public static String object(Map<String, ?> members) {
         return members.entrySet().stream()
                 .map(member -> string(member.getKey()) + ":" + value(member.getValue()))
                 .collect(Collectors.joining(",", "{", "}"));

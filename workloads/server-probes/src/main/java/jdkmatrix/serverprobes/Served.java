@@ -10,9 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
  * count holds for the server's own pool as for a plugged executor, and the cost (some 8 ns) is the same for all.
  */
 final class Served {
-    /** How Open Liberty names the threads of its own pool. */
-    static final String SERVERS = "Default Executor-thread-";
-    /** How the bundle request-executor names every thread that it makes. */
+    /** How request-executor names every thread that it makes. */
     static final String PLUGGED = "jdkmatrix-";
 
     private final LongAdder onServers = new LongAdder();
@@ -28,7 +26,7 @@ final class Served {
         if (name.startsWith(PLUGGED)) {
             return virtual ? onPluggedVirtual : onPluggedPlatform;
         }
-        return name.startsWith(SERVERS) && !virtual ? onServers : elsewhere;
+        return OwnPool.ofThread(name) != null && !virtual ? onServers : elsewhere;
     }
 
     void putInto(Map<String, Object> answer) {

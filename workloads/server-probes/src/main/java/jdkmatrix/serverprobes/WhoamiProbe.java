@@ -28,8 +28,9 @@ final class WhoamiProbe implements Probe {
 
     /** The kind of executor that named the thread: evidence, unlike a property that says what was asked for. */
     static String executor(String threadName) {
-        if (threadName.startsWith(Served.SERVERS)) {
-            return "liberty";
+        OwnPool own = OwnPool.ofThread(threadName);
+        if (own != null) {
+            return own.executor();
         }
         for (Pattern ours : List.of(PER_REQUEST, POOLED)) {
             Matcher match = ours.matcher(threadName);

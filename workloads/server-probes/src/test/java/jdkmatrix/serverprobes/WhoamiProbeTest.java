@@ -9,6 +9,7 @@ class WhoamiProbeTest {
     @ParameterizedTest
     @CsvSource({
         "Default Executor-thread-12, liberty",
+        "qtp1538399081-31, jetty",
         "jdkmatrix-virtual, virtual",
         "jdkmatrix-platform, platform",
         "jdkmatrix-cached-3, cached",

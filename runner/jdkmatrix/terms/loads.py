@@ -1,4 +1,4 @@
-"""What is measured, and what a driver says of it."""
+"""The loads: what a driver asks of a server, and what an experiment without one is given to do."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from bisect import bisect_right
 from fractions import Fraction
 from itertools import pairwise
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from jdkmatrix.records.base import Record
+from jdkmatrix.terms.record import Record
 
 
 class SaturateLoad(Record):
@@ -203,179 +203,3 @@ class CountLoad(Record):
 
 # What an experiment without a server is loaded with.
 TaskLoad = Annotated[InFlightLoad | TaskRateLoad | CountLoad, Field(discriminator="kind")]
-
-AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
-DEFAULT_SERVER = "open-liberty"
-NO_SERVER = "none"  # of an experiment that is a program of its own
-
-
-class TaskSize(NamedTuple):
-    """What one request asks of the server: computing, and waiting for the remote system."""
-
-    burn_us: int
-    wait_us: int
-
-
-class CellKey(Record):
-    """One point in the product of all axes. `server`: a name from matrix.toml's [servers], or `NO_SERVER`; `workload`
-    is then a name from [experiments] and `load` one from [task_loads]."""
-
-    workload: str
-    server: str = DEFAULT_SERVER
-    jdk: str
-    executor: str
-    cpus: int
-    burn_us: int  # the work of one request or task
-    wait_us: int = 0  # how late the remote system answers; 0: at once, or there is none
-    load: str  # a name from matrix.toml's [loads]
-
-    @property
-    def cell_id(self) -> str:
-        """Readable and safe as a file name; unique because every axis value is in it."""
-        return f"{self.served}.{self.jdk}.{self.executor}.{self._size_id}.{self.load}"
-
-    @property
-    def group_id(self) -> str:
-        """As cell_id, of all cells whose executors are compared."""
-        return f"{self.served}.{self.jdk}.{self._size_id}.{self.load}"
-
-    @property
-    def _size_id(self) -> str:
-        wait = f".wait-{self.wait_us}us" if self.wait_us else ""
-        return f"cpus-{self.cpus}.burn-{self.burn_us}us{wait}"
-
-    @property
-    def group(self) -> CellKey:
-        """What stays equal among cells whose executors are compared."""
-        return self.model_copy(update={"executor": ""})
-
-    def fork_label(self, fork: int, attempt: int = 1) -> str:
-        """One process of this cell: "CELL_ID#2", its second attempt "CELL_ID#2.2"."""
-        return f"{self.cell_id}#{fork}" + (f".{attempt}" if attempt > 1 else "")
-
-    @property
-    def task(self) -> TaskSize:
-        return TaskSize(self.burn_us, self.wait_us)
-
-    @property
-    def has_server(self) -> bool:
-        return self.server != NO_SERVER
-
-    @property
-    def served(self) -> str:
-        """The workload, and on which server where it is not the usual one."""
-        return self.workload if self.server in (DEFAULT_SERVER, NO_SERVER) else f"{self.workload}-on-{self.server}"
-
-
-class SpectrumPoint(Record):
-    """`count` of all recorded values are at most `value_us`; `quantile` is in 0..1."""
-
-    quantile: float
-    value_us: float
-    count: int
-
-
-class Latency(Record):
-    """One distribution.
-
-    `histogram` is an HdrHistogram in the V2 compressed base64 encoding, its values in nanoseconds; it is None
-    where the driver prints only a spectrum (wrk2). `spectrum` is always there, in rising order of quantile.
-    """
-
-    count: int
-    min_us: float
-    mean_us: float
-    max_us: float
-    percentiles_us: dict[str, float]  # keys "50", "90", "99", "99.9", "99.99"
-    spectrum: tuple[SpectrumPoint, ...]
-    histogram: str | None = None
-
-
-class Errors(Record):
-    connect: int = 0
-    read: int = 0
-    write: int = 0
-    timeout: int = 0
-
-    @property
-    def total(self) -> int:
-        return self.connect + self.read + self.write + self.timeout
-
-
-class Interval(Record):
-    """One second as the driver saw it; `t_s` is its end, counted from the start of the window.
-
-    `due` are the requests that the schedule has in this second (None in a closed loop), `sent` those that left in it.
-    Both are None where the driver did not say.
-    """
-
-    t_s: float
-    due: int | None = None
-    sent: int | None = None
-    completed: int
-    errors: int
-    p50_us: float | None
-    p99_us: float | None
-    max_us: float | None
-
-
-class LoadResult(Record):
-    """What a driver says about one phase of load. None means: this driver does not say."""
-
-    driver: str
-    load: Load
-    started_monotonic_ns: int  # CLOCK_MONOTONIC, as System.nanoTime and time.monotonic_ns read it
-    ended_monotonic_ns: int
-    duration_s: float  # throughput is counted over this
-    latency_from_s: float  # latencies are recorded from here on (wrk2 drops its calibration); 0 = all
-    due: int | None  # requests that the schedule asked for (rates and ramps)
-    sent: int | None
-    unsent: int | None  # due and not sent when time was up
-    outstanding: int | None = None  # sent, and neither answered nor failed when time was up
-    completed: int  # answered within the phase, any status
-    answered_late: int | None = None  # after its end, while the driver waited for what was outstanding
-    non_2xx: int
-    errors: Errors
-    reconnects: int | None
-    bytes_read: int | None
-    throughput_rps: float  # completed / duration_s
-    # How many values of `corrected` (of `uncorrected` in a closed loop) only say "at least": requests without an
-    # answer stand there with the time they had waited. None: the driver leaves such requests out.
-    lower_bounds: int | None = None
-    corrected: Latency | None  # from the intended send time; None for closed loops
-    uncorrected: Latency | None  # from the real send time
-    send_lateness: Latency | None  # real minus intended send time: the driver's own fault
-    driver_cpu_s: float
-    driver_cpu_share: float  # of the CPUs it may use, 0..1
-    intervals: tuple[Interval, ...]
-    hlog: str | None = None  # path beside the cell file
-
-    @property
-    def failed(self) -> int:
-        """Requests without an answer, and answers other than 2xx."""
-        return self.errors.total + self.non_2xx
-
-    @property
-    def succeeded(self) -> int:
-        """Answers of status 2xx within the phase."""
-        return self.completed - self.non_2xx
-
-    @property
-    def succeeded_rps(self) -> float:
-        """Answers of status 2xx per second."""
-        return self.throughput_rps - self.non_2xx / self.duration_s if self.succeeded else 0.0
-
-    @property
-    def answers_2xx(self) -> int:
-        """Of `answers`, less those of another status; late ones are taken to be 2xx."""
-        return self.answers - self.non_2xx
-
-    @property
-    def answers(self) -> int:
-        """All that the server gave from the start of the phase until the driver went on: what its CPU time in between
-        is divided by. Throughput is of `completed` alone.
-
-        What the driver gave up may have cost CPU time all the same, at most one request per connection. wrk2 counts as
-        completed whatever comes before its threads stop and tells nothing more: its CPU per request is too high by at
-        most connections / completed."""
-        return self.completed + (self.answered_late or 0)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import cache
 
-# What a server can have; the pools of `ALONE` have a thread per CPU, and only experiments without a server have them.
-SERVED = ("liberty", "liberty-virtual", "virtual", "platform", "cached")
-ALONE = ("fjp-fifo", "fjp-lifo", "work-stealing", "structured")
-PLAIN = (*SERVED, *ALONE)
+from jdkmatrix.terms.servers import SERVER_KINDS, own_pool
+
+# What a server can have; those of `SERVERLESS` only experiments without a server have. Pools have a thread per CPU.
+SERVED = tuple(dict.fromkeys(name for kind in SERVER_KINDS for name in kind.executors if not name.endswith("-N")))
+SERVERLESS = ("fjp-fifo", "fjp-lifo", "work-stealing", "structured")
+PLAIN = (*SERVED, *SERVERLESS)
 _SIZED = re.compile(r"(fixed|virtual-semaphore)-[1-9][0-9]{0,4}")
+_SIZE = re.compile(r"-[1-9][0-9]*$")
 _LIMITED = "virtual-semaphore-"
 ALLOWED = (*PLAIN, "fixed-N", f"{_LIMITED}N")
 
 # Executors whose request threads are virtual; every other one must serve from platform threads.
 VIRTUAL = frozenset({"virtual", "liberty-virtual", "structured"})
-
-BASELINE = "liberty"
 
 # "liberty-aa" is "liberty" measured as if it were another executor: what differs between the two is chance.
 _AGAIN = "-aa"
@@ -67,20 +69,20 @@ def tuning_of(name: str) -> str | None:
     return first_arm(name).partition(_TUNED)[2] if _TUNED in name else None
 
 
-def reference(name: str) -> str:
+def reference(name: str, server: str) -> str:
     """The executor that this one is compared with: the server's own pool; itself where it is measured again; without
     its tuning where it has one."""
     if is_again(name):
         return first_arm(name)
-    return BASELINE if tuning_of(name) is None else base_of(name)
+    return own_pool(server) if tuning_of(name) is None else base_of(name)
+
+
+@cache
+def unsized(name: str) -> str:
+    """The executor that a server is started with, with N for any number."""
+    return _SIZE.sub("-N", base_of(name))
 
 
 def is_virtual(name: str) -> bool:
     base = base_of(name)
     return base in VIRTUAL or base.startswith(_LIMITED)
-
-
-def needs_no_server(name: str) -> bool:
-    """Do only experiments without a server have it?"""
-    base = base_of(name)
-    return base in ALONE or base.startswith(_LIMITED)

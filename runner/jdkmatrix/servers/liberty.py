@@ -1,4 +1,4 @@
-"""What one Open Liberty process is made of: the files of its user folder, its command line, its environment.
+"""Open Liberty: the files of its user folder, its command line, its environment.
 
 Pure until `write`. The process is java itself, not a script around it, so that its pid is the server's and its CPU
 affinity holds from the first instruction. The price is that the launch script's files (jvm.options, server.env) have
@@ -8,17 +8,19 @@ no effect, and that what the script adds stands here.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.liberty import FEATURE_SETS, Liberty
+from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.applications import Application
-from jdkmatrix.servers.process import Launch
+from jdkmatrix.servers.base import Launch, Wanted
+from jdkmatrix.terms.applications import Application
+from jdkmatrix.terms.servers import FEATURE_SETS
 
 SERVER_NAME = "matrix"
+_READY = "CWWKF0011I"  # "The NAME server is ready to run a smarter planet"
 _BUNDLE = "jdkmatrix.requestexecutor_1.0.0.jar"
 _FEATURE = "jdkmatrix.requestexecutor-1.0.mf"
 
@@ -33,63 +35,67 @@ class LibertyLayout:
     launch: Launch
 
 
+@dataclass(frozen=True)
+class LibertyServer:
+    liberty: Liberty
+
+    @property
+    def version(self) -> str:
+        return self.liberty.version
+
+    @property
+    def sha256(self) -> str:
+        return self.liberty.sha256
+
+    @property
+    def java_options(self) -> tuple[str, ...]:
+        return self.liberty.java_options
+
+    @property
+    def home(self) -> Path:
+        return self.liberty.home
+
+    def sources(
+        self, workloads: Workloads, *, application: Application, feature_set: str, executor: str
+    ) -> tuple[Path, ...]:
+        arm = executor_arm(executor)
+        return tuple(_files(workloads, Path(), application=application, feature_set=feature_set, arm=arm).values())
+
+    def lay_out(self, workloads: Workloads, wanted: Wanted, *, folder: Path, log_dir: Path) -> Launch:
+        layout = lay_out(self.liberty, workloads, wanted, folder=folder, log_dir=log_dir)
+        write(layout)
+        return layout.launch
+
+
 def executor_arm(executor: str) -> str:
     """Which of workloads/liberty/executors configures `executor` (a checked name)."""
     return {"liberty": "liberty", "liberty-virtual": "threads"}.get(executor, "plugged")
 
 
-def sources(workloads: Workloads, *, application: Application, feature_set: str, executor: str) -> tuple[Path, ...]:
-    """The files of ours that a server is made of which serves `application` like this."""
-    arm = executor_arm(executor)
-    return tuple(_files(workloads, Path(), application=application, feature_set=feature_set, arm=arm).values())
-
-
-def lay_out(
-    *,
-    liberty: Liberty,
-    workloads: Workloads,
-    application: Application,
-    java: Path,
-    feature_set: str,
-    executor: str,
-    port: int,
-    jvm_options: Sequence[str],
-    properties: Mapping[str, str],
-    folder: Path,
-    log_dir: Path,
-) -> LibertyLayout:
-    """Describe a server that serves `application` on 127.0.0.1:`port`.
-
-    `java` is the program to run, `feature_set` one of `FEATURE_SETS`, `executor` a checked name. `jvm_options` come
-    before the system properties (`properties`, such as `jdkmatrix.burn.rounds_per_us`). `folder` will hold the
-    server's files and must be its own; `log_dir` gets messages.log and console.log.
+def lay_out(liberty: Liberty, workloads: Workloads, wanted: Wanted, *, folder: Path, log_dir: Path) -> LibertyLayout:
+    """As `InstalledServer.lay_out`, without writing anything.
 
     Raises:
         MatrixError: unknown feature set, or a property that the application needs is missing.
     """
+    application, feature_set = wanted.application, wanted.feature_set
     if feature_set not in FEATURE_SETS:
         raise MatrixError(f'"{feature_set}" is not a feature set (allowed: {", ".join(FEATURE_SETS)})')
-    application.check(properties)
+    application.check(wanted.properties)
     user_dir, output_dir = folder / "usr", folder / "out"
+    arm = executor_arm(wanted.executor)
     return LibertyLayout(
         user_dir=user_dir,
         output_dir=output_dir,
-        files=_files(workloads, user_dir, application=application, feature_set=feature_set, arm=executor_arm(executor)),
+        files=_files(workloads, user_dir, application=application, feature_set=feature_set, arm=arm),
         launch=Launch(
-            command=_command(
-                liberty,
-                application=application,
-                java=java,
-                executor=executor,
-                port=port,
-                jvm_options=jvm_options,
-                properties=properties,
-            ),
+            command=_command(liberty, wanted),
             env=_environment(user_dir, output_dir, log_dir),
-            base_url=f"http://127.0.0.1:{port}{application.context_root}",
+            base_url=f"http://127.0.0.1:{wanted.port}{application.context_root}",
             ready_path=application.ready_path,
             messages_log=log_dir / "messages.log",
             console_log=log_dir / "console.log",
+            ready_words=_READY,
         ),
     )
 
@@ -112,42 +118,33 @@ def _files(
         server / "bootstrap.properties": config / "bootstrap.properties",
         server / "features.xml": config / "features" / f"{feature_set}.xml",
         server / "executor.xml": config / "executors" / f"{arm}.xml",
-        server / "apps" / f"{application.name}.war": application.war(workloads),
+        server / "apps" / f"{application.name}.war": workloads.file(application.archive),
     }
     if arm != "liberty":
         extension = user_dir / "extension" / "lib"
-        files[extension / _BUNDLE] = workloads.request_executor_jar
-        files[extension / "features" / _FEATURE] = workloads.request_executor_feature
+        files[extension / _BUNDLE] = workloads.file("request-executor.jar")
+        files[extension / "features" / _FEATURE] = workloads.file("request-executor.mf")
     return files
 
 
-def _command(
-    liberty: Liberty,
-    *,
-    application: Application,
-    java: Path,
-    executor: str,
-    port: int,
-    jvm_options: Sequence[str],
-    properties: Mapping[str, str],
-) -> tuple[str, ...]:
+def _command(liberty: Liberty, wanted: Wanted) -> tuple[str, ...]:
     tools = liberty.home / "bin" / "tools"
     # For `liberty` the property is absent like the feature that reads it: the server as it comes.
-    plugged = {} if executor == "liberty" else {"jdkmatrix.executor": executor}
+    plugged = {} if wanted.executor == "liberty" else {"jdkmatrix.executor": wanted.executor}
     return (
-        str(java),
+        str(wanted.java),
         f"-javaagent:{tools / 'ws-javaagent.jar'}",
         "-Djava.awt.headless=true",
         "-Djdk.attach.allowAttachSelf=true",
         *liberty.java_options,
-        *jvm_options,
-        *(f"-D{name}={value}" for name, value in {**plugged, **properties}.items()),
+        *wanted.jvm_options,
+        *(f"-D{name}={value}" for name, value in {**plugged, **wanted.properties}.items()),
         "-jar",
         str(tools / "ws-server.jar"),
         SERVER_NAME,
         "--",
-        f"--http.port={port}",
-        f"--application={application.name}",
+        f"--http.port={wanted.port}",
+        f"--application={wanted.application.name}",
     )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.terms.servers import ServerKind
 
 REMOTE_URL = "jdkmatrix.remote.url"
 REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms"
@@ -17,15 +16,29 @@ BANKING_ACCOUNTS = "jdkmatrix.banking.accounts"
 
 @dataclass(frozen=True)
 class Application:
-    """`ready_path`, below the context root, answers 200 when the application is in order, and calls nothing.
-    `required` are the system properties without which it is not. `limit_path`: where an application that blocks its
-    threads on purpose is told for how long at most."""
+    """`fronts`: what takes its requests, Jakarta REST or plain Servlets; `same_either_way`: a server without Jakarta
+    REST serves by a Servlet what others serve by it, at the same path. `ready_path`, below the context root, answers
+    200 when the application is in order, and calls nothing.
+    `required` are the system properties without which it is not. `calls_remote`: a remote system. `has_mix`: does it
+    serve requests of several kinds? `has_accounts`: of a bank. `needs`: a feature of the server that the smallest set
+    has not, in words. `limit_path`: where an application that blocks its threads on purpose is told for how long at
+    most."""
 
     name: str
-    war: Callable[[Workloads], Path]
+    fronts: tuple[str, ...]
     ready_path: str
+    same_either_way: bool = False
     required: tuple[str, ...] = ()
+    calls_remote: bool = False
+    has_mix: bool = False
+    has_accounts: bool = False
+    needs: str | None = None
     limit_path: str | None = None
+
+    @property
+    def archive(self) -> str:
+        """Its name in workloads/outputs.json."""
+        return f"{self.name}.war"
 
     @property
     def context_root(self) -> str:
@@ -35,6 +48,10 @@ class Application:
         """Below which the driver's requests go: Jakarta REST, or the same endpoints without it."""
         return f"{self.context_root}/servlet" if front == "servlet" else self.context_root
 
+    def runs_on(self, kind: ServerKind, front: str) -> bool:
+        """Can this kind of server serve it by this front?"""
+        return kind.has_features or front == "servlet" or self.same_either_way
+
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises: MatrixError names the required properties that are not among `properties`."""
         missing = [name for name in self.required if name not in properties]
@@ -43,18 +60,24 @@ class Application:
 
 
 _ALL = (
-    Application("mp-ping", lambda workloads: workloads.mp_ping_war, ready_path="/ping"),
+    Application("mp-ping", fronts=("rest",), ready_path="/ping", same_either_way=True),
     Application(
         "banking",
-        lambda workloads: workloads.banking_war,
+        fronts=("rest", "servlet"),
         # Not one that calls the remote system: a server must not depend on it for its start.
         ready_path="/accounts",
         required=(REMOTE_URL, BANKING_ACCOUNTS),
+        calls_remote=True,
+        has_mix=True,
+        has_accounts=True,
+        needs="JSON binding",
     ),
     Application(
         "pinning",
-        lambda workloads: workloads.pinning_war,
+        fronts=("servlet",),
         ready_path="/servlet/ready",
+        has_mix=True,
+        needs="servlets",
         limit_path="/servlet/limit",
     ),
 )

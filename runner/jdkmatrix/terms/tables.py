@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,6 +40,11 @@ class RemoteAnswers(Table):
     spread: Literal["fixed", "exponential", "lognormal"] = "fixed"
     sigma: Annotated[float, Field(gt=0, le=3)] | None = None
     seed: int = 1
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong with a table `remote`: "KEY: why"."""
+        if (self.spread == "lognormal") != (self.sigma is not None):
+            yield 'remote.sigma: belongs to spread = "lognormal", and only there'
 
     def query(self, wait_us: int) -> str:
         """As the remote system is asked."""

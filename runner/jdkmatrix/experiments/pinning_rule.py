@@ -9,6 +9,7 @@ monitor and keep all carriers, they do not block at all: 0. These bounds are wha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -83,25 +84,12 @@ def held(throughput_per_s: float, *, threads: int, block_s: float, carriers: Car
     return Held(freed if free else Holding.BETWEEN, share, more)
 
 
-RULE = (
-    f"D is how long a thread blocks each time. “free”: at least {1 - TOLERANCE:.0%} of threads / D, so that all of "
-    "them blocked at once; “by N more carriers”: so many that every blocked thread can have kept one. “keeps its "
-    f"carrier”: within {TOLERANCE:.0%} of carriers / D, so that only as many threads as carriers blocked at once. "
-    "“finds no carrier”: no thread blocked even once, since others kept all carriers. "
-    "“between” is neither; with about as many carriers as threads it cannot be told. Each cell: how often a "
-    "thread blocked per second (median of forks), what that says, and its share of threads / D, which is also the "
-    "colour."
-).replace("%", " %")
-
-# From a share of threads / D on, a class of the heat map; the text says the same as the colour.
-_STEPS = ((0.85, "d5", "85 % and more"), (0.5, "d2", "50–85 %"), (0.25, "n1", "25–50 %"), (0.1, "n3", "10–25 %"))
-_LOWEST = ("n5", "below 10 %")
-
-
-def tone(share: float) -> str:
-    return next((css for edge, css, _ in _STEPS if share >= edge), _LOWEST[0])
-
-
-def legend() -> tuple[tuple[str, str], ...]:
-    """Class and text of each colour, the smallest share first."""
-    return (_LOWEST, *((css, text) for _, css, text in reversed(_STEPS)))
+def held_words(found: Sequence[Held]) -> str:
+    """One verdict, or those between which forks differ."""
+    by_holding: dict[str, Held] = {}
+    for one in found:
+        key = one.holding.value if not one.more else f"{one.holding.value} by more"
+        if key not in by_holding or one.more > by_holding[key].more:
+            by_holding[key] = one
+    words = [one.words for one in by_holding.values()]
+    return words[0] if len(words) == 1 else f"forks differ: {'; '.join(words)}"

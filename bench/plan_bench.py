@@ -1,0 +1,68 @@
+"""How long does it take to plan 100,000 cells? Beside 50,000 in the same run: twice as many may take twice as long.
+
+    python bench/plan_bench.py [--cells N] [--repeats N]
+
+Exit status: 0 the goal is met, 1 it is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import statistics
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.run.plan import make_plan, select_cells
+
+ROOT = Path(__file__).parents[1]
+GOAL_S = 2.0
+_EXECUTORS = ("liberty", "virtual", "platform", "cached")
+_CPUS = 50
+_JDKS = 5
+
+
+def matrix_of(cells: int) -> Matrix:
+    """With a profile of so many cells: 4 executors on 5 JDKs, on 1 to 50 CPUs, with ever longer tasks."""
+    tasks = cells // (len(_EXECUTORS) * _CPUS * _JDKS)
+    data = copy.deepcopy(tomllib.loads((ROOT / "matrix.toml").read_text("utf-8")))
+    data["axes"]["cpus"] = list(range(1, _CPUS + 1))
+    data["axes"]["burn_us"] = [50 * task for task in range(tasks)]
+    data["scenarios"] = {}
+    select = {
+        **{"workload": ["mp-ping"], "server": ["open-liberty"], "jdk": data["axes"]["jdk"][:_JDKS]},
+        **{"executor": list(_EXECUTORS), "wait_us": [0], "load": ["saturate-50"]},
+    }
+    data["profiles"] = {"p": {"description": "", "blocks": 2, "windows": 2, "window_s": 3, "select": select}}
+    return parse_matrix(data, "matrix.toml")
+
+
+def planned_s(matrix: Matrix) -> tuple[int, float]:
+    """How many cells, and how long it took to select them and to order their forks."""
+    start_s = time.perf_counter()
+    cells = select_cells(matrix, "p")
+    make_plan(cells, matrix.profiles["p"], seed=1, impossible={})
+    return len(cells), time.perf_counter() - start_s
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cells", type=int, default=100_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    medians = []
+    for asked in (options.cells // 2, options.cells):
+        matrix = matrix_of(asked)
+        tries = [planned_s(matrix) for _ in range(options.repeats)]
+        medians.append(statistics.median(seconds for _, seconds in tries))
+        print(f"{tries[0][0]:,} cells: {medians[-1]:.2f} s, median of {options.repeats}")
+    print(f"twice as many cells take {medians[1] / medians[0]:.2f} times as long; the goal is {GOAL_S:g} s")
+    return 0 if medians[1] <= GOAL_S else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

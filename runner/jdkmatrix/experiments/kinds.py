@@ -1,0 +1,44 @@
+"""Which experiments there are. Another one is a file beside these, and its name in this tuple."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from jdkmatrix.experiments.base import Experiment
+from jdkmatrix.experiments.burn import Burn
+from jdkmatrix.experiments.fanout import Fanout
+from jdkmatrix.experiments.pinning import Pinning
+from jdkmatrix.experiments.result import ExperimentResult
+from jdkmatrix.experiments.spawn import Spawn
+
+EXPERIMENTS: tuple[type[Experiment], ...] = (Burn, Spawn, Pinning, Fanout)  # in the order of the page
+
+
+def name_of(experiment: type[Experiment]) -> str:
+    """As its tables and its results call it."""
+    (name,) = experiment.model_fields["experiment"].annotation.__args__  # type: ignore[union-attr]
+    return str(name)
+
+
+BY_NAME: dict[str, type[Experiment]] = {name_of(one): one for one in EXPERIMENTS}
+
+if TYPE_CHECKING:
+    AnyExperiment = Experiment
+    AnyResult = ExperimentResult
+else:
+    AnyExperiment = Annotated[reduce(or_, EXPERIMENTS), Field(discriminator="experiment")]
+    AnyResult = Annotated[reduce(or_, [one.RESULT for one in EXPERIMENTS]), Field(discriminator="experiment")]
+
+_TABLE: TypeAdapter[Experiment] = TypeAdapter(AnyExperiment)
+
+
+def table_of(parameters: Any) -> Experiment | None:
+    """From what a record keeps of a table; None where it is none: a file from elsewhere may say anything."""
+    try:
+        return _TABLE.validate_python(parameters)
+    except ValidationError:
+        return None

@@ -1,0 +1,73 @@
+"""One point of the matrix."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jdkmatrix.terms.record import Record
+
+AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
+
+
+DEFAULT_SERVER = "open-liberty"
+
+
+NO_SERVER = "none"  # of an experiment that is a program of its own
+
+
+class TaskSize(NamedTuple):
+    """What one request asks of the server: computing, and waiting for the remote system."""
+
+    burn_us: int
+    wait_us: int
+
+
+class CellKey(Record):
+    """One point in the product of all axes. `server`: a name from matrix.toml's [servers], or `NO_SERVER`; `workload`
+    is then a name from [experiments] and `load` one from [task_loads]."""
+
+    workload: str
+    server: str = DEFAULT_SERVER
+    jdk: str
+    executor: str
+    cpus: int
+    burn_us: int  # the work of one request or task
+    wait_us: int = 0  # how late the remote system answers; 0: at once, or there is none
+    load: str  # a name from matrix.toml's [loads]
+
+    @property
+    def cell_id(self) -> str:
+        """Readable and safe as a file name; unique because every axis value is in it."""
+        return f"{self.served}.{self.jdk}.{self.executor}.{self._size_id}.{self.load}"
+
+    @property
+    def group_id(self) -> str:
+        """As cell_id, of all cells whose executors are compared."""
+        return f"{self.served}.{self.jdk}.{self._size_id}.{self.load}"
+
+    @property
+    def _size_id(self) -> str:
+        wait = f".wait-{self.wait_us}us" if self.wait_us else ""
+        return f"cpus-{self.cpus}.burn-{self.burn_us}us{wait}"
+
+    @property
+    def group(self) -> CellKey:
+        """What stays equal among cells whose executors are compared."""
+        return self.model_copy(update={"executor": ""})
+
+    def fork_label(self, fork: int, attempt: int = 1) -> str:
+        """One process of this cell: "CELL_ID#2", its second attempt "CELL_ID#2.2"."""
+        return f"{self.cell_id}#{fork}" + (f".{attempt}" if attempt > 1 else "")
+
+    @property
+    def task(self) -> TaskSize:
+        return TaskSize(self.burn_us, self.wait_us)
+
+    @property
+    def has_server(self) -> bool:
+        return self.server != NO_SERVER
+
+    @property
+    def served(self) -> str:
+        """The workload, and on which server where it is not the usual one."""
+        return self.workload if self.server in (DEFAULT_SERVER, NO_SERVER) else f"{self.workload}-on-{self.server}"

@@ -1,0 +1,68 @@
+"""How quantities are written for a reader. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+MISSING = "–"
+_MINUS = "\u2212"
+
+
+def digits(value: float, significant: int) -> str:
+    """`value` rounded to so many significant digits, thousands separated: 32624 -> "32,620" with 4."""
+    if value == 0:
+        return "0"
+    if math.isnan(value):
+        return MISSING
+    if math.isinf(value):  # the end of an interval beyond what a float can say
+        return "∞"
+    magnitude = math.floor(math.log10(abs(value)))
+    # Rounding can carry into the next power of ten (9.996 with 3 digits is 10.0).
+    rounded = round(value, significant - 1 - magnitude)
+    if rounded and math.floor(math.log10(abs(rounded))) > magnitude:
+        magnitude += 1
+    return f"{rounded:,.{max(0, significant - 1 - magnitude)}f}".replace("-", _MINUS)
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def amount(value: float, unit: str) -> str:
+    """Without its unit; counts as they are."""
+    if unit == "" and math.isfinite(value) and value == int(value):
+        return f"{value:,.0f}"
+    if unit == "%" and abs(value) < 10:
+        return digits(value, 2)
+    return digits(value, 4 if abs(value) >= 1000 else 3)
+
+
+def measure(value: float, unit: str) -> str:
+    """ "39.5/s", "1,024 KiB", "98.2 %", "12"."""
+    text = amount(value, unit)
+    if unit == "1/s":
+        return f"{text}/s"
+    return f"{text} {unit}" if unit else text
+
+
+def range_words(values: Sequence[float], unit: str) -> str:
+    """ "3.1 KiB", "3.1 to 24 KiB"."""
+    low, high = measure(min(values), unit), measure(max(values), unit)
+    return low if low == high else f"{amount(min(values), unit)} to {high}"
+
+
+def work_words(burn_us: int) -> str:
+    """The axis `burn_us`, as a reader calls it."""
+    return f"{burn_us:,} µs"
+
+
+def wait_words(wait_us: int) -> str:
+    """The axis `wait_us`, as a reader calls it: "2 ms"."""
+    if wait_us < 1000:
+        return f"{wait_us} µs"
+    return f"{wait_us / 1e3:g} ms" if wait_us < 1_000_000 else f"{wait_us / 1e6:g} s"
+
+
+def delay_words(wait_us: int) -> str:
+    return f"{wait_words(wait_us)} delay" if wait_us else "no delay"

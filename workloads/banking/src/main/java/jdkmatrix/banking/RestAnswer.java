@@ -1,0 +1,16 @@
+package jdkmatrix.banking;
+
+import jakarta.ws.rs.core.Response;
+
+/** Makes an {@link Answer} one of Jakarta REST. */
+final class RestAnswer {
+    private RestAnswer() {}
+
+    static Response of(Answer answer) {
+        Response.ResponseBuilder response =
+                Response.status(answer.status()).entity(answer.body()).header(Business.BYTES, answer.remoteBytes());
+        return answer.contentType() == null
+                ? response.build()
+                : response.type(answer.contentType()).build();
+    }
+}

@@ -1,0 +1,15 @@
+package jdkmatrix.serverprobes;
+
+/** Gauges of a server's own pool, where the server has no MBean for it: registered as {@link #NAME}. */
+public interface OwnPoolMXBean {
+    String NAME = "jdkmatrix:type=OwnPool";
+
+    /** Threads that are alive. */
+    int getPoolSize();
+
+    /** Threads that run a task. */
+    int getActive();
+
+    /** Tasks that wait for a thread. */
+    int getQueued();
+}
