@@ -27,7 +27,7 @@ java-test: .venv-test
 
 python-test: test-fast
 	@$(VENV)/matrix setup
-	cd runner && ../$(VENV)/pytest -m real -n 2 --dist worksteal
+	cd runner && ../$(VENV)/pytest -m real
 
 # What needs no server, browser or Nix: for the everyday loop.
 test-fast: .venv-test
