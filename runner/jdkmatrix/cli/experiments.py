@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jdkmatrix.experiments.result import Reading
-from jdkmatrix.figures.experiments import Spread, outcomes, spreads
+from jdkmatrix.experiments.result import Reading, Spread
+from jdkmatrix.figures.experiments import outcomes, spreads
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status

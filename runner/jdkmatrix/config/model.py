@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 
 from jdkmatrix.config.relative_loads import FloodLoad, ShareLoad
 from jdkmatrix.config.request_mix import RequestMix
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.kinds import AnyExperiment
 from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.terms.applications import APPLICATIONS, application_of
@@ -31,9 +32,10 @@ All = Literal["all"]
 
 
 def _known_application(name: str) -> str:
-    if name not in APPLICATIONS:
-        raise ValueError(f'"{name}" is not an application (allowed: {", ".join(APPLICATIONS)})')
-    return name
+    try:
+        return application_of(name).name
+    except MatrixError as error:
+        raise ValueError(str(error)) from None
 
 
 class Axes(Table):

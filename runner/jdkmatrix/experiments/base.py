@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
-from jdkmatrix.experiments.result import ExperimentResult
+from jdkmatrix.experiments.result import ExperimentResult, Spread
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import base_of, unsized
 from jdkmatrix.terms.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
@@ -60,23 +60,6 @@ class Given:
     rounds_per_us: float
     duration_s: float
     url: str | None
-
-
-class Spread(Protocol):
-    """Of one reading over forks."""
-
-    @property
-    def unit(self) -> str: ...
-    @property
-    def median(self) -> float: ...
-    @property
-    def least(self) -> float: ...
-    @property
-    def most(self) -> float: ...
-    @property
-    def forks(self) -> int: ...
-    @property
-    def expected(self) -> float | None: ...
 
 
 class CompleteCell(Protocol):

@@ -15,7 +15,6 @@ from jdkmatrix.experiments.base import (
     Group,
     Page,
     Sentences,
-    Spread,
     cannot_have,
     with_reading,
     with_size,
@@ -26,6 +25,7 @@ from jdkmatrix.experiments.result import (
     ExperimentResult,
     Reading,
     Seen,
+    Spread,
     Told,
     known,
     percentile_ms,
@@ -33,7 +33,7 @@ from jdkmatrix.experiments.result import (
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import base_of
 from jdkmatrix.terms.loads import InFlightLoad, TaskLoad, TaskRateLoad
-from jdkmatrix.terms.quantities import digits, measure, plural, range_words
+from jdkmatrix.terms.quantities import digits, measure, per_cent, plural, range_words
 from jdkmatrix.terms.record import Record
 
 _PER_CPU = ("fjp-fifo", "fjp-lifo", "work-stealing")  # pools with a thread per CPU
@@ -112,7 +112,7 @@ class ParkReport(Record):
 
 
 def _told_queued(found: ParkedWhileQueued) -> Iterator[Told]:
-    idle = "" if found.idle_share is None else f", {_percent(found.idle_share)} of all workers’ time"
+    idle = "" if found.idle_share is None else f", {per_cent(found.idle_share)} of all workers’ time"
     yield Told(
         "Parked while tasks were queued",
         f"{found.count:,} stretches, {digits(found.total_s, 3)} s over all workers; no more workers counted than "
@@ -127,10 +127,6 @@ def _told_queued(found: ParkedWhileQueued) -> Iterator[Told]:
             f"{digits(longest.duration_us / 1000, 3)} ms, from {digits(longest.since_start_s, 3)} s on, with "
             f"{plural(longest.tasks_queued, 'task')} queued; thread {longest.thread_id}",
         )
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.1f} %" if abs(share) < 0.1 else f"{share * 100:.0f} %"
 
 
 class BurnSeen(Seen):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from jdkmatrix.terms.record import Record
@@ -91,6 +92,19 @@ class Reading(NamedTuple):
     unit: str
     value: float
     expected: float | None = None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of one reading over forks."""
+
+    name: str
+    unit: str
+    median: float
+    least: float
+    most: float
+    forks: int
+    expected: float | None
 
 
 def known(name: str, unit: str, value: float | None) -> Iterator[Reading]:

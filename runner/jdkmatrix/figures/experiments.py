@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
-from jdkmatrix.experiments.result import Reading
+from jdkmatrix.experiments.result import Reading, Spread
 from jdkmatrix.records.cells import CellRecord
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Of one reading over forks."""
-
-    name: str
-    unit: str
-    median: float
-    least: float
-    most: float
-    forks: int
-    expected: float | None
 
 
 def spreads(cell: CellRecord) -> tuple[Spread, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from jdkmatrix.figures.fork_figures import ForkFigure, overall
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.terms.quantities import MISSING, digits, plural
+from jdkmatrix.terms.quantities import MISSING, digits, per_cent, plural
 
 _MIB = 1024 * 1024
 _MINUS = "\u2212"
@@ -50,8 +50,7 @@ def share(value: float | None, *, why: str = "not recorded") -> Figure:
     """A share 0..1 as per cent; below ten with one decimal."""
     if value is None:
         return missing(why)
-    percent = value * 100
-    return Figure(f"{percent:.1f} %" if abs(percent) < 10 else f"{percent:.0f} %", value)
+    return Figure(per_cent(value), value)
 
 
 def count(value: int | None, *, why: str = "this driver does not say") -> Figure:

@@ -38,6 +38,12 @@ def amount(value: float, unit: str) -> str:
     return digits(value, 4 if abs(value) >= 1000 else 3)
 
 
+def per_cent(share: float) -> str:
+    """A share 0..1; below ten per cent with one decimal."""
+    percent = share * 100
+    return f"{percent:.1f} %" if abs(percent) < 10 else f"{percent:.0f} %"
+
+
 def measure(value: float, unit: str) -> str:
     """ "39.5/s", "1,024 KiB", "98.2 %", "12"."""
     text = amount(value, unit)

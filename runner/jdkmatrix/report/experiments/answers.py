@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.experiments.base import Experiment, Sentences
 from jdkmatrix.experiments.kinds import BY_NAME
-from jdkmatrix.experiments.result import ExperimentResult
-from jdkmatrix.figures.experiments import Spread
+from jdkmatrix.experiments.result import ExperimentResult, Spread
 from jdkmatrix.report.experiments.cells import ExperimentCell, Part
 from jdkmatrix.report.experiments.words import outcome_views, place, short_load
 from jdkmatrix.report.views import Answer

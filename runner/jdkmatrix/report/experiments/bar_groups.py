@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from jdkmatrix.experiments.base import Drawn, Group, Page
-from jdkmatrix.figures.experiments import Spread
+from jdkmatrix.experiments.result import Spread
 from jdkmatrix.report.charts import Row
 from jdkmatrix.report.experiments.bars import Scale, expected_bars
 from jdkmatrix.report.experiments.cells import ExperimentCell, Part

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from jdkmatrix.experiments.kinds import BY_NAME
-from jdkmatrix.figures.experiments import Spread
+from jdkmatrix.experiments.result import Spread
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts

@@ -10,8 +10,8 @@ from typing import Any
 
 from jdkmatrix.experiments.base import Experiment, Page
 from jdkmatrix.experiments.kinds import BY_NAME, table_of
-from jdkmatrix.experiments.result import ExperimentResult
-from jdkmatrix.figures.experiments import Spread, spreads
+from jdkmatrix.experiments.result import ExperimentResult, Spread
+from jdkmatrix.figures.experiments import spreads
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status

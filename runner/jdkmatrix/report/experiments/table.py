@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.figures.experiments import Spread
+from jdkmatrix.experiments.result import Spread
 from jdkmatrix.report.experiments.cells import ExperimentCell, Part
 from jdkmatrix.report.experiments.views import ExperimentRow, ExperimentTable
 from jdkmatrix.report.experiments.words import STATUS_MEANING, figure_words, load_of, outcome_views, spread_figure

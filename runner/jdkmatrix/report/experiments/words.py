@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.experiments.kinds import EXPERIMENTS
-from jdkmatrix.figures.experiments import Spread
+from jdkmatrix.experiments.result import Spread
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.experiments.cells import ExperimentCell, Part
