@@ -36,7 +36,7 @@ from rich.table import Table
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.pinning import pinning
+from jdkmatrix.fork.confinement import confinement
 from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
@@ -169,7 +169,7 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
     project = find_project()
     matrix = load_matrix(project.matrix)
     outcomes: list[Outcome] = []
-    with _folder() as folder, pinning(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as pinner:
+    with _folder() as folder, confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner:
         for number, case in enumerate(cases):
             count = 1 + windows * len(case.shares)
             chosen = _only(matrix, case, count)
@@ -181,13 +181,13 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
                 seed=number,
                 known_calibration=None,
                 capacities_rps={},
-                pinner=pinner,
+                confiner=confiner,
                 say=console.print,
             )
             store = RunStore.create(folder / str(number))
             campaign = Campaign(
                 matrix=chosen, profile=chosen.profiles["provoked"], plan=ready.plan, parts=ready.parts,
-                host=ready.host, pinner=pinner, store=store,
+                host=ready.host, confiner=confiner, store=store,
             )  # fmt: skip
             sets = next(iter(ready.parts.values())).cpu_sets
             shares = [*case.shares] * windows

@@ -55,7 +55,7 @@ def test_help_starts_in_a_small_multiple_of_pythons_own_start() -> None:
 def test_plan_shows_cells_and_estimate(home: Path) -> None:
     done = matrix(home, "plan", "--profile", "short")
     assert done.returncode == 0, done.stderr
-    assert "2 cells, 2 forks in 1 blocks" in done.stdout
+    assert "2 cells, 2 forks in 1 block, 1 window of 1 s each" in done.stdout
     plan = json.loads(matrix(home, "plan", "--profile", "short", "--json").stdout)
     assert len(plan["cells"]) == len(plan["order"]) == 2
     assert plan["estimated_s"] > 0

@@ -165,7 +165,7 @@ def test_a_fork_says_where_when_and_on_what_it_ran(
     facts = by_name(burn_fork.facts)
     assert facts["Order"] == "1 in block 2, 21 in the run"
     assert facts["Started"] == "2025-01-01 12:02 UTC, 8 s"
-    assert (facts["CPUs"], facts["Pinned"]) == ("program 0-1", "by cgroup cpuset")
+    assert (facts["CPUs"], facts["Kept there"]) == ("program 0-1", "by cgroup cpuset")
     assert facts["CPU speed"] == "225.0 to 225.9 divisions/µs in 2 readings: moved by 0.4 %"
     assert "Box" not in facts and by_name(boxed.forks[0].facts)["Box"] == "500 threads by cgroup v2"
     assert by_name(few_files.forks[0].facts)["CPUs"] == "program 0-1, remote system 2: no CPU in common"
@@ -179,9 +179,9 @@ def test_a_fork_says_where_when_and_on_what_it_ran(
 def test_what_was_given_up_and_what_was_hit_is_told(loaded: LoadedRun) -> None:
     record = next(r for r in loaded.experiments if r.key.workload == "fanout")
     fork = record.forks[0]
-    pinning = fork.pinning.model_copy(update={"remote_cpus": (1,), "compromises": ("one CPU for both",)})
+    confinement = fork.confinement.model_copy(update={"remote_cpus": (1,), "compromises": ("one CPU for both",)})
     hit = (Reason(code="threads-max", message="500 threads are the limit"),)
-    changed = fork.model_copy(update={"pinning": pinning, "outcomes": hit})
+    changed = fork.model_copy(update={"confinement": confinement, "outcomes": hit})
     facts = by_name(fork_view(changed, record.key, loaded.run, ()).facts)
     assert facts["CPUs"].endswith("remote system 1: they share CPUs")
     assert (facts["Given up"], facts["Limit that was hit"]) == ("one CPU for both", "500 threads are the limit")

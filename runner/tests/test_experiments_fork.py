@@ -11,9 +11,9 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.experiments.pinning import PinningResult
+from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup
-from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.forks import Fork
@@ -57,7 +57,7 @@ def run(folder: Path, script: str, **changes: Any) -> Fork:
     )  # fmt: skip
     setup = ForkSetup(
         planned=PlannedFork(KEY, fork=2, position=1, sequence=5), matrix=CALM, windows=1, window_s=1.0,
-        scratch=folder / "scratch", parts=parts, pinner=AffinityPinner("not tried in this test"), log_dir=log_dir,
+        scratch=folder / "scratch", parts=parts, confiner=AffinityConfiner("not tried in this test"), log_dir=log_dir,
         log_prefix="../logs", precision=0.05, irq_time_accounting=None,
     )  # fmt: skip
 
@@ -85,7 +85,7 @@ def test_it_runs_on_its_cpus_and_sees_what_it_is_asked(tmp_path: Path) -> None:
     fork = run(tmp_path, script)
     assert fork.status is Status.OK, fork.reasons
     said = (tmp_path / "logs" / STDERR_LOG).read_text()
-    assert f"list:\t{fork.pinning.sut_cpus[0]}\n" in said
+    assert f"list:\t{fork.confinement.sut_cpus[0]}\n" in said
     assert "pinning --construct lock --threads 100 --block-ms 50" in said
 
 

@@ -86,12 +86,12 @@ def test_cells_that_are_not_ok_are_listed_with_a_link(page: RunView) -> None:
 
 
 def test_what_shares_cpus_and_what_was_pinned_by_affinity_is_told(loaded: LoadedRun) -> None:
-    def notices(**pinning: object) -> dict[str, tuple[str, str]]:
+    def notices(**confinement: object) -> dict[str, tuple[str, str]]:
         records = [
             record.model_copy(
                 update={
                     "forks": tuple(
-                        fork.model_copy(update={"pinning": fork.pinning.model_copy(update=pinning)})
+                        fork.model_copy(update={"confinement": fork.confinement.model_copy(update=confinement)})
                         for fork in record.forks
                     )
                 }
@@ -107,7 +107,7 @@ def test_what_shares_cpus_and_what_was_pinned_by_affinity_is_told(loaded: Loaded
     shared = notices(remote_cpus=(1,))["Program and remote system share CPUs"]
     assert shared[0] == "warn" and shared[1].startswith("In 4 of 90 forks without a server")
     loose = notices(method="sched_setaffinity", why_not_cgroup="it is read-only")
-    weight, text = loose["Without a server: pinned by affinity alone"]
+    weight, text = loose["Without a server: kept on its CPUs by affinity alone"]
     assert weight == "info" and text.startswith("In 4 of 90 forks ") and text.endswith("not used: it is read-only.")
     assert not {"Program and remote system share CPUs"} & notices().keys()
 

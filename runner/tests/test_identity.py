@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2Driver
+from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import CellParts
-from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -27,7 +27,7 @@ from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.records.forks import PinningMethod
+from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts
 from jdkmatrix.run import opening
 from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules
@@ -53,7 +53,7 @@ CONFIGURED = tuple(
     str(path.relative_to(ROOT / "workloads")) for path in (ROOT / "workloads" / "liberty").rglob("*") if path.is_file()
 )
 CPUS = CpuSets(sut=(1,), driver=(0,), remote=(0,), overlapped=False, shares_cores=False)
-PINNER = AffinityPinner("made up")
+PINNER = AffinityConfiner("made up")
 CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=40.0, repeats=5, spread=0.01, cpu=0)
 
 
@@ -122,9 +122,9 @@ def ready(parts: Parts) -> dict[CellKey, CellParts]:
 
 
 def digests(
-    parts: Parts, host: HostFacts | None = None, pinning: PinningMethod = "cgroup cpuset"
+    parts: Parts, host: HostFacts | None = None, confinement: ConfinementMethod = "cgroup cpuset"
 ) -> dict[CellKey, str]:
-    conditions = Conditions(MATRIX, MATRIX.profiles["quick"], host or host_facts(), pinning)
+    conditions = Conditions(MATRIX, MATRIX.profiles["quick"], host or host_facts(), confinement)
     return {one: conditions.identity(one, made).digest for one, made in ready(parts).items()}
 
 
@@ -194,7 +194,7 @@ def test_what_the_host_is_decides_every_cell(shared: Parts, other: HostFacts) ->
 
 def test_the_way_of_pinning_and_the_code_decide_every_cell(shared: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     before = digests(shared)
-    assert all(before[one] != digest for one, digest in digests(shared, pinning="sched_setaffinity").items())
+    assert all(before[one] != digest for one, digest in digests(shared, confinement="sched_setaffinity").items())
     monkeypatch.setattr(opening, "measuring_code", lambda: "another")
     assert all(before[one] != digest for one, digest in digests(shared).items())
 
@@ -230,8 +230,8 @@ def test_what_changed_is_said_in_plain_words(shared: Parts) -> None:
         Conditions(MATRIX, MATRIX.profiles["quick"], other, "sched_setaffinity").identity(one, ready(new)[one]).inputs
     )
     assert changes(before, after) == (
-        "mp-ping.war, the CPU governor (was performance, is powersave), the kernel's command line, "
-        "the way of pinning (was cgroup cpuset, is sched_setaffinity)"
+        "mp-ping.war, the CPU confinement (was cgroup cpuset, is sched_setaffinity), "
+        "the CPU governor (was performance, is powersave), the kernel's command line"
     )
     assert changes(before, before) == ""
 

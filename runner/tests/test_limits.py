@@ -20,7 +20,7 @@ from jdkmatrix.terms.tables import Limits
 from tests.support.cgroup_doubles import MadeUpKernel
 
 ALL = Limits(threads_max=200, memory_bytes_max=300 << 20, open_files_max=512)
-NOTHING = LimitHost(unified=None, v1={}, pinned=None, open_files_hard=4096, may_raise_files=False)
+NOTHING = LimitHost(unified=None, v1={}, of_cpu_group=None, open_files_hard=4096, may_raise_files=False)
 NAMES = ("threads", "memory", "open files")
 V1 = {name: V1Place(Path(f"/cg/{name}"), writable=True, read_only=False) for name in CONTROLLERS}
 
@@ -70,13 +70,13 @@ def test_a_runner_among_its_processes_can_limit_threads_only(kernel: MadeUpKerne
 
 
 def test_a_pinned_server_is_limited_where_it_is_pinned() -> None:
-    assert means(replace(NOTHING, pinned=frozenset({"cpuset", "pids"}), v1=V1)) == {
+    assert means(replace(NOTHING, of_cpu_group=frozenset({"cpuset", "pids"}), v1=V1)) == {
         "threads": "cgroup v2",
         "memory": "cgroup v1",
         "open files": "rlimit",
     }
-    plan = plan_limits(ALL, replace(NOTHING, pinned=frozenset({"cpuset"})))
-    assert plan.enforced[0].why_not[0] == "the cgroup that pins the server has no pids controller"
+    plan = plan_limits(ALL, replace(NOTHING, of_cpu_group=frozenset({"cpuset"})))
+    assert plan.enforced[0].why_not[0] == "the cgroup that keeps the server on its CPUs has no pids controller"
     assert plan.v2_parent is None
 
 
@@ -99,10 +99,10 @@ def test_more_files_than_the_host_permits_are_not_promised() -> None:
     st.none() | st.frozensets(st.sampled_from(CONTROLLERS)),
 )
 def test_every_limit_is_enforced_by_one_means_and_no_other(
-    limits: Limits, v1: set[str], pinned: frozenset[str] | None
+    limits: Limits, v1: set[str], of_cpu_group: frozenset[str] | None
 ) -> None:
     plan = plan_limits(
-        limits, replace(NOTHING, v1={name: V1[name] for name in CONTROLLERS if name in v1}, pinned=pinned)
+        limits, replace(NOTHING, v1={name: V1[name] for name in CONTROLLERS if name in v1}, of_cpu_group=of_cpu_group)
     )
     asked = [name for name, maximum in zip(NAMES, limits.model_dump().values(), strict=True) if maximum is not None]
     assert [one.limit for one in plan.enforced] == asked

@@ -22,7 +22,7 @@ from jdkmatrix.terms.tables import Limits
 
 pytestmark = pytest.mark.real
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
-NOTHING = LimitHost(unified=None, v1={}, pinned=None, open_files_hard=4096, may_raise_files=False)
+NOTHING = LimitHost(unified=None, v1={}, of_cpu_group=None, open_files_hard=4096, may_raise_files=False)
 
 # Bounded, so that the host lives even where nothing stops it.
 GREEDY = """

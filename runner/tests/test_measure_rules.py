@@ -15,12 +15,13 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.gates import (
     Means,
     burn_off,
-    ended_overloaded,
     measured_status,
     too_few_valid,
     window_reasons,
     window_shortfalls,
 )
+from jdkmatrix.loads.base import Ask, Lengths
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason, Status
@@ -28,7 +29,6 @@ from jdkmatrix.records.windows import Warmup, WarmupWindow, Window
 from jdkmatrix.run.identity import identity_of
 from jdkmatrix.subjects.served.warmup import (
     Gate,
-    ahead_s,
     is_moderate_over,
     is_over,
     is_settled,
@@ -38,8 +38,9 @@ from jdkmatrix.subjects.served.warmup import (
     time_to_steady,
     why_not_steady,
 )
-from jdkmatrix.subjects.served.windows import Windows, rate_words
+from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.terms.quantities import rate_words
 from tests.support.builders import load_result, pressure, remote_stats, sut_usage, warmup_window
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
@@ -140,7 +141,7 @@ def test_the_tail_is_as_long_as_the_measurement_within_its_limits(ahead: float, 
     ],
 )
 def test_what_is_measured_first_at_one_level(load: CellLoad, expected_s: float) -> None:
-    assert ahead_s(load, windows=2, window_s=3) == expected_s
+    assert kind_of(load).ahead_s(Lengths(2, 3)) == expected_s
 
 
 def test_a_server_has_settled_when_the_compiler_is_calm_in_the_last_window() -> None:
@@ -263,7 +264,7 @@ def test_a_window_is_recorded_with_both() -> None:
         cpu_sets=SimpleNamespace(sut=(min(os.sched_getaffinity(0)),)),
     )
     windows = Windows(cast(Any, bench), "virtual", LIMITS, "../logs", cast(Any, SimpleNamespace(step=heard.append)))
-    window = windows.measure(busy.load, 1.0, index=1, label="window-1", title="window 1/1")
+    window = windows.measure(Ask(busy.load, 1.0, "window-1", "window 1/1"), index=1)
     assert [reason.code for reason in window.reasons] == ["driver-saturated"]
     assert [reason.code for reason in window.shortfalls] == ["rate-missed"]
     assert not window.valid
@@ -324,9 +325,10 @@ def test_a_server_that_was_to_be_overloaded_and_is_does_not_hang(
     load: StepsLoad | RateLoad, completed: int, overloaded: bool
 ) -> None:
     answered = load_result(load=RateLoad(rate_rps=1000, connections=10), completed=completed)
-    last = Window(index=1, t_s=0.0, load=answered, sut=sut_usage(), host=pressure())
-    assert ended_overloaded(load, [last], LIMITS, service_s=0.0) is overloaded
-    assert not ended_overloaded(load, [], LIMITS, service_s=0.0)
+    short = window_shortfalls(answered, LIMITS)
+    last = Window(index=1, t_s=0.0, load=answered, sut=sut_usage(), host=pressure(), shortfalls=short)
+    assert kind_of(load).ended_overloaded([last]) is overloaded
+    assert not kind_of(load).ended_overloaded([])
 
 
 def test_a_window_in_which_code_was_compiled_is_invalid() -> None:

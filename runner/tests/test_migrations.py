@@ -50,8 +50,9 @@ def test_a_cell_with_a_server(name: str, tmp_path: Path) -> None:
     assert after.served.driver_command == tuple(before["driver_command"])
     assert (after.status.value, after.session, after.logs) == (before["status"], before["session"], before["logs"])
     told = after.model_dump(mode="json")
+    assert told["confinement"] == before["pinning"]
     for name_, value in before.items():
-        if name_ != "sut_command":
+        if name_ not in ("sut_command", "pinning"):
             assert told.get(name_, told["measured"].get(name_)) == value, name_
 
 
@@ -69,14 +70,17 @@ def test_a_cell_without_one(name: str, tmp_path: Path) -> None:
 def test_a_run_in_sessions_and_on_two_servers(tmp_path: Path) -> None:
     old, new = sample("run"), read_run("run", tmp_path)
     assert [server.id for server in new.servers] == ["open-liberty", "open-liberty-23.0.0.10"]
-    assert [session.model_dump(mode="json") for session in new.sessions] == old["sessions"]
+    assert [
+        {"pinning" if name == "confinement" else name: value for name, value in session.model_dump(mode="json").items()}
+        for session in new.sessions
+    ] == old["sessions"]
     assert new.started_at == old["started_at"]
 
 
 def test_a_run_that_tells_of_no_session_was_one(tmp_path: Path) -> None:
     old, new = sample("run-without-sessions"), read_run("run-without-sessions", tmp_path)
     (only,) = new.sessions
-    assert (only.number, only.boot_id, only.pinning) == (1, None, None)
+    assert (only.number, only.boot_id, only.confinement) == (1, None, None)
     assert (only.started_at, only.ended_at, only.status) == (old["started_at"], old["ended_at"], old["status"])
     assert (only.git_commit, only.host.cpu.model) == (old["git_commit"], old["host"]["cpu"]["model"])
 

@@ -18,9 +18,9 @@ from jdkmatrix.experiments.fanout import FanoutResult
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.experiments.result import ExperimentResult, MeasuredSpan
 from jdkmatrix.experiments.spawn import SpawnResult
+from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.fork_record import ForkSetup
-from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.provision.project import Project
@@ -104,14 +104,14 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> Fork:
     mine: Sequence[int] = sorted(os.sched_getaffinity(0))
     cpus = CpuSets(sut=(mine[-1],), driver=(), remote=(mine[0],), overlapped=False, shares_cores=False)
     calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
-    pinner = AffinityPinner("not tried in this test")
-    ((_, made),) = assemble(matrix, parts, {key: cpus}, calibration, pinner)
+    confiner = AffinityConfiner("not tried in this test")
+    ((_, made),) = assemble(matrix, parts, {key: cpus}, calibration, confiner)
     log_dir = folder / "logs"
     log_dir.mkdir(exist_ok=True)
     setup = ForkSetup(
         planned=PlannedFork(key, fork=1, position=1, sequence=1), matrix=matrix, windows=1, window_s=DURATION_S,
         scratch=folder / "scratch", precision=0.05, irq_time_accounting=None, parts=made,
-        pinner=pinner, log_dir=log_dir, log_prefix="../logs",
+        confiner=confiner, log_dir=log_dir, log_prefix="../logs",
     )  # fmt: skip
     return measure_fork(setup, Silent())
 

@@ -166,7 +166,7 @@ def test_a_fork_says_where_when_and_on_what_it_ran(loaded: LoadedRun, first: For
 
 def test_what_a_fork_did_not_come_to_is_said(loaded: LoadedRun) -> None:
     fork = altered(forks_of(loaded, "virtual")[0], {"first_response_s": None, "proof": None, "burn_check": None})
-    fork = fork.model_copy(update={"pinning": fork.pinning.model_copy(update={"overlapped": True})})
+    fork = fork.model_copy(update={"confinement": fork.confinement.model_copy(update={"overlapped": True})})
     whole = forks_of(loaded, "virtual")
     cells = tuple(c.model_copy(update={"forks": (fork,)}) if c.forks == whole else c for c in loaded.cells)
     facts = {fact.name: fact.value for fact in page_of(replace(loaded, cells=cells), "virtual").forks[0].facts}

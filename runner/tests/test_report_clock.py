@@ -70,7 +70,7 @@ def test_nothing_read_is_nothing_told() -> None:
 
 def test_cpus_are_not_compared_with_each_other() -> None:
     other = measured(1, [200.0], 200.0)
-    other = other.model_copy(update={"pinning": other.pinning.model_copy(update={"sut_cpus": (3,)})})
+    other = other.model_copy(update={"confinement": other.confinement.model_copy(update={"sut_cpus": (3,)})})
     cells = [*two_cells(([100, 101], [101, 101])), cell(key(cpus=2), (other,))]
     found = moved(cells, 0.05)
     assert found is not None and found.over_run == pytest.approx(0.01)

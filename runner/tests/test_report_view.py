@@ -93,8 +93,8 @@ def test_one_block_has_no_interval_and_the_page_warns(tmp_path: Path) -> None:
 
 def test_notices_say_what_changes_the_reading(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
-    pinning = loaded.cells[0].forks[0].pinning.model_copy(update={"overlapped": True})
-    loaded = with_forks(loaded, 0, pinning=pinning)
+    confinement = loaded.cells[0].forks[0].confinement.model_copy(update={"overlapped": True})
+    loaded = with_forks(loaded, 0, confinement=confinement)
     loaded = with_run(loaded, status="interrupted", ended_at=None, git_dirty=True)
     notices = {notice.title: notice for notice in view(loaded).notices}
     assert notices["Server and driver share CPUs"].weight == "warn"
@@ -106,17 +106,17 @@ def test_notices_say_what_changes_the_reading(tmp_path: Path) -> None:
 
 def test_how_threads_were_pinned_is_said(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
-    assert ("Pinned", "by cgroup cpuset") in facts_of(loaded)
-    assert "Pinned by affinity alone" not in [notice.title for notice in view(loaded).notices]
+    assert ("Kept there", "by cgroup cpuset") in facts_of(loaded)
+    assert "Kept on their CPUs by affinity alone" not in [notice.title for notice in view(loaded).notices]
 
-    pinning = (
+    confinement = (
         loaded.cells[0]
         .forks[0]
-        .pinning.model_copy(update={"method": "sched_setaffinity", "why_not_cgroup": "<it> is not permitted"})
+        .confinement.model_copy(update={"method": "sched_setaffinity", "why_not_cgroup": "<it> is not permitted"})
     )
-    loaded = with_forks(loaded, 0, pinning=pinning)
-    assert ("Pinned", "by sched_setaffinity, not by cgroup cpuset: <it> is not permitted") in facts_of(loaded)
-    notice = next(notice for notice in view(loaded).notices if notice.title == "Pinned by affinity alone")
+    loaded = with_forks(loaded, 0, confinement=confinement)
+    assert ("Kept there", "by sched_setaffinity, not by cgroup cpuset: <it> is not permitted") in facts_of(loaded)
+    notice = next(notice for notice in view(loaded).notices if notice.title == "Kept on their CPUs by affinity alone")
     assert notice.text.startswith("In 2 of 8 forks ")
     assert notice.text.endswith("were not used: <it> is not permitted.")
 

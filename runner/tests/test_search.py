@@ -10,12 +10,13 @@ import pytest
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.drivers.base import DriverSession
-from jdkmatrix.figures.fork_figures import Bound, ForkFigure, capacity_rps
+from jdkmatrix.figures.fork_figures import capacity_rps
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, NearestRate
+from jdkmatrix.loads.capacity_search import CapacitySearch
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
-from jdkmatrix.subjects.served.phases import measure_phases
-from jdkmatrix.subjects.served.search import search_capacity
+from jdkmatrix.subjects.served.phases import measure_all, measure_phases
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import CapacityLoad, Load, RateLoad
 from tests.support.builders import fork, latency, load_result, pressure, sut_usage
@@ -37,14 +38,17 @@ class Server:
     seen: list[tuple[Load, float, str]] = field(default_factory=list)
     driver: DriverSession | None = None
 
-    def nearest(self, load: RateLoad) -> RateLoad:
-        return load if self.driver is None else self.driver.nearest(load)
+    def nearest_rps(self, rate_rps: float) -> float:
+        if self.driver is None:
+            return rate_rps
+        return self.driver.nearest(RateLoad(rate_rps=rate_rps, connections=LOAD.connections)).rate_rps
 
-    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+    def measure(self, ask: Ask, *, index: int) -> Window:
+        load = ask.load
         assert isinstance(load, RateLoad)
-        self.seen.append((load, duration_s, label))
+        self.seen.append((load, ask.duration_s, ask.label))
         if self.driver is not None:
-            self.driver.run(load, duration_s, label=label)
+            self.driver.run(load, ask.duration_s, label=ask.label)
         late = load.rate_rps > self.capacity_rps
         spoilt = (Reason(code="foreign-cpu", message="foreign"),) if index in self.spoilt else ()
         return Window(
@@ -54,8 +58,9 @@ class Server:
         )  # fmt: skip
 
 
-def search(server: Server) -> Capacity:
-    return search_capacity(LOAD, cast(Windows, cast(Any, server)), ceiling_rps=20_000)
+def search(server: Server, ceiling_rps: float = 20_000) -> Capacity:
+    asks = CapacitySearch(LOAD).search_below(ceiling_rps, server.nearest_rps)
+    return measure_all(asks, cast(Windows, cast(Any, server)), [])
 
 
 def test_the_rate_is_found_and_every_window_is_kept() -> None:
@@ -82,7 +87,7 @@ def test_a_window_that_the_host_spoilt_is_kept_and_says_nothing() -> None:
 def test_wrk2_can_make_every_rate_of_a_search(bench: Bench, ceiling_rps: float) -> None:
     with bench.driver("run").open(bench.target) as session:
         server = Server(ceiling_rps * 0.6, driver=session)
-        found = search_capacity(LOAD, cast(Windows, cast(Any, server)), ceiling_rps=ceiling_rps)
+        found = search(server, ceiling_rps)
     assert SearchOutcome(found.outcome) is SearchOutcome.FOUND
     assert found.held_rps is not None and found.failed_rps is not None
     assert found.held_rps <= server.capacity_rps < found.failed_rps <= found.held_rps * 1.05
@@ -115,17 +120,20 @@ class Silent:
     asked: list[Load] = field(default_factory=list)
     thresholds: Thresholds = load_matrix(ROOT / "matrix.toml").thresholds
 
-    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
-        self.asked.append(load)
+    def nearest_rps(self, connections: int) -> NearestRate:
+        return float
+
+    def measure(self, ask: Ask, *, index: int) -> Window:
+        self.asked.append(ask.load)
         return Window(
-            index=index, t_s=1.0, sut=sut_usage(), host=pressure(), load=load_result(load, **self.changes)
+            index=index, t_s=1.0, sut=sut_usage(), host=pressure(), load=load_result(ask.load, **self.changes)
         )  # fmt: skip
 
 
 @pytest.mark.parametrize("changes", [{"completed": 0, "throughput_rps": 0.0}, {"non_2xx": 1000}])
 def test_where_the_closed_loop_has_no_answer_nothing_is_searched_for(changes: dict[str, Any]) -> None:
     server, done = Silent(changes), cast(list[Window], [])
-    assert measure_phases(LOAD, cast(Windows, cast(Any, server)), count=2, window_s=1, done=done) is None
+    assert measure_phases(CapacitySearch(LOAD), cast(Windows, cast(Any, server)), Lengths(2, 1), done=done) is None
     assert [load.kind for load in server.asked] == ["saturate", "saturate"]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.gates import served_reasons
 from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.loads.base import Ask
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.records.load_results import Errors, LoadResult
 from jdkmatrix.records.served import Served
@@ -183,7 +184,7 @@ def measured(executor: str, seen: Served | None) -> Window:
             return Observed(t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure(), remote=None, served=seen)
 
     windows = Windows(cast(Bench, Seen()), executor, MATRIX.thresholds, "../logs", Silent())
-    return windows.measure(SATURATE, 1.0, index=1, label="window-1", title="window 1/1")
+    return windows.measure(Ask(SATURATE, 1.0, "window-1", "window 1/1"), index=1)
 
 
 def test_every_window_is_proved_and_keeps_its_counts() -> None:

@@ -18,7 +18,7 @@ from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.fork.pinning import AffinityPinner
+from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.provenance import Provenance
@@ -86,8 +86,8 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
         )
 
     @contextmanager
-    def nothing(*_: Any, **__: Any) -> Iterator[AffinityPinner]:
-        yield AffinityPinner("made up")
+    def nothing(*_: Any, **__: Any) -> Iterator[AffinityConfiner]:
+        yield AffinityConfiner("made up")
 
     monkeypatch.setattr(running, "find_project", lambda: project)
     monkeypatch.setattr(running, "prepare", prepared)
@@ -95,7 +95,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
     monkeypatch.setattr(running, "write_site", lambda *_: home / "site" / "index.html")
     monkeypatch.setattr(running, "boot_id", lambda: host.boot)
     monkeypatch.setattr(running, "source_revision", lambda *_: host.commit)
-    for name in ("_stopping", "_alone_on_this_host", "pinning"):
+    for name in ("_stopping", "_alone_on_this_host", "confinement"):
         monkeypatch.setattr(running, name, nothing)
 
     def run(*, resume: bool = False) -> int:
@@ -116,7 +116,7 @@ def test_a_run_that_is_whole_has_nothing_to_do(
     first = loaded()
     assert len(script.labels) == 4
     assert "gaps" not in capsys.readouterr().out
-    assert [(s.number, s.status, s.boot_id, s.pinning) for s in first.run.sessions] == [
+    assert [(s.number, s.status, s.boot_id, s.confinement) for s in first.run.sessions] == [
         (1, "complete", "boot-1", "sched_setaffinity")
     ]
     assert first.run.order == tuple(script.labels)
@@ -226,7 +226,7 @@ def session(number: int = 1, **changes: Any) -> Session:
     made = Session(
         number=number, started_at=f"2026-01-0{number}T10:00:00Z", ended_at=f"2026-01-0{number}T10:30:00Z",
         status="complete", tool_version="0.1.0", git_commit="c" * 40, git_dirty=False, command=("matrix", "run"),
-        host=host_facts(), boot_id="b", pinning="cgroup cpuset",
+        host=host_facts(), boot_id="b", confinement="cgroup cpuset",
     )  # fmt: skip
     return made.model_copy(update=changes)
 
@@ -241,10 +241,13 @@ def facts_with(**changes: Any) -> HostFacts:
         ({}, ()),
         ({"host": facts_with(load_1min=9.0)}, ()),
         ({"boot_id": "c"}, ("the host was restarted in between",)),
-        ({"boot_id": None, "pinning": None}, ()),
+        ({"boot_id": None, "confinement": None}, ()),
         ({"git_commit": "d" * 40}, ("the commit differs (cccccccccccc, then dddddddddddd)",)),
         ({"tool_version": "0.2"}, ("the version of the tool differs (0.1.0, then 0.2)",)),
-        ({"pinning": "sched_setaffinity"}, ("the pinning differs (cgroup cpuset, then sched_setaffinity)",)),
+        (
+            {"confinement": "sched_setaffinity"},
+            ("the CPU confinement differs (cgroup cpuset, then sched_setaffinity)",),
+        ),
         ({"host": facts_with(kernel="6.2")}, ("the kernel differs (6.1.0-synthetic, then 6.2)",)),
         ({"host": facts_with(hostname_hash="1" * 12)}, ("the host differs",)),
         ({"host": facts_with(transparent_huge_pages="always")}, ()),

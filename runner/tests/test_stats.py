@@ -280,7 +280,7 @@ def test_a_fork_without_figures_is_an_error() -> None:
 
 
 def test_scipy_is_not_imported_with_the_modules() -> None:
-    names = "ratios forks attainment verdicts dependence percentiles stopping protocols capacity steady"
+    names = "ratios forks exact_test verdicts dependence percentiles stopping protocols capacity steady"
     code = (
         "import importlib, sys\n"
         f"for name in '{names}'.split(): importlib.import_module('jdkmatrix.stats.' + name)\n"

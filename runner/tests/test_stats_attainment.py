@@ -12,22 +12,20 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import KINDS, faults
-from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.windows import Capacity, Window
-from jdkmatrix.stats.attainment import (
+from jdkmatrix.loads.attainment import (
     SERVERS_OWN,
     Attained,
     Fate,
-    Question,
     attained,
     contrast,
     fate,
-    fisher_exact,
-    least_p_value,
-    question_of,
 )
+from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.capacity import SearchOutcome
+from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import fork, load_result, pressure, sut_usage
 from tests.support.outcome_runs import failing, hung, missed, silent, spoilt, without_driver
@@ -214,18 +212,19 @@ def test_a_search_asks_for_a_rate_that_holds(measured: Fork, outcome: SearchOutc
 
 
 @pytest.mark.parametrize(
-    ("load", "question"),
+    ("load", "title", "is_sought", "in_tables"),
     [
-        (CLOSED, Question.SERVED),
-        (RATE, Question.HELD),
-        (STEPS, Question.KEPT_UP),
-        (LEVEL, Question.PEAK),
-        (RISING, Question.NO_KNEE),
-        (SEARCH, Question.CAPACITY),
+        (CLOSED, "Answered", False, False),
+        (RATE, "Held the rate", False, True),
+        (STEPS, "Kept up", True, True),
+        (LEVEL, "Reached the peak", False, True),
+        (RISING, "No knee", True, True),
+        (SEARCH, "Held a rate", False, True),
     ],
 )
-def test_each_load_has_its_question(load: CellLoad, question: Question) -> None:
-    assert question_of(load) is question
+def test_each_load_has_its_question(load: CellLoad, title: str, is_sought: bool, in_tables: bool) -> None:
+    question = kind_of(load).question
+    assert (question.title, question.is_sought, question.in_tables) == (title, is_sought, in_tables)
 
 
 def test_codes_of_the_servers_own_doing_are_those_that_are_not_measured_again() -> None:

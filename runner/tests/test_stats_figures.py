@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.figures.fork_figures import (
-    Bound,
-    ForkFigure,
     comparable,
     cpu_us_per_request,
     knee_rps,
@@ -21,6 +19,7 @@ from jdkmatrix.figures.fork_figures import (
     time_to_peak,
 )
 from jdkmatrix.figures.metrics import leading_by_block
+from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window

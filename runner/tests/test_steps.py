@@ -12,9 +12,10 @@ from rich.console import Console
 
 from jdkmatrix.cli import progress
 from jdkmatrix.cli.summary import print_summary, summary_table
-from jdkmatrix.figures.fork_figures import Bound, ForkFigure, throughput_rps
+from jdkmatrix.figures.fork_figures import throughput_rps
 from jdkmatrix.figures.metrics import LOWEST_CPU, SATURATED, leading_by_block, metrics_of
-from jdkmatrix.fork.gates import is_missed, window_reasons, window_shortfalls
+from jdkmatrix.fork.gates import window_reasons, window_shortfalls
+from jdkmatrix.loads.base import Bound, ForkFigure, is_missed
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason
@@ -39,7 +40,7 @@ def test_the_series_ends_after_so_many_missed_steps_in_a_row(run: LoadedRun) -> 
     like = run.cells[0].forks[0].served.windows[0]
     server, done = stepped(like, 3500)
     assert server.asked == [1000, 2000, 3000, 4000, 5000]
-    assert [is_missed(window.load, LIMITS) for window in done] == [False, False, False, True, True]
+    assert [is_missed(window) for window in done] == [False, False, False, True, True]
     assert stepped(like, 1e6)[0].asked == list(LOAD.rates_rps), "a server that holds all is asked for all"
     assert stepped(like, 1)[0].asked == [1000, 2000]
     once = LOAD.model_copy(update={"missed_max": 1})

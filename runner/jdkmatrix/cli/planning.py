@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from jdkmatrix.cli.plan_table import plan_table
 from jdkmatrix.cli.progress import clock
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
@@ -18,10 +17,9 @@ from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available, resolve
 from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.run.plan import Plan, estimate_s, make_plan, select_cells
+from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
 from jdkmatrix.run.prepare import too_few_cpus
 from jdkmatrix.subjects.kinds import kind_of
-from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import plural
 
 
@@ -74,11 +72,10 @@ def show(options: Options, *, as_json: bool) -> None:
     console = Console()
     if chosen.why:
         console.print(escape(chosen.why))
-    if len(plan.cells) > _CELLS_LISTED:
-        console.print(_summed_up(plan, options.profile))
+    table, is_whole = plan_table(plan, options.profile)
+    console.print(table)
+    if not is_whole:
         console.print("matrix plan --json lists every cell.")
-    else:
-        console.print(_table(plan, options.profile))
     lengths = {kind_of(cell).length_words(matrix, profile, cell) for cell in plan.cells}
     bases = basis_cells(matrix, plan.cells)
     if bases:
@@ -86,7 +83,7 @@ def show(options: Options, *, as_json: bool) -> None:
             f"First {plural(len(bases), 'fork')}, one for each condition, to measure the capacity that sizes the loads."
         )
     console.print(
-        f"{len(plan.cells)} cells, {len(plan.sure)} forks in {profile.blocks} blocks, "
+        f"{plural(len(plan.cells), 'cell')}, {plural(len(plan.sure), 'fork')} in {plural(profile.blocks, 'block')}, "
         f"{' or '.join(sorted(lengths))} each: about {clock(least_s)}."
     )
     if options.seed is None:
@@ -104,55 +101,7 @@ def show(options: Options, *, as_json: bool) -> None:
             f"about {clock(repeated_s)} at the very most."
         )
     for reason, count in Counter(entry.reason for entry in plan.not_testable).items():
-        console.print(f"[yellow]{count} cells are not testable here: {escape(reason)}")
+        cells_are = "1 cell is" if count == 1 else f"{count} cells are"
+        console.print(f"[yellow]{cells_are} not testable here: {escape(reason)}")
     if to_fetch:
         console.print(f"Not here yet; a run will try to fetch: {', '.join(to_fetch)}.")
-
-
-# More than these are no table that anybody reads.
-_CELLS_LISTED = 60
-_NAMES_LISTED = 4
-
-
-def _summed_up(plan: Plan, profile: str) -> Table:
-    """A line for the cells of each workload and load."""
-    table = Table(title=f"profile {profile}")
-    for heading in ("workload", "load", "JDKs", "executors", "CPUs", "burn µs", "wait µs", "cells", "forks"):
-        table.add_column(heading, overflow="fold")
-    groups: dict[tuple[str, str], list[CellKey]] = {}
-    for cell in plan.cells:
-        groups.setdefault((cell.served, cell.load), []).append(cell)
-    forks = Counter((fork.key.served, fork.key.load) for fork in plan.sure)
-    for (served, load), cells in groups.items():
-        axes = [_values(cells, axis) for axis in ("jdk", "executor", "cpus", "burn_us", "wait_us")]
-        table.add_row(served, load, *axes, str(len(cells)), str(forks[served, load]))
-    return table
-
-
-def _values(cells: Sequence[CellKey], axis: str) -> str:
-    values = list(dict.fromkeys(str(getattr(cell, axis)) for cell in cells))
-    if len(values) <= _NAMES_LISTED:
-        return ", ".join(values)
-    return f"{len(values)}: {values[0]} … {values[-1]}"
-
-
-def _table(plan: Plan, profile: str) -> Table:
-    impossible = {entry.key for entry in plan.not_testable}
-    forks = Counter(fork.key for fork in plan.sure)
-    table = Table(title=f"profile {profile}")
-    waits = any(cell.wait_us for cell in plan.cells)
-    for heading in ("workload", "JDK", "executor", "CPUs", "burn µs", *(["wait µs"] if waits else []), "load", "forks"):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "JDK")
-    for cell in plan.cells:
-        table.add_row(
-            cell.served,
-            cell.jdk,
-            cell.executor,
-            str(cell.cpus),
-            str(cell.burn_us),
-            *([str(cell.wait_us)] if waits else []),
-            cell.load,
-            "not testable" if cell in impossible else str(forks[cell]),
-            style="dim" if cell in impossible else None,
-        )
-    return table

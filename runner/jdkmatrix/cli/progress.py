@@ -11,15 +11,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from jdkmatrix.cli import experiments
-from jdkmatrix.figures.fork_figures import Bound, cpu_us_per_request, throughput_rps
 from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.run.campaign import CampaignListener
-from jdkmatrix.stats.forks import fork_cpu_us_per_request, fork_throughput
-from jdkmatrix.subjects.served.windows import rate_words
-from jdkmatrix.terms.loads import StepsLoad
 
 
 class Display(CampaignListener, Protocol):
@@ -37,29 +34,18 @@ def figures(fork: Fork, cell: CellRecord) -> str:
     if not fork.usable:
         why = [*fork.reasons, *(reason for window in fork.served.windows for reason in window.shortfalls)]
         return f"{fork.status.value}: {why[0].message.splitlines()[0] if why else ''}"
-    text = _of_steps(fork, cell.load) if isinstance(cell.load, StepsLoad) else _of_all(fork)
+    text = kind_of(cell.served_load).fork_words(fork)
     short = {reason.code for window in fork.served.valid_windows for reason in window.shortfalls}
     marks = [*([] if fork.status is Status.OK else [fork.status.value]), *sorted(short)]
     return f"{text} ({', '.join(marks)})" if marks else text
 
 
-def _of_all(fork: Fork) -> str:
-    return f"{rate_words(fork_throughput(fork))} req/s, {fork_cpu_us_per_request(fork):.1f} µs CPU/request"
-
-
-def _of_steps(fork: Fork, load: StepsLoad) -> str:
-    most, cost = throughput_rps(fork, load), cpu_us_per_request(fork, load)
-    lowest = f"at {rate_words(load.rates_rps[0])} req/s"
-    spent = f"{cost.value:.1f} µs CPU/request {lowest}" if cost else f"no CPU/request: no step {lowest} counts"
-    if most is None:
-        return spent
-    rate = f"{rate_words(most.value)} req/s"
-    return f"{f'{rate} at most' if most.bound is Bound.NONE else f'at least {rate}'}, {spent}"
-
-
 def clock(seconds: float) -> str:
+    """ "7:32", "2:04:10", "8 d 10 h"."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
+    if hours >= 48:
+        return f"{hours // 24} d {hours % 24} h"
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 

@@ -26,8 +26,8 @@ from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.confinement import Confiner, confinement
 from jdkmatrix.fork.fork_record import now_utc
-from jdkmatrix.fork.pinning import Pinner, pinning
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.host.limits import CONTROLLERS
@@ -36,7 +36,7 @@ from jdkmatrix.provision.cache import cache_dir
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
-from jdkmatrix.report.wording import pinned_words
+from jdkmatrix.report.wording import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
@@ -71,8 +71,12 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     """Run, or go on with a run; returns the exit code."""
     project = find_project()
     console = Console()
-    with _stopping(), _alone_on_this_host(), pinning(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as pinner:
-        _say(f"pinned {pinned_words(pinner.method, pinner.why_not_cgroup)}")
+    with (
+        _stopping(),
+        _alone_on_this_host(),
+        confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
+    ):
+        _say(f"threads are kept on their CPUs {confined_words(confiner.method, confiner.why_not_cgroup)}")
         store, chosen, earlier = _resumed(project, directory) if resume else _fresh(project, options, directory)
         matrix, options = chosen.matrix, chosen.options
         seed = earlier.seed if earlier else options.order_seed()
@@ -84,14 +88,14 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             matrix,
             seed=seed,
             known_calibration=next(iter(earlier.calibrations), None) if earlier else None,
-            pinner=pinner,
+            confiner=confiner,
             say=_say,
         )
         planned = select_cells(matrix, options.profile, options.only)
         capacities = earlier.capacities if earlier else ()
         bases = basis_cells(matrix, planned)
         if not {basis.key for basis in capacities if basis.throughput_rps} >= set(bases):
-            capacities = _capacities(matrix, profile, bases, preparing, pinner, store, len(sessions) + 1, console)
+            capacities = _capacities(matrix, profile, bases, preparing, confiner, store, len(sessions) + 1, console)
         capacities_rps = {one.key: one.throughput_rps for one in capacities if one.throughput_rps}
         prepared = preparing(profile, planned, capacities_rps=capacities_rps)
         campaign = Campaign(
@@ -100,7 +104,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             plan=prepared.plan,
             parts=prepared.parts,
             host=prepared.host,
-            pinner=pinner,
+            confiner=confiner,
             store=store,
             session=len(sessions) + 1,
         )
@@ -112,7 +116,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             return conclude(project, store, site, console)
         for words in again_words(needed, cells):
             _say(words)
-        session = _session(len(sessions) + 1, project, prepared.host, pinner)
+        session = _session(len(sessions) + 1, project, prepared.host, confiner)
         record = _record(store.directory.name, chosen, prepared, earlier, (*sessions, session), capacities, seed=seed)
         store.save_run(record)
         status: Literal["complete", "interrupted"] = "interrupted"
@@ -146,7 +150,7 @@ def _capacities(
     profile: Profile,
     bases: Sequence[CellKey],
     preparing: Callable[..., Prepared],
-    pinner: Pinner,
+    confiner: Confiner,
     store: RunStore,
     session: int,
     console: Console,
@@ -160,7 +164,7 @@ def _capacities(
         plan=prepared.plan,
         parts=prepared.parts,
         host=prepared.host,
-        pinner=pinner,
+        confiner=confiner,
         store=RunStore.create(store.directory / CAPACITY_FOLDER),
         session=session,
     )
@@ -205,7 +209,7 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     return store, Chosen(matrix, Options(record.profile, only, aa=aa), record.scenario, None), record
 
 
-def _session(number: int, project: Project, host: HostFacts, pinner: Pinner) -> Session:
+def _session(number: int, project: Project, host: HostFacts, confiner: Confiner) -> Session:
     """The one that begins now."""
     commit, dirty = source_revision(project.root, handed_over())
     return Session(
@@ -219,8 +223,8 @@ def _session(number: int, project: Project, host: HostFacts, pinner: Pinner) -> 
         command=tuple(sys.argv),
         host=host,
         boot_id=boot_id(),
-        pinning=pinner.method,
-        why_not_cgroup=pinner.why_not_cgroup,
+        confinement=confiner.method,
+        why_not_cgroup=confiner.why_not_cgroup,
     )
 
 

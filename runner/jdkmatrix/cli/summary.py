@@ -12,7 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli import experiments, markdown
-from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT
+from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, metrics_of
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
@@ -23,14 +24,13 @@ from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import ratio_value
-from jdkmatrix.report.outcomes import DID, counted, is_news, sentence
+from jdkmatrix.report.outcomes import counted, is_news, sentence
 from jdkmatrix.report.steps import not_saturated
-from jdkmatrix.report.wording import condition, cost_step, losses_words, marked_interval
+from jdkmatrix.report.wording import condition, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import TaskSize
 from jdkmatrix.terms.executors import is_again, reference
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.terms.quantities import wait_words, work_words
 from jdkmatrix.terms.servers import own_pool
 
@@ -246,7 +246,7 @@ def _told(cell: CellStats, run: _Judged) -> Iterator[str]:
     if judged is not None and is_news(judged):
         yield sentence(judged, key.executor, base)
     elif judged is None and cell.attained.no and not cell.question.is_sought:
-        yield f"{key.executor} {DID[cell.question]} in {counted(cell.attained)} forks"
+        yield f"{key.executor} {cell.question.did} in {counted(cell.attained)} forks"
     if (words := not_saturated(cell)) is not None:
         yield f"{key.executor} {words}"
     if failed_words(cell):
@@ -258,7 +258,7 @@ def _told(cell: CellStats, run: _Judged) -> Iterator[str]:
 
 
 def _searched(cells: Iterable[CellRecord]) -> bool:
-    return any(isinstance(cell.load, CapacityLoad) for cell in cells)
+    return any(CAPACITY in metrics_of(cell.served_load) for cell in cells)
 
 
 def _headings(cells: Sequence[CellRecord]) -> tuple[str, ...]:
@@ -273,12 +273,12 @@ def _headings(cells: Sequence[CellRecord]) -> tuple[str, ...]:
 
 
 def _caption(cells: Sequence[CellRecord]) -> str:
-    kinds = list(dict.fromkeys(_ratio_of(cell.served_load) for cell in cells)) or ["of req/s"]
+    kinds = list(dict.fromkeys(kind_of(cell.served_load).ratio_of for cell in cells)) or ["of req/s"]
     caption = f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval (*: no evidence yet)"
     if _searched(cells):
         return caption
     caption += "; p99: of all requests of the usable forks together"
-    if any(isinstance(cell.load, SaturateLoad) for cell in cells):
+    if any(cell.served_load.in_windows.is_closed_loop for cell in cells):
         caption += ", in a closed loop service time, where a slow answer delays the next request"
     return caption
 
@@ -309,29 +309,13 @@ def _row(cell: CellStats, run: _Judged, *, searched: bool) -> Row:
 
 
 def _cost(cell: CellStats) -> str:
-    text, step = of_metric(CPU, cell, why="").text, cost_step(cell.load)
+    text, step = of_metric(CPU, cell, why="").text, cell.kind.cost_step
     return f"{text} {step}" if step else text
 
 
 def _why_no_figure(cell: CellStats) -> str:
     whys = {"no answers" if fork.served.valid_windows else fork.status.value for fork in cell.record.forks}
     return ", ".join(sorted(whys)) or "not measured"
-
-
-def _ratio_of(load: CellLoad) -> str:
-    match load:
-        case RateLoad():
-            return "of CPU per request where the rate is constant"
-        case CapacityLoad():
-            return "of the rate held where it was searched for"
-        case StepsLoad():
-            return "of the highest req/s in rising steps"
-        case RampedLoad(ends_level=True):
-            return "of the time to peak of a ramp"
-        case RampedLoad():
-            return "of the rate at the knee of a ramp"
-        case _:
-            return "of req/s"
 
 
 def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:

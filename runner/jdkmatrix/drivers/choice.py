@@ -7,29 +7,20 @@ from typing import Literal, TypeVar
 
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.terms.loads import CellLoad, Load, RampedLoad, RateLoad, StepsLoad
+from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.terms.loads import CellLoad
 
 Asked = TypeVar("Asked")
 
 
 def phases_of(load: CellLoad, *, window_s: float, timeout_s: float, cpus: int) -> tuple[Phase, ...]:
-    """What a driver must be able to make for `load`: every rate that is written, for as long as it is measured, and the
-    rate at which the warm-up ends. All other rates of the warm-up and those of a search are the driver's nearest.
+    """What a driver must be able to make for `load`.
 
     `window_s`: of loads that have no length of their own; `cpus`: the driver's.
     """
 
-    def phases(duration_s: float, *loads: Load) -> tuple[Phase, ...]:
-        return tuple(Phase(load, duration_s, timeout_s, cpus) for load in loads)
-
-    match load:
-        case StepsLoad():
-            steps = (RateLoad(rate_rps=rate_rps, connections=load.connections) for rate_rps in load.every_rate_rps)
-            return phases(load.step_s, *steps, load.in_windows)
-        case RampedLoad():
-            return phases(load.duration_s, load.ramp, load.in_windows)
-        case _:
-            return phases(window_s, load.in_windows)
+    asked = kind_of(load).driver_loads(window_s)
+    return tuple(Phase(driver_load, duration_s, timeout_s, cpus) for driver_load, duration_s in asked)
 
 
 def choose(

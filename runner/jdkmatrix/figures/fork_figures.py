@@ -9,79 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
 
 from jdkmatrix.figures.latency import fork_latency
+from jdkmatrix.loads.base import Bound, ForkFigure, held
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.windows import Window
-from jdkmatrix.stats.attainment import held, was_saturated
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
-from jdkmatrix.stats.forks import Summary, fork_cpu_us_per_request, fork_throughput, summarise
+from jdkmatrix.stats.forks import Summary, summarise
 from jdkmatrix.stats.percentiles import tail_checked
-from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, steady_part, time_to_peak_s
-from jdkmatrix.terms.loads import CellLoad, RampLoad, RateLoad, StepsLoad
-
-
-class Bound(Enum):
-    """How a figure stands to the truth; the value is the sign before it."""
-
-    NONE = ""
-    AT_LEAST = "≥"
-    BELOW = "<"
-
-
-@dataclass(frozen=True)
-class ForkFigure:
-    """`comparable`: of the load that was asked for."""
-
-    value: float
-    bound: Bound = Bound.NONE
-    comparable: bool = True
-
-    @property
-    def compares(self) -> bool:
-        """May it stand in a ratio?"""
-        return self.comparable and self.bound is Bound.NONE and self.value > 0
-
+from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, time_to_peak_s
+from jdkmatrix.terms.loads import CellLoad, RampLoad
 
 # None: the fork does not have this figure. Of usable forks only.
 FigureOf = Callable[[Fork, CellLoad], ForkFigure | None]
 
 
 def throughput_rps(fork: Fork, load: CellLoad) -> ForkFigure | None:
-    """Answers of status 2xx per second. Of rising steps the most; of a ramp that ends level, of its steady part."""
-    match load:
-        case StepsLoad():
-            most_rps = max(window.load.succeeded_rps for window in fork.served.valid_windows)
-            return ForkFigure(most_rps, Bound.NONE if was_saturated(fork, load) else Bound.AT_LEAST)
-        case RampLoad(ends_level=True):
-            steady = steady_part(fork)
-            return ForkFigure(steady.throughput_rps) if steady else None
-        case _:
-            return ForkFigure(fork_throughput(fork))
+    """Answers of status 2xx per second, of the part of the load that says what the server can do."""
+    return kind_of(load).throughput_rps(fork)
 
 
 def cpu_us_per_request(fork: Fork, load: CellLoad) -> ForkFigure | None:
-    """CPU time of the SUT per answer of status 2xx, in µs. Of rising steps at the lowest rate: how many steps there are
-    differs from executor to executor. Of a ramp that ends level, of its steady part."""
-    match load:
-        case StepsLoad():
-            lowest = next(
-                (window for window in fork.served.valid_windows if _rate_rps(window) == load.rates_rps[0]), None
-            )
-            if lowest is None or not lowest.load.succeeded:
-                return None
-            return ForkFigure(lowest.cpu_us_per_answer, comparable=not lowest.shortfalls)
-        case RampLoad(ends_level=True):
-            steady = steady_part(fork)
-            if steady is None or steady.cpu_us_per_request is None:
-                return None
-            reached = time_to_peak_s(seconds_of(fork)) is not None
-            return ForkFigure(steady.cpu_us_per_request, comparable=reached)
-        case RateLoad():
-            return ForkFigure(fork_cpu_us_per_request(fork), comparable=held(fork))
-        case _:
-            return ForkFigure(fork_cpu_us_per_request(fork))
+    """CPU time of the SUT per answer of status 2xx, in µs, of the part of the load in which executors compare."""
+    return kind_of(load).cpu_us_per_request(fork)
 
 
 def capacity_rps(fork: Fork, _: CellLoad) -> ForkFigure | None:
@@ -122,9 +72,7 @@ def p99_us(fork: Fork, load: CellLoad) -> ForkFigure | None:
     """The fork's own, where enough requests were slower. Of a fork that fell short it is a bound: a request without an
     answer stands in it with the time that it had waited, or not at all. Latencies of several rates together are those
     of none."""
-    if isinstance(load, StepsLoad | RampLoad):
-        return None
-    latency = fork_latency(fork)
+    latency = fork_latency(fork) if kind_of(load).one_level else None
     figure_us = tail_checked(latency, "99") if latency else None
     if figure_us is None:
         return None
@@ -200,7 +148,3 @@ def overall(figures: Iterable[ForkFigure]) -> Overall | None:
         least=min(found, key=lambda figure: figure.value),
         most=max(found, key=lambda figure: figure.value),
     )
-
-
-def _rate_rps(window: Window) -> float | None:
-    return window.load.load.rate_rps if isinstance(window.load.load, RateLoad) else None

@@ -12,13 +12,13 @@ from jdkmatrix.stats.percentiles import merge_latencies
 Kind = Literal["corrected", "uncorrected"]
 
 
-def kind_of(window: Window) -> Kind:
+def distribution_of(window: Window) -> Kind:
     """Which of its distributions stands for this window: the corrected one wherever there is a schedule."""
     return "corrected" if window.load.load.kind == "rate" else "uncorrected"
 
 
 def chosen(window: Window) -> Latency | None:
-    return window.load.corrected if kind_of(window) == "corrected" else window.load.uncorrected
+    return window.load.corrected if distribution_of(window) == "corrected" else window.load.uncorrected
 
 
 def fork_latency(fork: Fork) -> Latency | None:

@@ -23,8 +23,9 @@ from jdkmatrix.figures.fork_figures import (
     time_to_peak,
     time_to_steady_s,
 )
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampLoad, RateLoad, StepsLoad
+from jdkmatrix.terms.loads import CellLoad
 
 
 @dataclass(frozen=True)
@@ -79,21 +80,12 @@ METRICS = (
 )
 
 
-def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
-    """What executors under this load are compared by, the leading figure first: the rate that held where it was
-    searched for, the highest throughput of rising steps, the time to the peak of a ramp that ends level and the rate at
-    the knee of one that does not.
+_BY_ID = {metric.id: metric for metric in METRICS}
 
-    A constant rate fixes the throughput. In a closed loop a slow answer delays the next request, so that its latencies
-    say how many connections share the throughput, and not how long a request that comes when it comes would take.
-    """
-    if isinstance(load, CapacityLoad):
-        return (CAPACITY, THROUGHPUT, CPU)
-    if isinstance(load, StepsLoad):
-        return (SATURATED, LOWEST_CPU)
-    if isinstance(load, RampLoad):
-        return (TIME_TO_PEAK, THROUGHPUT, CPU) if load.ends_level else (KNEE,)
-    return (CPU, P99) if isinstance(load, RateLoad) else (THROUGHPUT, CPU)
+
+def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
+    """What executors under this load are compared by, the leading figure first."""
+    return tuple(_BY_ID[name] for name in kind_of(load).metrics)
 
 
 def leading_by_block(cell: CellRecord) -> dict[int, float]:

@@ -17,17 +17,17 @@ from jdkmatrix.terms.tables import Limits
 
 @dataclass
 class Box:
-    """`pinned`: the cgroup of the CPUs that the process may use; None where affinity holds it there."""
+    """`cpu_group`: the cgroup of the CPUs that the process may use; None where affinity holds it there."""
 
     plan: LimitPlan
     groups: LimitGroups
-    pinned: Path | None
+    cpu_group: Path | None
     _watch: LimitWatch | None = field(default=None, init=False)
 
     @property
     def cgroups(self) -> list[Path]:
         """Those that the process is started in."""
-        return [*([self.pinned] if self.pinned else []), *self.groups.folders]
+        return [*([self.cpu_group] if self.cpu_group else []), *self.groups.folders]
 
     @property
     def open_files_max(self) -> int | None:
@@ -56,8 +56,8 @@ class Box:
 
 
 @contextmanager
-def boxed(limits: Limits, pinned: Path | None) -> Iterator[Box]:
+def boxed(limits: Limits, cpu_group: Path | None) -> Iterator[Box]:
     """Raises: MatrixError: this host cannot hold those limits."""
-    plan = plan_limits(limits, read_limit_host(pinned))
-    with limit_groups(plan, pinned) as groups:
-        yield Box(plan, groups, pinned)
+    plan = plan_limits(limits, read_limit_host(cpu_group))
+    with limit_groups(plan, cpu_group) as groups:
+        yield Box(plan, groups, cpu_group)

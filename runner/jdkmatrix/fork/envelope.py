@@ -46,7 +46,7 @@ def _remote(setup: ForkSetup, draft: ForkDraft) -> Iterator[RemoteProcess | None
         yield None
         return
     cpus = setup.parts.cpu_sets.remote
-    cgroup = setup.pinner.group("remote", cpus)
+    cgroup = setup.confiner.group("remote", cpus)
     with RemoteProcess(parts.jar, parts.java, cpus=cpus, log_dir=setup.log_dir, cgroup=cgroup) as remote:
         draft.remote_command = tuple(remote.command)
         remote.wait_ready()

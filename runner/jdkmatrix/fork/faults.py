@@ -41,8 +41,8 @@ _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (LostUpdateError, "lost-update", "outcome"),
     (DriverError, "driver", "fault"),
     (RemoteError, "remote", "fault"),
-    (AffinityError, "pinning", "fault"),
-    (CgroupError, "pinning", "fault"),
+    (AffinityError, "confinement", "fault"),
+    (CgroupError, "confinement", "fault"),
     (KernelError, "kernel", "fault"),
 )
 INTERNAL_ERROR = "internal-error"

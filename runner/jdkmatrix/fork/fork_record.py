@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jdkmatrix.config.model import Matrix
-from jdkmatrix.fork.pinning import Pinner
+from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.cells import AnyLoad
-from jdkmatrix.records.forks import ExperimentFork, Fork, Pinning, ServedFork
+from jdkmatrix.records.forks import Confinement, ExperimentFork, Fork, ServedFork
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.terms.tables import Limits, RemoteAnswers
@@ -101,7 +101,7 @@ class ForkSetup:
     window_s: float
     precision: float
     irq_time_accounting: bool | None
-    pinner: Pinner
+    confiner: Confiner
     scratch: Path
     log_dir: Path
     log_prefix: str
@@ -138,7 +138,7 @@ def finished(setup: ForkSetup, draft: ForkDraft, measurement: Measurement) -> Fo
         ended_at=now_utc(),
         command=draft.command,
         remote_command=draft.remote_command,
-        pinning=_pinning(setup.parts.cpu_sets, setup.pinner),
+        confinement=_confinement(setup.parts.cpu_sets, setup.confiner),
         clock_speed_after=draft.clock_speed_after,
         limits=draft.limits,
         outcomes=draft.outcomes,
@@ -147,13 +147,13 @@ def finished(setup: ForkSetup, draft: ForkDraft, measurement: Measurement) -> Fo
     )
 
 
-def _pinning(cpu_sets: CpuSets, pinner: Pinner) -> Pinning:
-    return Pinning(
+def _confinement(cpu_sets: CpuSets, confiner: Confiner) -> Confinement:
+    return Confinement(
         sut_cpus=cpu_sets.sut,
         driver_cpus=cpu_sets.driver,
         remote_cpus=cpu_sets.remote,
-        method=pinner.method,
-        why_not_cgroup=pinner.why_not_cgroup,
+        method=confiner.method,
+        why_not_cgroup=confiner.why_not_cgroup,
         overlapped=cpu_sets.overlapped,
         compromises=tuple(given_up.message for given_up in cpu_sets.compromises),
     )

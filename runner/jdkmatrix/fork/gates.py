@@ -19,7 +19,7 @@ from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import SutUsage, Warmup, Window
-from jdkmatrix.terms.loads import CellLoad, RampedLoad, RampLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.terms.loads import RampLoad, RateLoad
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,6 @@ def window_reasons(
 def window_shortfalls(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> tuple[Reason, ...]:
     """What the server did not do of what it was asked for; empty means that it did all. `service_s`: as in Means."""
     return tuple(_of_answers(load, limits, service_s))
-
-
-def is_missed(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> bool:
-    """Were fewer requests answered than were due? False for a closed loop, in which none is due."""
-    share = _achieved_share(load, service_s)
-    return share is not None and share < limits.achieved_rate_min
-
-
-def ended_overloaded(load: CellLoad, windows: Sequence[Window], limits: Thresholds, *, service_s: float) -> bool:
-    """Did this load look for what the server cannot do, and end there? Then it answers late, which is not to hang."""
-    sought = isinstance(load, RampedLoad | StepsLoad)
-    return sought and bool(windows) and is_missed(windows[-1].load, limits, service_s=service_s)
 
 
 def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window, ...]:
@@ -202,7 +190,7 @@ def _of_answers(load: LoadResult, limits: Thresholds, service_s: float) -> Itera
 
 def _is_saturated(load: LoadResult, sut: SutUsage, limits: Thresholds) -> bool:
     """A closed loop in which the server's CPUs are what limits it."""
-    return isinstance(load.load, SaturateLoad) and sut.cpu_share >= limits.saturated_share_min
+    return load.load.is_closed_loop and sut.cpu_share >= limits.saturated_share_min
 
 
 def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds, *, holds_up: bool = True) -> Iterator[Reason]:

@@ -62,10 +62,10 @@ class LimitGroups:
 
 
 @contextmanager
-def limit_groups(plan: LimitPlan, pinned_group: Path | None = None) -> Iterator[LimitGroups]:
-    """Make what the plan says; `pinned_group` is the server's cgroup of version 2 that the plan was made for.
+def limit_groups(plan: LimitPlan, cpu_group: Path | None = None) -> Iterator[LimitGroups]:
+    """Make what the plan says; `cpu_group` is the server's cgroup of version 2 that the plan was made for.
 
-    Leaves nothing behind, neither of ours nor of a killed runner, and no limit in `pinned_group`. Read the counters
+    Leaves nothing behind, neither of ours nor of a killed runner, and no limit in `cpu_group`. Read the counters
     before the end: they go with the cgroups.
 
     Raises:
@@ -80,13 +80,13 @@ def limit_groups(plan: LimitPlan, pinned_group: Path | None = None) -> Iterator[
             made = cgroup_tree.children(plan.v2_parent, [_ROLE], plan.v2_controllers)
             v2 = stack.enter_context(made)[_ROLE]
         elif plan.v2_controllers:
-            v2 = pinned_group
+            v2 = cpu_group
         if v2 is not None:
             for controller in plan.v2_controllers:
-                if v2 == pinned_group:
+                if v2 == cpu_group:
                     stack.callback(_write_all, v2, dict.fromkeys(_settings(controller, 2, plan.limits), "max"))
                 _write_all(v2, _settings(controller, 2, plan.limits))
-        to_join = [*v1.values(), *([v2] if v2 is not None and v2 != pinned_group else [])]
+        to_join = [*v1.values(), *([v2] if v2 is not None and v2 != cpu_group else [])]
         yield LimitGroups(v1, v2, to_join=tuple(to_join))
 
 

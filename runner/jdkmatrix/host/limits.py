@@ -38,12 +38,12 @@ class V1Place:
 
 @dataclass(frozen=True)
 class LimitHost:
-    """What decides. `pinned`: the controllers of the cgroup of version 2 that the server is pinned by; None where it is
-    not pinned by one, and one of its own could be made below `unified`. A process is in one cgroup of version 2."""
+    """What decides. `of_cpu_group`: the controllers of the cgroup of version 2 that keeps the server on its CPUs; None
+    where none does, and one of its own could be made below `unified`. A process is in one cgroup of version 2."""
 
     unified: CgroupState | None
     v1: Mapping[Controller, V1Place]
-    pinned: frozenset[str] | None
+    of_cpu_group: frozenset[str] | None
     open_files_hard: int
     may_raise_files: bool
 
@@ -51,7 +51,7 @@ class LimitHost:
 @dataclass(frozen=True)
 class LimitPlan:
     """`v1_parents`: below which folder a cgroup for that controller is to be made. `v2_parent`: below which cgroup one
-    of version 2 for all of `v2_controllers` is; None where they go into the one that the server is pinned by."""
+    of version 2 for all of `v2_controllers` is; None where they go into the one that keeps the server on its CPUs."""
 
     limits: Limits
     enforced: tuple[Enforcement, ...]
@@ -68,8 +68,8 @@ class LimitPlan:
         return frozenset(one.limit for one in self.enforced if one.by == "watch")
 
 
-def read_limit_host(pinned_group: Path | None = None, proc: Path = Path("/proc")) -> LimitHost:
-    """Look at this process's cgroups. `pinned_group`: the one of version 2 that the server is pinned by, if it is."""
+def read_limit_host(cpu_group: Path | None = None, proc: Path = Path("/proc")) -> LimitHost:
+    """Look at this process's cgroups. `cpu_group`: the one of version 2 that keeps the server on its CPUs, if any."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return LimitHost(
         unified=cgroup_tree.probe(proc),
@@ -83,10 +83,8 @@ def read_limit_host(pinned_group: Path | None = None, proc: Path = Path("/proc")
             for controller in CONTROLLERS
             if controller in hierarchy.controllers
         },
-        pinned=(
-            None
-            if pinned_group is None
-            else frozenset(cgroup_folders.read(pinned_group / "cgroup.controllers").split())
+        of_cpu_group=(
+            None if cpu_group is None else frozenset(cgroup_folders.read(cpu_group / "cgroup.controllers").split())
         ),
         open_files_hard=max(soft, hard) if hard != resource.RLIM_INFINITY else 2**63 - 1,
         may_raise_files=_has_capability(cgroup_folders.read(proc / "self/status"), _CAP_SYS_RESOURCE),
@@ -122,16 +120,17 @@ def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
         enforced.append(Enforcement(limit=name, maximum=maximum, by=by, why_not=tuple(reasons)))
     if limits.open_files_max is not None:
         enforced.append(_files(limits.open_files_max, host))
-    makes_own = v2_controllers and host.pinned is None
+    makes_own = v2_controllers and host.of_cpu_group is None
     return LimitPlan(
         limits, tuple(enforced), v1_parents, frozenset(v2_controllers), host.unified if makes_own else None
     )
 
 
 def _why_not_v2(controller: Controller, host: LimitHost) -> str | None:
-    if host.pinned is None:
+    if host.of_cpu_group is None:
         return cgroup_tree.why_not(host.unified, controller)
-    return None if controller in host.pinned else f"the cgroup that pins the server has no {controller} controller"
+    has_it = controller in host.of_cpu_group
+    return None if has_it else f"the cgroup that keeps the server on its CPUs has no {controller} controller"
 
 
 def _why_not_v1(controller: Controller, places: Mapping[Controller, V1Place]) -> str | None:

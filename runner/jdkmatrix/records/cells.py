@@ -12,6 +12,7 @@ from jdkmatrix.terms.loads import (
     CapacityLoad,
     CellLoad,
     CountLoad,
+    GivenTasks,
     InFlightLoad,
     RampedLoad,
     RateLoad,
@@ -51,13 +52,13 @@ class CellRecord(Record):
     @property
     def served_load(self) -> CellLoad:
         """Raises: TypeError: it is of an experiment without a server."""
-        if isinstance(self.load, SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad):
+        if not isinstance(self.load, GivenTasks):
             return self.load
         raise TypeError(f"{self.key.cell_id} has no server")
 
     @property
     def task_load(self) -> TaskLoad:
         """Raises: TypeError: it is of a server."""
-        if isinstance(self.load, InFlightLoad | TaskRateLoad | CountLoad):
+        if isinstance(self.load, GivenTasks):
             return self.load
         raise TypeError(f"{self.key.cell_id} has a server")

@@ -16,14 +16,14 @@ from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.windows import Capacity, Sample, Warmup, Window
 from jdkmatrix.terms.record import Record
 
-PinningMethod = Literal["cgroup cpuset", "sched_setaffinity"]
+ConfinementMethod = Literal["cgroup cpuset", "sched_setaffinity"]
 
 
-class Pinning(Record):
+class Confinement(Record):
     sut_cpus: tuple[int, ...]
     driver_cpus: tuple[int, ...]
     remote_cpus: tuple[int, ...] = ()
-    method: PinningMethod
+    method: ConfinementMethod
     why_not_cgroup: str | None = None  # in words; None where a cgroup cpuset holds the threads
     overlapped: bool  # SUT and driver share CPUs
     compromises: tuple[str, ...] = ()  # what this host could not give, in words
@@ -154,7 +154,7 @@ class Fork(Record):
     ended_at: str
     command: tuple[str, ...]  # of the process that is measured
     remote_command: tuple[str, ...] = ()
-    pinning: Pinning
+    confinement: Confinement
     clock_speed_after: float | None = None  # as Window.clock_speed, after the measurement
     limits: tuple[Enforcement, ...] = ()  # what it was allowed to use
     outcomes: tuple[LimitHit, ...] = ()  # which of them it ran into

@@ -8,8 +8,9 @@ Json = dict[str, Any]
 
 _ENVELOPE = (
     *("fork", "position", "sequence", "attempt", "session", "status", "reasons", "started_at", "ended_at"),
-    *("remote_command", "pinning", "clock_speed_after", "limits", "outcomes", "logs"),
+    *("remote_command", "clock_speed_after", "limits", "outcomes", "logs"),
 )
+_CODES = {"pinning": "confinement"}
 _OF_SESSION = ("tool_version", "git_commit", "git_dirty", "command", "started_at", "host")
 
 
@@ -17,7 +18,14 @@ def run_from_1(run: Json) -> Json:
     """Several servers are one list; what is told of a session is told there alone."""
     servers = [*([run["server"]] if run.get("server") else []), *run.get("other_servers", ())]
     told = {name: run[name] for name in _OF_SESSION}
-    only = {"number": 1, "ended_at": run["ended_at"], "status": run["status"], "boot_id": None, "pinning": None, **told}
+    only = {
+        "number": 1,
+        "ended_at": run["ended_at"],
+        "status": run["status"],
+        "boot_id": None,
+        "confinement": None,
+        **told,
+    }
     dropped = {"server", "other_servers", *_OF_SESSION}
     return {
         "promised_precision": None,
@@ -25,8 +33,12 @@ def run_from_1(run: Json) -> Json:
         **{name: value for name, value in run.items() if name not in dropped},
         "schema_version": 2,
         "servers": servers,
-        "sessions": run.get("sessions") or [only],
+        "sessions": [_session_from_1(session) for session in run.get("sessions", ())] or [only],
     }
+
+
+def _session_from_1(session: Json) -> Json:
+    return {**{name: value for name, value in session.items() if name != "pinning"}, "confinement": session["pinning"]}
 
 
 def cell_from_1(cell: Json) -> Json:
@@ -44,14 +56,16 @@ def cell_from_1(cell: Json) -> Json:
 
 
 def _served_from_1(fork: Json) -> Json:
-    inside = {name: value for name, value in fork.items() if name not in (*_ENVELOPE, "sut_command")}
+    inside = {name: value for name, value in fork.items() if name not in (*_ENVELOPE, "pinning", "sut_command")}
     return {**_envelope(fork), "command": fork["sut_command"], "measured": {"kind": "served", **inside}}
 
 
 def _experiment_from_1(fork: Json) -> Json:
-    inside = {name: value for name, value in fork.items() if name not in (*_ENVELOPE, "command")}
+    inside = {name: value for name, value in fork.items() if name not in (*_ENVELOPE, "pinning", "command")}
     return {**_envelope(fork), "command": fork["command"], "measured": {"kind": "experiment", **inside}}
 
 
 def _envelope(fork: Json) -> Json:
-    return {name: fork[name] for name in _ENVELOPE if name in fork}
+    kept = {name: fork[name] for name in _ENVELOPE if name in fork}
+    reasons = [{**reason, "code": _CODES.get(reason["code"], reason["code"])} for reason in fork["reasons"]]
+    return {**kept, "reasons": reasons, "confinement": fork["pinning"]}

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.records.forks import PinningMethod
+from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.terms.cell_key import DEFAULT_SERVER, CellKey
 from jdkmatrix.terms.record import Record
@@ -137,7 +137,7 @@ class Session(Record):
 
     `ended_at` is None while it goes on, and where it was killed; a session that was killed is "interrupted" as soon as
     there is a later one. `boot_id`: the kernel's, another one after each start of the host. None in `boot_id` and
-    `pinning`: not recorded."""
+    `confinement`: not recorded."""
 
     number: int  # 1..
     started_at: str
@@ -149,7 +149,7 @@ class Session(Record):
     command: tuple[str, ...]
     host: HostFacts
     boot_id: str | None
-    pinning: PinningMethod | None
+    confinement: ConfinementMethod | None
     why_not_cgroup: str | None = None
 
 

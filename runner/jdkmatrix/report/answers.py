@@ -10,7 +10,7 @@ from jdkmatrix.report import crossover
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.judgements import NUMERATOR, JudgedOutcomes, Judgements
 from jdkmatrix.report.numbers import ratio_value
-from jdkmatrix.report.outcomes import TITLES, against, counted, finding_of, is_news, sentence
+from jdkmatrix.report.outcomes import against, counted, finding_of, is_news, sentence
 from jdkmatrix.report.pairs import paired_words
 from jdkmatrix.report.views import Answer
 from jdkmatrix.report.wording import Finding, condition, finding, losses_words, marked_interval, ratio_sentence
@@ -20,13 +20,13 @@ from jdkmatrix.terms.servers import own_pool
 
 
 def answers(
-    judgements: Judgements, part: Slice, metrics: Sequence[Metric], seen: Mapping[str, Sequence[tuple[str, str]]]
+    judgements: Judgements, piece: Slice, metrics: Sequence[Metric], seen: Mapping[str, Sequence[tuple[str, str]]]
 ) -> tuple[Answer, ...]:
     """One per JDK, on these figures of its load, the leading one first; `seen`: sentences about its executors that are
     no ratios."""
     found = []
-    for jdk in part.jdks:
-        keys = [key for key in part.keys if (key.jdk, key.executor) == (jdk, NUMERATOR)]
+    for jdk in piece.jdks:
+        keys = [key for key in piece.keys if (key.jdk, key.executor) == (jdk, NUMERATOR)]
         judged = [(metric, {key: one for key in keys if (one := judgements.of(metric, key))}) for metric in metrics]
         outcomes = {key: told for key in keys if (told := judgements.outcomes(key))}
         paired = {
@@ -35,7 +35,7 @@ def answers(
             for key in keys
             if (compared := judgements.comparison(metric, key)) and (words := paired_words(compared))
         }
-        found.append(_answer(jdk, part.own_pool, keys, judged, outcomes, paired, tuple(seen.get(jdk, ()))))
+        found.append(_answer(jdk, piece.own_pool, keys, judged, outcomes, paired, tuple(seen.get(jdk, ()))))
     return tuple(found)
 
 
@@ -58,7 +58,7 @@ def _answer(
         first = [*_crossovers(pool, keys, judged, outcomes), *([_outcomes_tally(outcomes)] if news else [])]
         tallies = [(metric.title, _tally(by_key, metric, len(keys))) for metric, by_key in told]
         return Answer(jdk, (*seen, *first, *tallies), amber)
-    sentences = [(TITLES[one.question], f"{sentence(one, NUMERATOR, pool)}.") for one in news.values()]
+    sentences = [(one.question.title, f"{sentence(one, NUMERATOR, pool)}.") for one in news.values()]
     single = [(metric, *next(iter(by_key.items()))) for metric, by_key in told]
     sentences += [
         (metric.title, ratio_sentence(metric, one, NUMERATOR, pool, paired=paired.get((metric, key))))
@@ -162,6 +162,6 @@ def _outcomes_tally(by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]
     farthest = f"{counted(one)} forks with {NUMERATOR}, {counted(other)} with {pool}"
     where = condition(key.cpus, key.task)
     return (
-        TITLES[widest.question],
+        widest.question.title,
         f"of {len(by_key)} conditions: {', '.join(counts)}. Farthest apart: {farthest} at {where}.",
     )

@@ -8,8 +8,6 @@ from jdkmatrix.figures.metrics import CPU, P99, Metric
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.latency import percentile_figure
 from jdkmatrix.report.numbers import Figure, count, over_forks, quantity
-from jdkmatrix.report.wording import cost_step
-from jdkmatrix.terms.loads import RampLoad
 from jdkmatrix.terms.quantities import digits
 
 
@@ -31,7 +29,7 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
 def cost(cell: CellStats | None, *, why: str) -> Figure:
     """CPU per request; beneath it the step that it is of, where that is one of several."""
     figure = of_metric(CPU, cell, why=why)
-    step = cost_step(cell.load) if cell and figure.sort is not None else None
+    step = cell.kind.cost_step if cell and figure.sort is not None else None
     return replace(figure, under=step) if step else figure
 
 
@@ -50,6 +48,6 @@ def amount(metric: Metric, value: float) -> str:
 def failed_words(cell: CellStats) -> str | None:
     """How many requests failed, which are in no throughput; None where none did, or the load goes on until some do."""
     failed = cell.failed_requests
-    if not failed or cell.question.is_sought or isinstance(cell.load, RampLoad):
+    if not failed or cell.kind.overloads:
         return None
     return f"{failed:,} failed"

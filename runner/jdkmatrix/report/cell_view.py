@@ -22,7 +22,7 @@ from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.numbers import Figure
-from jdkmatrix.report.outcomes import TITLES, is_news, sentence
+from jdkmatrix.report.outcomes import is_news, sentence
 from jdkmatrix.report.pairs import pair_table, paired_words
 from jdkmatrix.report.run_view import state_text
 from jdkmatrix.report.search import search_view
@@ -34,10 +34,8 @@ from jdkmatrix.report.wording import (
     STATUS_CLASS,
     STATUS_WORDS,
     condition,
-    cost_step,
-    load_words,
+    confined_words,
     losses_words,
-    pinned_words,
     ratio_sentence,
 )
 from jdkmatrix.terms.cell_key import CellKey
@@ -57,7 +55,7 @@ def view_cell(
         cell_id=key.cell_id,
         title=f"{key.executor} on {key.jdk}",
         condition=f"{key.served}, {condition(key.cpus, key.task)}",
-        load_words=load_words(record.served_load),
+        load_words=cell.kind.words(),
         status=state_text(cell),
         status_class=STATE_CLASS[cell.state],
         status_title=STATE_MEANING[cell.state],
@@ -95,13 +93,13 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
     held = (("Rate held", "requests/s", tile(of_metric(CAPACITY, cell, why=why))),) if cell.figures(CAPACITY) else ()
     arm = cell.attained
     outcome = (
-        (TITLES[cell.question], "forks", Figure(f"{arm.yes} of {arm.told}", float(arm.yes), amber=arm.yes < arm.told)),
+        (cell.question.title, "forks", Figure(f"{arm.yes} of {arm.told}", float(arm.yes), amber=arm.yes < arm.told)),
     )
     return (
         *(outcome if arm.no and not cell.question.is_sought else ()),
         *held,
         ("Throughput", "requests/s", replace(throughput, under=_over_forks(cell, throughput))),
-        (" ".join(filter(None, ("CPU per request", cost_step(cell.load)))), "µs", tile(of_metric(CPU, cell, why=why))),
+        (" ".join(filter(None, ("CPU per request", cell.kind.cost_step))), "µs", tile(of_metric(CPU, cell, why=why))),
         ("p50", "ms", percentile_tile("50")),
         ("p99", "ms", percentile_tile("99")),
         ("p99.9", "ms", percentile_tile("99.9")),
@@ -129,7 +127,7 @@ def _against(cell: CellStats, judgements: Judgements) -> Against | None:
     outcomes = judgements.outcomes(key)
     sentences = []
     if outcomes is not None and is_news(outcomes):
-        sentences.append((TITLES[outcomes.question], f"{sentence(outcomes, key.executor, base)}."))
+        sentences.append((outcomes.question.title, f"{sentence(outcomes, key.executor, base)}."))
     for one in compared:
         judged = judgements.of(one.metric, key)
         paired = paired_words(one)
@@ -195,16 +193,16 @@ def _reason(reason: Reason) -> str:
 
 
 def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
-    pinning = fork.pinning
-    together = "they share CPUs" if pinning.overlapped else "no CPU in common"
+    confinement = fork.confinement
+    together = "they share CPUs" if confinement.overlapped else "no CPU in common"
     return (
         Fact("Order", order_words(fork, run)),
         facts.started(fork.started_at, fork.ended_at),
         Fact(
             "CPUs",
-            f"server {facts.ranges(pinning.sut_cpus)}, driver {facts.ranges(pinning.driver_cpus)}: {together}",
+            f"server {facts.ranges(confinement.sut_cpus)}, driver {facts.ranges(confinement.driver_cpus)}: {together}",
         ),
-        Fact("Pinned", pinned_words(pinning.method, pinning.why_not_cgroup)),
+        Fact("Kept there", confined_words(confinement.method, confinement.why_not_cgroup)),
         Fact(
             "First answer",
             f"{fork.served.first_response_s:.1f} s after the start"
@@ -221,11 +219,11 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
 
 def _of_workload(fork: Fork, record: CellRecord) -> Iterable[Fact]:
     """What only some workloads have."""
-    if fork.pinning.remote_cpus:
-        shared = " (the driver's)" if fork.pinning.remote_cpus == fork.pinning.driver_cpus else ""
+    if fork.confinement.remote_cpus:
+        shared = " (the driver's)" if fork.confinement.remote_cpus == fork.confinement.driver_cpus else ""
         by_socket = (record.identity.inputs.get("workload") or {}).get("client") == "socket"
         caller = "a plain socket on which the request’s thread blocks" if by_socket else "the JDK’s HTTP client"
-        yield Fact("Remote system", f"on CPUs {facts.ranges(fork.pinning.remote_cpus)}{shared}, called by {caller}")
+        yield Fact("Remote system", f"on CPUs {facts.ranges(fork.confinement.remote_cpus)}{shared}, called by {caller}")
     audit = fork.served.audit
     if audit:
         books = "money was conserved" if audit.conserved else "money was made or lost"

@@ -7,22 +7,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
-from jdkmatrix.figures.fork_figures import FigureOf, ForkFigure, comparable, of_forks
-from jdkmatrix.figures.latency import fork_latency, kind_of
+from jdkmatrix.figures.fork_figures import FigureOf, comparable, of_forks
+from jdkmatrix.figures.latency import distribution_of, fork_latency
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of
+from jdkmatrix.loads.attainment import Attained, Fate, attained, fate
+from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.latency import Pooled, pool
-from jdkmatrix.stats.attainment import Attained, Fate, Question, attained, fate, held, question_of
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import reference
-from jdkmatrix.terms.loads import CellLoad, RampLoad, StepsLoad
+from jdkmatrix.terms.loads import CellLoad
 
 Figures = Mapping[int, ForkFigure]  # by block
 
@@ -66,9 +69,14 @@ class CellStats:
         """Those that were planned, run or not."""
         return max(self.planned, len(self.record.forks))
 
+    @cached_property
+    def kind(self) -> LoadKind[Any]:
+        """What the load decides."""
+        return kind_of(self.load)
+
     @property
     def question(self) -> Question:
-        return question_of(self.load)
+        return self.kind.question
 
     @cached_property
     def attained(self) -> Attained:
@@ -96,8 +104,8 @@ class CellStats:
 
     @cached_property
     def _fork_latencies(self) -> dict[int, Latency]:
-        if isinstance(self.load, StepsLoad | RampLoad):
-            return {}  # latencies of several rates together are those of none
+        if not self.kind.one_level:
+            return {}
         return {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
 
     @cached_property
@@ -106,7 +114,7 @@ class CellStats:
         if not self._fork_latencies:
             return None
         short = [fork for fork in self.usable if fork.fork in self._fork_latencies and not held(fork)]
-        return pool(kind_of(self.usable[0].served.valid_windows[0]), list(self._fork_latencies.values()), short)
+        return pool(distribution_of(self.usable[0].served.valid_windows[0]), list(self._fork_latencies.values()), short)
 
     @property
     def state(self) -> State:
@@ -133,7 +141,7 @@ class CellStats:
         """Of one of its forks. Loads that go on until the server cannot are no trouble."""
         if self.question.is_sought or fork.status not in (Status.OK, Status.NOT_STEADY):
             return False
-        return fate(fork, self.load) is Fate.NO or not (isinstance(self.load, RampLoad) or held(fork))
+        return fate(fork, self.load) is Fate.NO or not (self.kind.overloads or held(fork))
 
     @property
     def reasons(self) -> tuple[tuple[Reason, tuple[int, ...]], ...]:

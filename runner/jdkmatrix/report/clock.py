@@ -40,7 +40,7 @@ def moved(cells: Iterable[CellRecord], beyond: float) -> Moved | None:
     for cell in cells:
         for fork in cell.forks:
             found = speeds(fork)
-            by_cpu.setdefault(fork.pinning.sut_cpus[-1], []).extend(found)
+            by_cpu.setdefault(fork.confinement.sut_cpus[-1], []).extend(found)
             by_block.setdefault((cell.key.group_id, fork.fork), []).extend(found)
     blocks = [_moved(readings) for readings in by_block.values() if readings]
     if not blocks:

@@ -225,7 +225,7 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
 
 def _cell_notices(cells: Cells) -> Iterable[Notice]:
     every = list(cells)
-    shared = [cell for cell in every if any(fork.pinning.overlapped for fork in cell.record.forks)]
+    shared = [cell for cell in every if any(fork.confinement.overlapped for fork in cell.record.forks)]
     if shared:
         yield Notice(
             "warn",
@@ -233,7 +233,7 @@ def _cell_notices(cells: Cells) -> Iterable[Notice]:
             f"In {len(shared)} of {plural(len(every), 'cell')} the host had too few CPUs to keep them apart: the "
             "driver took time from the server. Compare executors with each other, take no figure as absolute.",
         )
-    yield from _pinning_notices([fork for cell in every for fork in cell.record.forks])
+    yield from _confinement_notices([fork for cell in every for fork in cell.record.forks])
     single = [cell for cell in every if len(cell.usable) == 1]
     if single:
         yield Notice(
@@ -260,14 +260,14 @@ def _cell_notices(cells: Cells) -> Iterable[Notice]:
         )
 
 
-def _pinning_notices(forks: Sequence[Fork]) -> Iterable[Notice]:
-    loose = [fork for fork in forks if fork.pinning.method == "sched_setaffinity"]
+def _confinement_notices(forks: Sequence[Fork]) -> Iterable[Notice]:
+    loose = [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]
     if loose:
         where = "every fork" if len(loose) == len(forks) else f"{len(loose)} of {plural(len(forks), 'fork')}"
-        reasons = sorted({fork.pinning.why_not_cgroup or "no reason is recorded" for fork in loose})
+        reasons = sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose})
         yield Notice(
             "info",
-            "Pinned by affinity alone",
+            "Kept on their CPUs by affinity alone",
             f"In {where} server and driver were kept on their CPUs by sched_setaffinity, which a thread can undo for "
             "itself; the server's threads were looked at after every window. Cgroup cpusets, which no thread can "
             f"leave, were not used: {'; '.join(reasons)}.",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from jdkmatrix.loads.attainment import Fate, fate
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cellstats import planned_forks
 from jdkmatrix.report.views import ForkCount
-from jdkmatrix.stats.attainment import Fate, fate
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.quantities import plural
 

@@ -18,7 +18,7 @@ from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.judgements import NUMERATOR, JudgedOutcomes, Judgements
 from jdkmatrix.report.numbers import ratio_value
-from jdkmatrix.report.outcomes import TITLES, finding_of, has_column, is_news, sentence
+from jdkmatrix.report.outcomes import finding_of, is_news, sentence
 from jdkmatrix.report.pairs import pairs_title
 from jdkmatrix.report.wording import Finding, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
@@ -121,35 +121,35 @@ def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey) ->
     return heat_cell(judgements.of(metric, key), metric, key, why, pairs=pairs)
 
 
-def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], part: Slice) -> HeatTable:
-    """For a single condition, the first of `part`: JDKs down, figures across."""
+def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], piece: Slice) -> HeatTable:
+    """For a single condition, the first of `piece`: JDKs down, figures across."""
 
-    asked = outcomes_asked(judgements, part)
+    asked = outcomes_asked(judgements, piece)
 
     def row(jdk: str) -> tuple[HeatCell, ...]:
-        key = _key(part, jdk, part.cpus[0], part.tasks[0])
+        key = _key(piece, jdk, piece.cpus[0], piece.tasks[0])
         first = (outcome_cell(judgements.outcomes(key), key),) if asked else ()
         return (*first, *(_cell(cells, judgements, metric, key) for metric in metrics))
 
     return HeatTable(
-        title=f"{NUMERATOR} / {part.own_pool}",
+        title=f"{NUMERATOR} / {piece.own_pool}",
         corner="JDK",
         columns=(*([asked] if asked else []), *(metric.title for metric in metrics)),
-        rows=tuple((jdk, row(jdk)) for jdk in part.jdks),
+        rows=tuple((jdk, row(jdk)) for jdk in piece.jdks),
     )
 
 
-def outcomes_asked(judgements: Judgements, part: Slice) -> str | None:
+def outcomes_asked(judgements: Judgements, piece: Slice) -> str | None:
     """What forks were asked, where their outcomes are worth a place; None where every fork did what it was to do."""
-    found = [one for key in part.keys if key.executor == NUMERATOR and (one := judgements.outcomes(key))]
-    return next((TITLES[one.question] for one in found if is_news(one) and has_column(one.question)), None)
+    found = [one for key in piece.keys if key.executor == NUMERATOR and (one := judgements.outcomes(key))]
+    return next((one.question.title for one in found if is_news(one) and one.question.in_tables), None)
 
 
-def outcome_map(cells: Cells, judgements: Judgements, asked: str, part: Slice, jdk: str) -> HeatTable:
+def outcome_map(cells: Cells, judgements: Judgements, asked: str, piece: Slice, jdk: str) -> HeatTable:
     """As `heat_map`, of outcomes."""
 
     def cell(cpus: int, task: TaskSize) -> HeatCell:
-        key = _key(part, jdk, cpus, task)
+        key = _key(piece, jdk, cpus, task)
         if key not in cells.keys:
             return HeatCell("", None, "", "none", False, "not a condition of this run", None)
         return outcome_cell(judgements.outcomes(key), key)
@@ -157,35 +157,35 @@ def outcome_map(cells: Cells, judgements: Judgements, asked: str, part: Slice, j
     return HeatTable(
         title=asked,
         corner="CPUs",
-        columns=tuple(part.task_words(task) for task in part.tasks),
-        rows=tuple((str(cpus), tuple(cell(cpus, task) for task in part.tasks)) for cpus in part.cpus),
+        columns=tuple(piece.task_words(task) for task in piece.tasks),
+        rows=tuple((str(cpus), tuple(cell(cpus, task) for task in piece.tasks)) for cpus in piece.cpus),
     )
 
 
-def heat_map(cells: Cells, judgements: Judgements, metric: Metric, part: Slice, jdk: str) -> HeatTable:
+def heat_map(cells: Cells, judgements: Judgements, metric: Metric, piece: Slice, jdk: str) -> HeatTable:
     """For one JDK: CPUs down, tasks across."""
 
     def row(cpus: int) -> tuple[HeatCell, ...]:
-        return tuple(_cell(cells, judgements, metric, _key(part, jdk, cpus, task)) for task in part.tasks)
+        return tuple(_cell(cells, judgements, metric, _key(piece, jdk, cpus, task)) for task in piece.tasks)
 
     return HeatTable(
         title=metric.title,
         corner="CPUs",
-        columns=tuple(part.task_words(task) for task in part.tasks),
-        rows=tuple((str(cpus), row(cpus)) for cpus in part.cpus),
+        columns=tuple(piece.task_words(task) for task in piece.tasks),
+        rows=tuple((str(cpus), row(cpus)) for cpus in piece.cpus),
     )
 
 
-def _key(part: Slice, jdk: str, cpus: int, task: TaskSize) -> CellKey:
+def _key(piece: Slice, jdk: str, cpus: int, task: TaskSize) -> CellKey:
     return CellKey(
-        workload=part.workload,
-        server=part.server,
+        workload=piece.workload,
+        server=piece.server,
         jdk=jdk,
         executor=NUMERATOR,
         cpus=cpus,
         burn_us=task.burn_us,
         wait_us=task.wait_us,
-        load=part.load,
+        load=piece.load,
     )
 
 

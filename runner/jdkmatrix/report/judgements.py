@@ -20,8 +20,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jdkmatrix.figures.metrics import Metric, metrics_of
+from jdkmatrix.loads.attainment import Contrast, contrast
+from jdkmatrix.loads.base import Question
 from jdkmatrix.report.cellstats import Cells, Comparison
-from jdkmatrix.stats.attainment import Contrast, Question, contrast
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, adjust, judged
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import is_again, reference

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jdkmatrix.figures.fork_figures import Bound
 from jdkmatrix.figures.latency import Kind
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency, SpectrumPoint
 from jdkmatrix.report.numbers import Figure, milliseconds, missing

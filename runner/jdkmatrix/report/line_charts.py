@@ -20,7 +20,7 @@ def _nothing(_: CellStats) -> Iterable[Row]:
 def line_charts(
     ident: str,
     title: str,
-    part: Slice,
+    piece: Slice,
     order: Sequence[str],
     *,
     x: Axis,
@@ -46,5 +46,5 @@ def line_charts(
                 description=f"{title} of {condition}, one line per fork",
             ),
         )
-        for number, (condition, cells) in enumerate(part.conditions(order))
+        for number, (condition, cells) in enumerate(piece.conditions(order))
     )

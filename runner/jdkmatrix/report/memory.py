@@ -16,7 +16,6 @@ from jdkmatrix.report.curves import Axis, stacked
 from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.views import Chart, ChartGroup, Legend
 from jdkmatrix.stats.forks import fork_readings_us
-from jdkmatrix.terms.loads import RampedLoad
 from jdkmatrix.terms.quantities import digits
 
 _MIB = 1024 * 1024
@@ -82,22 +81,22 @@ _LINES = (
 )
 
 
-def memory_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+def memory_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """The stack of every executor's last fork, then single figures of all forks; all on the same scales."""
-    readings = [one for cell in part.cells for fork in cell.usable for one in fork.served.memory]
+    readings = [one for cell in piece.cells for fork in cell.usable for one in fork.served.memory]
     if not readings:
         return ()
     time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
     return (
-        _stacks(ident, part, order, time, max(one.rss_bytes for one in readings) / _MIB),
-        *(group for line in _LINES if (group := _line_group(ident, part, order, time, line, readings))),
+        _stacks(ident, piece, order, time, max(one.rss_bytes for one in readings) / _MIB),
+        *(group for line in _LINES if (group := _line_group(ident, piece, order, time, line, readings))),
     )
 
 
-def readings_words(part: Slice) -> str | None:
+def readings_words(piece: Slice) -> str | None:
     """What CPU per request leaves out; None where nothing was read. That of a ramp is worked out from samples of the
     whole process, and leaves out nothing."""
-    cells = [cell for cell in part.cells if not isinstance(cell.load, RampedLoad)]
+    cells = [cell for cell in piece.cells if not cell.kind.cost_is_sampled]
     costs = [us for cell in cells for fork in cell.usable if (us := fork_readings_us(fork))]
     if not costs:
         return None
@@ -114,10 +113,10 @@ def grouped(reading: MemoryReading) -> dict[str, float]:
     return found
 
 
-def _stacks(ident: str, part: Slice, order: Sequence[str], time: Axis, highest_mib: float) -> ChartGroup:
+def _stacks(ident: str, piece: Slice, order: Sequence[str], time: Axis, highest_mib: float) -> ChartGroup:
     size = Axis("resident MiB", 0, highest_mib * 1.05)
     charts = []
-    for number, (title, cells) in enumerate(part.conditions(order)):
+    for number, (title, cells) in enumerate(piece.conditions(order)):
         for cell in cells:
             fork = next((fork for fork in reversed(cell.usable) if fork.served.memory), None)
             if fork is None:
@@ -163,7 +162,7 @@ def _note(last: MemoryReading) -> str:
 
 
 def _line_group(
-    ident: str, part: Slice, order: Sequence[str], time: Axis, line: _Line, readings: Sequence[MemoryReading]
+    ident: str, piece: Slice, order: Sequence[str], time: Axis, line: _Line, readings: Sequence[MemoryReading]
 ) -> ChartGroup | None:
     values = [value for one in readings if (value := line.of(one)) is not None]
     if not values:
@@ -171,7 +170,7 @@ def _line_group(
     charts = line_charts(
         f"{ident}-{line.id}",
         f"{line.title} over time",
-        part,
+        piece,
         order,
         x=time,
         y=Axis(line.axis, 0, max(values) * 1.05),

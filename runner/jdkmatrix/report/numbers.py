@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jdkmatrix.figures.fork_figures import ForkFigure, overall
+from jdkmatrix.figures.fork_figures import overall
+from jdkmatrix.loads.base import ForkFigure
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.terms.quantities import MISSING, digits, per_cent, plural

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
+from jdkmatrix.loads.attainment import Attained
 from jdkmatrix.report.judgements import JudgedOutcomes
 from jdkmatrix.report.numbers import p_value
 from jdkmatrix.report.wording import Finding
-from jdkmatrix.stats.attainment import Attained, Question
 from jdkmatrix.stats.verdicts import FAMILY_ERROR
 from jdkmatrix.terms.quantities import plural
-
-# What a fork that says yes did; to do so is better, always.
-DID: dict[Question, str] = {
-    Question.SERVED: "answered",
-    Question.HELD: "held the rate",
-    Question.KEPT_UP: "kept up with the highest rate",
-    Question.PEAK: "reached the peak of the ramp",
-    Question.NO_KNEE: "got to the end of the ramp without a knee",
-    Question.CAPACITY: "held a rate of the search",
-}
-# The same in a table's head.
-TITLES: dict[Question, str] = {
-    Question.SERVED: "Answered",
-    Question.HELD: "Held the rate",
-    Question.KEPT_UP: "Kept up",
-    Question.PEAK: "Reached the peak",
-    Question.NO_KNEE: "No knee",
-    Question.CAPACITY: "Held a rate",
-}
 
 
 def finding_of(judged: JudgedOutcomes) -> Finding:
@@ -49,11 +30,6 @@ def is_news(judged: JudgedOutcomes) -> bool:
     return any(arm.no for arm in arms)
 
 
-def has_column(question: Question) -> bool:
-    """Has it a place in tables? Which servers answered at all, the number of usable forks says."""
-    return question is not Question.SERVED
-
-
 def counted(arm: Attained) -> str:
     """ "0 of 5"; without those that were lost."""
     return f"{arm.yes} of {arm.told}"
@@ -67,7 +43,7 @@ def sentence(judged: JudgedOutcomes, numerator: str, denominator: str) -> str:
 def against(judged: JudgedOutcomes) -> str:
     """ "held the rate in 0 of 5 forks against 5 of 5"."""
     one, other = judged.contrast.numerator, judged.contrast.denominator
-    did = DID[judged.question]
+    did = judged.question.did
     return f"{did} in {one.yes} of {plural(one.told, 'fork')} against {counted(other)}"
 
 
@@ -78,8 +54,8 @@ def verdict(judged: JudgedOutcomes) -> str:
     basis = []
     if judged.p_adjusted is not None:
         basis.append(f"adjusted {p_value(judged.p_adjusted)}")
-    if judged.question is Question.NO_KNEE:
-        basis.append("to have a knee is worse")
+    if judged.question.better:
+        basis.append(judged.question.better)
     one, other = judged.contrast.numerator.lost, judged.contrast.denominator.lost
     if one or other:
         basis.append(f"{one} and {other} more forks were lost to faults of the host or of the measurement")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from jdkmatrix.figures.metrics import KNEE, TIME_TO_PEAK, Metric
+from jdkmatrix.loads.attainment import failed_by_itself
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Sample
 from jdkmatrix.report.cell_figures import amount
@@ -17,7 +18,6 @@ from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, lines
 from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.views import Chart, ChartGroup
-from jdkmatrix.stats.attainment import failed_by_itself
 from jdkmatrix.stats.ramps import (
     CAUGHT_UP_SECONDS,
     CAUGHT_UP_SHARE,
@@ -115,15 +115,15 @@ _FIGURES = (
 )
 
 
-def ramp_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+def ramp_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
-    load = next((cell.load for cell in part.cells), None)
-    if not isinstance(load, RampLoad) or not any(cell.usable for cell in part.cells):
+    load = next((cell.load for cell in piece.cells), None)
+    if not isinstance(load, RampLoad) or not any(cell.usable for cell in piece.cells):
         return ()
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
     groups = [_offered_group(ident, load, time, order)]
     for figure in _FIGURES:
-        values = [float(row["y"]) for cell in part.cells for row in _rows(figure, cell) if row["y"]]
+        values = [float(row["y"]) for cell in piece.cells for row in _rows(figure, cell) if row["y"]]
         if not values:
             continue
         top = max([*values, *([max(rate for _, rate in load.points)] if figure.offered else [])])
@@ -131,7 +131,7 @@ def ramp_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGro
         charts = line_charts(
             f"{ident}-{figure.id}",
             figure.title,
-            part,
+            piece,
             order,
             x=time,
             y=Axis(figure.axis, low, high, log=figure.log),
@@ -144,10 +144,10 @@ def ramp_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGro
     return tuple(groups)
 
 
-def observed(part: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
     """By JDK: what became of each executor, in a sentence; empty where the load is no ramp."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for cell in sorted(part.cells, key=lambda cell: order.index(cell.key.executor)):
+    for cell in sorted(piece.cells, key=lambda cell: order.index(cell.key.executor)):
         load = cell.load
         if isinstance(load, RampLoad) and cell.usable:
             found.setdefault(cell.key.jdk, []).append((cell.key.executor, _became(cell, load)))

@@ -21,7 +21,7 @@ from jdkmatrix.report.judgements import JudgedOutcomes, Judgements, judge_run
 from jdkmatrix.report.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import Figure, half_width, missing, quantity, ratio_value
-from jdkmatrix.report.outcomes import TITLES, counted, finding_of, has_column, is_news, sentence
+from jdkmatrix.report.outcomes import counted, finding_of, is_news, sentence
 from jdkmatrix.report.pairs import paired_words, pairs_title
 from jdkmatrix.report.precision import precision_view
 from jdkmatrix.report.published import not_repeated_views, published_views
@@ -33,7 +33,6 @@ from jdkmatrix.report.wording import (
     Finding,
     because,
     condition,
-    cost_step,
     family_words,
     finding,
     losses_words,
@@ -152,10 +151,10 @@ def _latency_head(cells: Cells) -> str | None:
 
 def _outcomes_head(cells: Cells, judgements: Judgements) -> str | None:
     """Where one load asks the question it stands in the head, else each figure's tooltip says it."""
-    questions = {cell.question for cell in cells if has_column(cell.question) and _is_news(cell, judgements)}
+    questions = {cell.question for cell in cells if cell.question.in_tables and _is_news(cell, judgements)}
     if not questions:
         return None
-    return TITLES[questions.pop()] if len(questions) == 1 else "Did as asked"
+    return questions.pop().title if len(questions) == 1 else "Did as asked"
 
 
 def _is_news(cell: CellStats, judgements: Judgements) -> bool:
@@ -211,7 +210,7 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
         versus=_versus(key, cells, judgements),
         held=of_metric(CAPACITY, cell, why=why),
         warm=of_metric(TIME_TO_STEADY, cell, why=why),
-        cpu=replace(of_metric(CPU, cell, why=why), under=cost_step(cell.load) if cell and usable else None),
+        cpu=replace(of_metric(CPU, cell, why=why), under=cell.kind.cost_step if cell and usable else None),
         p50=percentile(cell, "50", why=why),
         p99=percentile(cell, "99", why=why),
         p999=percentile(cell, "99.9", why=why),
@@ -234,7 +233,7 @@ def _half(summary: Summary, bounded: int) -> Figure:
 def _outcome(cell: CellStats, judged: JudgedOutcomes | None) -> Figure:
     """How many of its forks did what the load asks for; against what it is compared with where that is."""
     arm = cell.attained
-    text = f"{TITLES[cell.question]} in {counted(arm)} forks"
+    text = f"{cell.question.title} in {counted(arm)} forks"
     under = None
     if judged is not None:
         text = sentence(judged, cell.key.executor, reference(cell.key.executor, cell.key.server))

@@ -18,17 +18,17 @@ from jdkmatrix.terms.quantities import digits
 _OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
 
 
-def search_charts(ident: str, part: Slice, order: Sequence[str]) -> tuple[Chart, ...]:
+def search_charts(ident: str, piece: Slice, order: Sequence[str]) -> tuple[Chart, ...]:
     """One chart per number of CPUs, work and JDK, all on the same scales: p99 of every valid window over its rate."""
-    load = next((cell.load for cell in part.cells), None)
-    rows = {cell.key: rows for cell in part.cells if (rows := _rows(cell))}
+    load = next((cell.load for cell in piece.cells), None)
+    rows = {cell.key: rows for cell in piece.cells if (rows := _rows(cell))}
     if not isinstance(load, CapacityLoad) or not rows:
         return ()
     every = [row for of_cell in rows.values() for row in of_cell]
     lowest, highest = charts.log_domain([*(float(row["ms"]) for row in every), load.p99_max_us / 1000])
     fastest = max(float(row["rate"]) for row in every)
     found = []
-    for number, (title, cells) in enumerate(part.conditions(order)):
+    for number, (title, cells) in enumerate(piece.conditions(order)):
         here = [cell for cell in cells if cell.key in rows]
         if not here:
             continue

@@ -19,24 +19,24 @@ from jdkmatrix.terms.quantities import plural
 _LONGEST_TAIL = 100_000.0
 
 
-def bar_charts(ident: str, part: Slice, metric: Metric, axis: str, order: Sequence[str]) -> tuple[Chart, ...]:
+def bar_charts(ident: str, piece: Slice, metric: Metric, axis: str, order: Sequence[str]) -> tuple[Chart, ...]:
     """One chart per number of CPUs and JDK; all charts of one number of CPUs have the same scale.
 
     Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
     on any JDK, and their labels the figures themselves.
     """
     found = []
-    shares = len(part.tasks) > 1
-    for number, (jdk, cpus) in enumerate((j, c) for c in part.cpus for j in part.jdks):
-        peers = [cell for cell in part.cells if cell.key.cpus == cpus]
-        units = {task: _highest(metric, peers, task) if shares else 1.0 for task in part.tasks}
+    shares = len(piece.tasks) > 1
+    for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
+        peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
+        units = {task: _highest(metric, peers, task) if shares else 1.0 for task in piece.tasks}
         means: list[charts.Row] = []
         forks: list[charts.Row] = []
         for cell in sorted(
             (cell for cell in peers if cell.key.jdk == jdk),
             key=lambda cell: (cell.key.task, order.index(cell.key.executor)),
         ):
-            mean, points = _bar(metric, cell, units[cell.key.task], part.task_words(cell.key.task))
+            mean, points = _bar(metric, cell, units[cell.key.task], piece.task_words(cell.key.task))
             means += mean
             forks += points
         if not means:
@@ -54,7 +54,7 @@ def bar_charts(ident: str, part: Slice, metric: Metric, axis: str, order: Sequen
                     title="share of the highest under the same task" if shares else axis,
                     figure=axis,
                     number_format=".0%" if shares else "~s",
-                    highest=1.0 if shares else max(_highest(metric, peers, task) for task in part.tasks),
+                    highest=1.0 if shares else max(_highest(metric, peers, task) for task in piece.tasks),
                     description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
                 ),
             )
@@ -95,7 +95,9 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[list[
     return [bar], points
 
 
-def latency_charts(ident: str, part: Slice, pools: Mapping[CellKey, Pooled], order: Sequence[str]) -> tuple[Chart, ...]:
+def latency_charts(
+    ident: str, piece: Slice, pools: Mapping[CellKey, Pooled], order: Sequence[str]
+) -> tuple[Chart, ...]:
     """One chart per number of CPUs, task and JDK, all on the same scales."""
     points = {key: _curve_points(pool) for key, pool in pools.items()}
     every = [point for curve in points.values() for point in curve]
@@ -104,7 +106,7 @@ def latency_charts(ident: str, part: Slice, pools: Mapping[CellKey, Pooled], ord
     lowest, highest = charts.log_domain([ms for _, ms, _ in every])
     longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
     found = []
-    for number, (title, cells) in enumerate(part.conditions(order)):
+    for number, (title, cells) in enumerate(piece.conditions(order)):
         curves = [cell for cell in cells if cell.key in points]
         here = [cell.key for cell in curves]
         if not here:

@@ -106,7 +106,7 @@ def _compared(session: Session) -> Iterable[tuple[str, Any]]:
     cpu = dumped.pop("cpu")
     yield "version of the tool", session.tool_version
     yield "commit", session.git_commit and session.git_commit[:12]
-    yield "pinning", session.pinning
+    yield "CPU confinement", session.confinement
     for name, value in cpu.items():
         yield ("cpu model" if name == "model" else name), value
     yield from ((name, value) for name, value in dumped.items() if name not in _NOT_COMPARED)

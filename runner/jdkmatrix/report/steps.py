@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from jdkmatrix.figures.fork_figures import Bound
 from jdkmatrix.figures.metrics import SATURATED
+from jdkmatrix.loads.base import Bound, offered_rps
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_figures import amount, of_metric
 from jdkmatrix.report.cellstats import CellStats
@@ -16,7 +16,7 @@ from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis
 from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.views import ChartGroup
-from jdkmatrix.terms.loads import RateLoad, StepsLoad
+from jdkmatrix.terms.loads import StepsLoad
 from jdkmatrix.terms.quantities import digits, plural
 
 
@@ -75,14 +75,14 @@ _FIGURES = (
 )
 
 
-def steps_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+def steps_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
-    if not any(isinstance(cell.load, StepsLoad) and cell.usable for cell in part.cells):
+    if not any(isinstance(cell.load, StepsLoad) and cell.usable for cell in piece.cells):
         return ()
-    fastest = max(offered for cell in part.cells for _, window in _windows(cell) if (offered := _offered(window)))
+    fastest = max(offered for cell in piece.cells for _, window in _windows(cell) if (offered := _offered(window)))
     groups = []
     for figure in _FIGURES:
-        values = [value for cell in part.cells for _, window in _windows(cell) if (value := figure.of(window))]
+        values = [value for cell in piece.cells for _, window in _windows(cell) if (value := figure.of(window))]
         if not values:
             continue
         low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
@@ -90,7 +90,7 @@ def steps_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGr
             line_charts,
             f"{ident}-{figure.id}",
             figure.title,
-            part,
+            piece,
             order,
             x=Axis("offered requests per second", 0, fastest * 1.03),
             y=Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format),
@@ -105,10 +105,10 @@ def steps_groups(ident: str, part: Slice, order: Sequence[str]) -> tuple[ChartGr
     return tuple(groups)
 
 
-def observed(part: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
     """By JDK, a sentence on every executor that was not saturated."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for cell in sorted(part.cells, key=lambda cell: order.index(cell.key.executor)):
+    for cell in sorted(piece.cells, key=lambda cell: order.index(cell.key.executor)):
         if (words := not_saturated(cell)) is not None:
             found.setdefault(cell.key.jdk, []).append((cell.key.executor, f"{words}."))
     return found
@@ -134,7 +134,7 @@ def _windows(cell: CellStats) -> Iterable[tuple[int, Window]]:
 
 
 def _offered(window: Window) -> float:
-    return window.load.load.rate_rps if isinstance(window.load.load, RateLoad) else 0.0
+    return offered_rps(window) or 0.0
 
 
 def _points(figure: _Figure, cell: CellStats) -> Iterable[Row]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 
 from jdkmatrix.figures.metrics import Metric
-from jdkmatrix.records.forks import PinningMethod
+from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cellstats import State
 from jdkmatrix.report.numbers import p_value, ratio_interval, ratio_value
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Losses, Verdict
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.terms.quantities import digits, plural, wait_words, work_words
 
 
@@ -103,77 +101,6 @@ def change(ratio: Ratio, numerator: str, denominator: str) -> str:
     return f"{amount} {'higher' if ratio.value > 1 else 'lower'} with {numerator} than with {denominator}"
 
 
-def load_words(load: CellLoad) -> str:
-    connections = plural(load.connections, "connection")
-    if isinstance(load, CapacityLoad):
-        return (
-            f"closed loop: {connections}; then constant rates over them, to find the highest that keeps p99 within "
-            f"{digits(load.p99_max_us / 1000, 3)} ms without a failed request"
-        )
-    if isinstance(load, SaturateLoad):
-        return f"closed loop: {connections}, each sends its next request as soon as it has the answer"
-    if isinstance(load, StepsLoad):
-        rates = f"{digits(load.rates_rps[0], 4)} to {digits(load.rates_rps[-1], 4)}"
-        further = f", then each {load.further_factor:g} times the one before," if load.further_max else ""
-        return (
-            f"open loop: constant rates one after another, {rates} requests/s over {connections}{further} for "
-            f"{load.step_s:g} s each, until the server is saturated"
-        )
-    if isinstance(load, RampLoad):
-        highest_rps = max(rate_rps for _, rate_rps in load.points)
-        return (
-            f"open loop: a rate that changes within {digits(load.duration_s, 3)} s, at most {digits(highest_rps, 4)} "
-            f"requests/s, on a fixed schedule over {connections}"
-        )
-    return f"open loop: {digits(load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"
-
-
-def loads_words(loads: Sequence[CellLoad]) -> str:
-    """Of cells under a load of one name: it differs where it was worked out for each condition."""
-    distinct = list(dict.fromkeys(loads))
-    if len(distinct) == 1:
-        return load_words(distinct[0])
-    connections = _span([load.connections for load in distinct], "connections")
-    rates = [load.rate_rps for load in distinct if isinstance(load, RateLoad)]
-    if rates:
-        return f"open loop: {_span(rates, 'requests/s')} by condition, on a fixed schedule over {connections}"
-    return f"closed loop: {connections} by condition, each sends its next request as soon as it has the answer"
-
-
-def _span(values: Sequence[float], unit: str) -> str:
-    low, high = digits(min(values), 4), digits(max(values), 4)
-    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
-
-
-def throughput_of(load: CellLoad) -> str | None:
-    """Which part of the load the bars of throughput show; None: all of it."""
-    return "In the step with the highest throughput of each fork." if isinstance(load, StepsLoad) else _part_of(load)
-
-
-def _part_of(load: CellLoad) -> str | None:
-    match load:
-        case CapacityLoad():
-            return "In the closed loop before the search."
-        case RampLoad(ends_level=True):
-            return "Over the second half of the level stretch at the end, without requests that worked off a backlog."
-        case RampLoad():
-            return "Over the whole ramp."
-        case _:
-            return None
-
-
-def cpu_of(load: CellLoad) -> str | None:
-    """As throughput_of, of CPU per request."""
-    if isinstance(load, StepsLoad):
-        return f"At the lowest rate, {digits(load.rates_rps[0], 4)} requests/s."
-    return _part_of(load)
-
-
-def cost_step(load: CellLoad) -> str | None:
-    """The step that CPU per request is of, in a few letters; None where it is of all requests."""
-    return f"at {digits(load.rates_rps[0], 4)}/s" if isinstance(load, StepsLoad) else None
-
-
 def condition(cpus: int, task: TaskSize) -> str:
     work = f"{work_words(task.burn_us)} of work" if task.burn_us else "no added work"
     delay = f", remote system after {wait_words(task.wait_us)}" if task.wait_us else ""
@@ -185,7 +112,7 @@ def ratio_name(key: CellKey, base_executor: str) -> str:
     return f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
 
 
-def pinned_words(method: PinningMethod, why_not_cgroup: str | None) -> str:
+def confined_words(method: ConfinementMethod, why_not_cgroup: str | None) -> str:
     return f"by {method}, not by cgroup cpuset: {why_not_cgroup}" if why_not_cgroup else f"by {method}"
 
 

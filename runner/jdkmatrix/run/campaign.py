@@ -11,10 +11,10 @@ from typing import Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.fork.beside import runner_beside
+from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
-from jdkmatrix.fork.pinning import Pinner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
@@ -74,13 +74,13 @@ class Campaign:
     plan: Plan
     parts: Mapping[CellKey, CellParts]  # of every cell that is not "not testable"
     host: HostFacts
-    pinner: Pinner
+    confiner: Confiner
     store: RunStore
     session: int = 1
 
     def open(self, notice: Callable[[str], None]) -> dict[CellKey, CellRecord]:
         """Every cell as far as it is measured; `notice` hears what had to be set aside."""
-        conditions = Conditions(self.matrix, self.profile, self.host, self.pinner.method)
+        conditions = Conditions(self.matrix, self.profile, self.host, self.confiner.method)
         return open_cells(self.store, conditions, self.parts, notice)
 
     def needed(self, cells: Cells) -> tuple[Block, ...]:
@@ -182,7 +182,7 @@ class Campaign:
             window_s=self.profile.window_s,
             precision=self.profile.promised_precision,
             irq_time_accounting=self.host.irq_time_accounting,
-            pinner=self.pinner,
+            confiner=self.confiner,
             scratch=scratch,
             log_dir=log_dir,
             log_prefix=self._log_prefix(log_dir),

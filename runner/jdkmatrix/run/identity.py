@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jdkmatrix.records.cells import Identity
-from jdkmatrix.records.forks import PinningMethod
+from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.run import HostFacts
 
 _NAMED_AT_MOST = 6
@@ -25,7 +25,7 @@ def identity_of(inputs: Mapping[str, Any]) -> Identity:
     return Identity(digest=hashlib.sha256(canonical.encode()).hexdigest(), inputs=dict(inputs))
 
 
-def host_inputs(host: HostFacts, pinning: PinningMethod) -> dict[str, Any]:
+def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, Any]:
     """Of the host what stays as it is while nobody changes it: not its load, nor how much memory is free."""
     cpu = host.cpu
     return {
@@ -41,7 +41,7 @@ def host_inputs(host: HostFacts, pinning: PinningMethod) -> dict[str, Any]:
         "memory_bytes": host.memory_bytes,
         "clocksource": host.clocksource,
         "transparent_huge_pages": host.transparent_huge_pages,
-        "pinning": pinning,
+        "confinement": confinement,
     }
 
 
@@ -73,7 +73,7 @@ _NAMES = {
     "host.memory_bytes": "the bytes of memory",
     "host.microcode": "the CPU's microcode",
     "host.mitigations": "the kernel's mitigations",
-    "host.pinning": "the way of pinning",
+    "host.confinement": "the CPU confinement",
     "host.smt": "SMT",
     "host.transparent_huge_pages": "transparent huge pages",
     "jdk": "the JDK",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.records.cells import CellRecord, Identity
-from jdkmatrix.records.forks import PinningMethod
+from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.code_version import measuring_code
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
@@ -23,7 +23,7 @@ class Conditions:
     matrix: Matrix
     profile: Profile
     host: HostFacts
-    pinning: PinningMethod
+    confinement: ConfinementMethod
 
     def identity(self, key: CellKey, parts: CellParts) -> Identity:
         return identity_of(
@@ -38,7 +38,7 @@ class Conditions:
                 "driver_cpus": list(parts.cpu_sets.driver),
                 "remote_cpus": list(parts.cpu_sets.remote),
                 "remote": self.matrix.remote.model_dump() if parts.remote else None,
-                "host": host_inputs(self.host, self.pinning),
+                "host": host_inputs(self.host, self.confinement),
                 "measuring_code": measuring_code(),
                 **parts.inputs,
             }

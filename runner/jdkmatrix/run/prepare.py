@@ -15,9 +15,9 @@ from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
 from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.fork.kernel import cannot_set
-from jdkmatrix.fork.pinning import Pinner
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.irq_time import irq_time_accounting
@@ -151,7 +151,7 @@ def prepare(
     seed: int,
     known_calibration: Calibration | None,
     capacities_rps: Mapping[CellKey, float],
-    pinner: Pinner,
+    confiner: Confiner,
     say: Say,
 ) -> Prepared:
     """Plan these cells and get everything ready. `seed`: of the order of forks; `known_calibration`: of the run that
@@ -173,7 +173,7 @@ def prepare(
     possible = [cell for cell in cells if cell not in impossible]
     calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
     cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
-    ready = dict(assemble(matrix, parts, cpu_sets, calibration, pinner))
+    ready = dict(assemble(matrix, parts, cpu_sets, calibration, confiner))
     return Prepared(
         plan=plan,
         parts=ready,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import CellParts
-from jdkmatrix.fork.pinning import Pinner
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.subjects.base import SubjectKind
@@ -28,13 +28,13 @@ def assemble(
     parts: Parts,
     cpu_sets: Mapping[CellKey, CpuSets],
     calibration: Calibration | None,
-    pinner: Pinner,
+    confiner: Confiner,
 ) -> Iterator[tuple[CellKey, CellParts]]:
     """For every cell of `cpu_sets`, all of which can be measured. `calibration`: None where nothing burns.
 
     Raises:
         MatrixError: a JVM does not start with its options.
     """
-    flags = Flags(pinner)
+    flags = Flags(confiner)
     for cell, cpus in cpu_sets.items():
         yield cell, kind_of(cell).assemble(matrix, parts, cell, cpus, calibration if cell.burn_us else None, flags)

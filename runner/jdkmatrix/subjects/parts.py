@@ -9,8 +9,8 @@ from typing import Any
 
 from jdkmatrix.config.model import Matrix, Tuning
 from jdkmatrix.drivers.base import Driver
+from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import RemoteParts
-from jdkmatrix.fork.pinning import Pinner
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.jvm import read_flags
 from jdkmatrix.jdks.resolve import Available, Unavailable
@@ -57,15 +57,15 @@ class Parts:
 class Flags:
     """Asks each JVM for its flags once per set of options and CPUs."""
 
-    def __init__(self, pinner: Pinner) -> None:
-        self._pinner = pinner
+    def __init__(self, confiner: Confiner) -> None:
+        self._confiner = confiner
         self._known: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
 
     def of(self, jdk: Available, cpus: CpuSets, options: tuple[str, ...]) -> dict[str, str]:
         """Raises: MatrixError: it does not start with these options."""
         asked = (jdk.entry.id, cpus.sut, options)
         if asked not in self._known:
-            cgroup = self._pinner.group("sut", cpus.sut)
+            cgroup = self._confiner.group("sut", cpus.sut)
             java = jdk.home / "bin" / "java"
             self._known[asked] = read_flags(java, jdk.entry.vm, options, cpus=cpus.sut, cgroup=cgroup)
         return self._known[asked]

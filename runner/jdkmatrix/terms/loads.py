@@ -6,15 +6,24 @@ import math
 from bisect import bisect_right
 from fractions import Fraction
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from jdkmatrix.terms.quantities import digits, plural
 from jdkmatrix.terms.record import Record
 
 
-class SaturateLoad(Record):
+class DriverLoad(Record):
+    """What a driver can be asked for."""
+
+    is_closed_loop: ClassVar[bool] = False
+
+
+class SaturateLoad(DriverLoad):
     """Closed loop: every connection sends its next request as soon as it has the answer."""
+
+    is_closed_loop: ClassVar[bool] = True
 
     kind: Literal["saturate"] = "saturate"
     connections: Annotated[int, Field(ge=1, le=1_000_000)]
@@ -24,7 +33,7 @@ class SaturateLoad(Record):
         return self
 
 
-class RateLoad(Record):
+class RateLoad(DriverLoad):
     """Open loop: `rate_rps` requests per second over all connections, on a fixed schedule."""
 
     kind: Literal["rate"] = "rate"
@@ -36,7 +45,7 @@ class RateLoad(Record):
         return self
 
 
-class RampLoad(Record):
+class RampLoad(DriverLoad):
     """Open loop: a rate that is linear between points (seconds, requests per second over all connections).
 
     Two points at the same time are a jump. The k-th request, from 0 on, is due when the integral of the rate is about
@@ -180,26 +189,50 @@ Load = Annotated[SaturateLoad | RateLoad | RampLoad, Field(discriminator="kind")
 CellLoad = Annotated[SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad, Field(discriminator="kind")]
 
 
-class InFlightLoad(Record):
+class GivenTasks(Record):
+    """What an experiment without a server is loaded with."""
+
+    def words(self) -> str:
+        return self.short_words()
+
+    def short_words(self) -> str:
+        raise NotImplementedError
+
+
+class InFlightLoad(GivenTasks):
     """Closed loop: so many tasks at once; each that ends is followed by the next."""
 
     kind: Literal["in-flight"] = "in-flight"
     tasks: Annotated[int, Field(ge=1, le=1_000_000)]
 
+    def words(self) -> str:
+        return f"closed loop: {plural(self.tasks, 'task')} in flight, each that ends is followed by the next"
 
-class TaskRateLoad(Record):
+    def short_words(self) -> str:
+        return f"{self.tasks:,} in flight"
+
+
+class TaskRateLoad(GivenTasks):
     """Open loop: `rate_per_s` tasks per second, on a fixed schedule."""
 
     kind: Literal["task-rate"] = "task-rate"
     rate_per_s: Annotated[float, Field(gt=0, le=10_000_000)]
 
+    def words(self) -> str:
+        return f"open loop: {digits(self.rate_per_s, 4)} tasks per second on a fixed schedule"
 
-class CountLoad(Record):
+    def short_words(self) -> str:
+        return f"{digits(self.rate_per_s, 4)} per second"
+
+
+class CountLoad(GivenTasks):
     """So many threads or requests, all at once."""
 
     kind: Literal["count"] = "count"
     count: Annotated[int, Field(ge=1, le=10_000_000)]
 
+    def short_words(self) -> str:
+        return f"{self.count:,} at once"
 
-# What an experiment without a server is loaded with.
+
 TaskLoad = Annotated[InFlightLoad | TaskRateLoad | CountLoad, Field(discriminator="kind")]

@@ -58,6 +58,17 @@ def range_words(values: Sequence[float], unit: str) -> str:
     return low if low == high else f"{amount(min(values), unit)} to {high}"
 
 
+def rate_words(per_s: float) -> str:
+    """A rate in a line of text: whole, and below 100 with three digits."""
+    return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.3g}"
+
+
+def span_words(values: Sequence[float], unit: str) -> str:
+    """ "50 connections", "50 to 200 connections"; whole numbers as they are."""
+    low, high = (f"{value:,.0f}" if value == int(value) else digits(value, 4) for value in (min(values), max(values)))
+    return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
+
+
 def work_words(burn_us: int) -> str:
     """The axis `burn_us`, as a reader calls it."""
     return f"{burn_us:,} µs"

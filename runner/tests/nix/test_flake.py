@@ -40,6 +40,10 @@ def seeds() -> Path:
     return gather_seeds()
 
 
+# Both Nixes evaluate everything; what is built is the same, so that one of them builds it.
+built = pytest.mark.parametrize("flake", ["newest"], indirect=True)
+
+
 @pytest.fixture(scope="module", params=["of the host's release", "newest"])
 def flake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, seeds: Path) -> FlakeCheckout:
     nix = newest_nix() if request.param == "newest" else nix_of_host_release()
@@ -110,6 +114,7 @@ def test_what_the_tool_needs_from_a_registry_is_the_build_of_the_lock_file() -> 
     assert set(run) == wanted
 
 
+@built
 def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds: Path, tmp_path: Path) -> None:
     """A catalogue with a wrong sha256 for a wheel, and the wheel where a file of that sha256 should be."""
     other = flake.copy(tmp_path, seeds=str(tmp_path / "seeds"))
@@ -126,6 +131,7 @@ def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds
     assert "hash mismatch in fixed-output derivation" in found.stderr
 
 
+@built
 def test_plan_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     planned = flake.run("run", ".", "--", "plan", "--profile", "quick", cwd=tmp_path)
     assert "temurin-25" in planned.stdout
@@ -134,6 +140,7 @@ def test_plan_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@built
 def test_the_shell_has_what_make_test_looks_for(flake: FlakeCheckout, tmp_path: Path) -> None:
     """Programs on PATH, a JDK, and the libraries that wheels leave to the system (manylinux, PEP 513)."""
     flake.run("build", "--out-link", str(tmp_path / "shell"), f".#devShells.{this_system()}.default")
@@ -155,6 +162,7 @@ def test_the_shell_has_what_make_test_looks_for(flake: FlakeCheckout, tmp_path: 
     assert {"libstdc++.so.6", "libgcc_s.so.1", "libz.so.1"} <= shared
 
 
+@built
 @pytest.mark.usefixtures("one_run_on_this_host")
 def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     """Far too short to mean anything, and from end to end: every part comes from the store, and the run says so."""
@@ -180,7 +188,7 @@ def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     assert "nixpkgs is not the one of flake.lock" in page
 
 
-@pytest.mark.parametrize("flake", ["newest"], indirect=True)
+@built
 @pytest.mark.usefixtures("one_run_on_this_host")
 def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeCheckout, tmp_path: Path) -> None:
     """As `make matrix` does; `quick` is cut down to what a test has time for."""
@@ -209,7 +217,7 @@ def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeChe
 
 
 def test_flake_check(flake: FlakeCheckout) -> None:
-    """All of it on the newest Nix; on the other, which would build the same with the same programs, no builds."""
+    """On the newest Nix with its builds."""
     builds = [] if flake.nix.program == newest_nix().program else ["--no-build"]
     done = flake.run("flake", "check", "--print-build-logs", *builds, ".", check=False)
     assert done.returncode == 0, done.stderr[-6000:]

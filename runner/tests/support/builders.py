@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jdkmatrix.records.cells import CellRecord, Identity
-from jdkmatrix.records.forks import Fork, Pinning
+from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.load_results import Errors, Latency, LoadResult, SpectrumPoint
 from jdkmatrix.records.pressure import CpuRole, CpuUse, Pressure
 from jdkmatrix.records.reasons import Status
@@ -97,7 +97,7 @@ def fork(number: int = 1, status: Status = Status.OK) -> Fork:
     return served_fork(
         fork=number, position=1, sequence=number, status=status, reasons=(), started_at="2026-01-01T00:00:00+00:00",
         ended_at="2026-01-01T00:01:00+00:00", command=("java",), driver_command=("driver",),
-        pinning=Pinning(sut_cpus=(1,), driver_cpus=(0,), method="sched_setaffinity", overlapped=False),
+        confinement=Confinement(sut_cpus=(1,), driver_cpus=(0,), method="sched_setaffinity", overlapped=False),
         first_response_s=3.0, proof=None, burn_check=None, warmup=None, windows=(), samples=(), logs={},
     )  # fmt: skip
 

@@ -10,11 +10,11 @@ import pytest
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.experiments.pinning import PinningResult
+from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
-from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.forks import Fork, Pinning
+from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.campaign import Campaign
@@ -40,7 +40,7 @@ CELLS = tuple(
 CPUS = CpuSets(sut=(0, 1), driver=(), overlapped=False, shares_cores=False)
 
 
-PINNER = AffinityPinner("made up")
+PINNER = AffinityConfiner("made up")
 
 
 def result(throughput_per_s: float, **changes: Any) -> PinningResult:
@@ -53,7 +53,7 @@ def fork(number: int, found: PinningResult | None, status: Status = Status.OK, *
         fork=number, position=1, sequence=number, status=status,
         reasons=tuple(Reason(code=code, message=f"it was {code}") for code in codes), started_at="a", ended_at="b",
         command=("java",), host=pressure(), result=found, logs={},
-        pinning=Pinning(sut_cpus=CPUS.sut, driver_cpus=(), method="sched_setaffinity", overlapped=False),
+        confinement=Confinement(sut_cpus=CPUS.sut, driver_cpus=(), method="sched_setaffinity", overlapped=False),
     )  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def campaign(store: RunStore, *, block_ms: int = 50, **protocol: Any) -> Campaig
     }  # fmt: skip
     return Campaign(
         matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
-        parts=parts, host=host_facts(), pinner=PINNER, store=store,
+        parts=parts, host=host_facts(), confiner=PINNER, store=store,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from jdkmatrix.experiments.kinds import BY_NAME, AnyResult
 from jdkmatrix.experiments.result import ExperimentResult
 from jdkmatrix.records.cells import CellRecord, Identity
-from jdkmatrix.records.forks import Fork, Pinning
+from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.limits import Enforcement
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
@@ -79,7 +79,7 @@ def read_sample(name: str) -> ExperimentResult:
     return _RESULT.validate_json((SAMPLES / f"{name}.json").read_bytes())
 
 
-def _pinning(inside: str) -> Sample:
+def _confinement(inside: str) -> Sample:
     name = f"pinning-{inside}"
     return Sample(name, name, "virtual", CountLoad(count=100), {**PINNING, "inside": inside})
 
@@ -108,7 +108,7 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("spawn-platform-print", "spawn-print", "platform", _MANY, _PRINT),
         Sample("spawn-virtual-print", "spawn-print", "virtual", _MANY, _PRINT),
     ),
-    "pinning": tuple(map(_pinning, ("synchronized", "lock", "object-wait", "class-init", "native"))),
+    "pinning": tuple(map(_confinement, ("synchronized", "lock", "object-wait", "class-init", "native"))),
     "fanout": (
         Sample("fanout-platform", "fanout", "platform", CountLoad(count=20), FANOUT),
         Sample("fanout-fixed-5", "fanout", "fixed-5", CountLoad(count=20), FANOUT),
@@ -197,7 +197,7 @@ def _fork(directory: Path, sample: Sample, key: CellKey, jdk: str, number: int, 
         ended_at=f"2025-01-01T12:{number:02d}:08Z",
         command=("/jdks/SYNTHETIC/bin/java", "-jar", "standalone.jar", sample.workload, "--it's", "a test"),
         remote_command=("/jdks/SYNTHETIC/bin/java", "-jar", "remote.jar") if fanout else (),
-        pinning=Pinning(
+        confinement=Confinement(
             sut_cpus=(0, 1),
             driver_cpus=(),
             remote_cpus=(2,) if fanout else (),

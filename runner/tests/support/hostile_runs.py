@@ -169,7 +169,7 @@ def _hostile_record(record: CellRecord) -> CellRecord:
             "command": ("java", HOSTILE),
             "remote_command": ("java", HOSTILE),
             "started_at": HOSTILE,
-            "pinning": fork.pinning.model_copy(
+            "confinement": fork.confinement.model_copy(
                 update={"method": "sched_setaffinity", "why_not_cgroup": HOSTILE, "compromises": (HOSTILE,)}
             ),
             "logs": {HOSTILE: fork.logs["standalone.err"], "outside": f"../../{HOSTILE}"},

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup
-from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets, assign
 from jdkmatrix.host.topology import read_topology
@@ -65,7 +65,8 @@ def setup_of(
                     vm=jdk.entry.vm,
                     feature_set=feature_set,
                     executor=cell.executor,
-                    jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC"),
+                    # C1 alone: most of what a server costs that runs for seconds is its second compiler.
+                    jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
                     rounds_per_us=ROUNDS_PER_US,
                     properties={},
                 ),
@@ -85,7 +86,7 @@ def setup_of(
         window_s=1.0,
         precision=0.05,
         irq_time_accounting=None,
-        pinner=AffinityPinner("not tried in this test"),
+        confiner=AffinityConfiner("not tried in this test"),
         scratch=folder / "scratch",
         log_dir=log_dir,
         log_prefix="../logs",

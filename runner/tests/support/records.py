@@ -31,7 +31,7 @@ def run_record(**values: Any) -> RunRecord:
     """Measured in one session, which has what is told of it."""
     told = {name: values.pop(name) for name in _OF_SESSION}
     session = Session(
-        number=1, ended_at=values["ended_at"], status=values["status"], boot_id=None, pinning=None, **told
+        number=1, ended_at=values["ended_at"], status=values["status"], boot_id=None, confinement=None, **told
     )
     return RunRecord(**{"promised_precision": None, "provenance": None, "sessions": (session,), **values})
 

@@ -6,14 +6,16 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from jdkmatrix.loads.base import Ask
+from jdkmatrix.loads.capacity_search import CapacitySearch
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.subjects.served.search import search_capacity
+from jdkmatrix.subjects.served.phases import measure_all
 from jdkmatrix.subjects.served.windows import Windows
-from jdkmatrix.terms.loads import CapacityLoad, Load, RateLoad
+from jdkmatrix.terms.loads import CapacityLoad, RateLoad
 from tests.support.records import altered
 from tests.support.served_runs import latency
 
@@ -27,10 +29,8 @@ class Server:
     like: Window
     capacity_rps: float
 
-    def nearest(self, load: RateLoad) -> RateLoad:
-        return load
-
-    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+    def measure(self, ask: Ask, *, index: int) -> Window:
+        load = ask.load
         assert isinstance(load, RateLoad)
         late = load.rate_rps > self.capacity_rps
         scale_us = 400 / (1.05 - load.rate_rps / self.capacity_rps) if not late else 300_000
@@ -48,7 +48,8 @@ def searched(loaded: LoadedRun, share: float = 0.8) -> LoadedRun:
     def with_search(fork: Fork) -> Fork:
         ceiling_rps = fork.served.windows[0].load.throughput_rps
         server = Server(fork.served.windows[0], ceiling_rps * share * source.lognormvariate(0, 0.03))
-        found = search_capacity(LOAD, cast(Windows, cast(Any, server)), ceiling_rps=ceiling_rps)
+        search = CapacitySearch(LOAD).search_below(ceiling_rps, float)
+        found = measure_all(search, cast(Windows, cast(Any, server)), [])
         return altered(fork, {"capacity": found})
 
     def changed(cell: CellRecord) -> CellRecord:

@@ -12,8 +12,8 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile
+from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
-from jdkmatrix.fork.pinning import AffinityPinner
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
@@ -94,7 +94,7 @@ def campaign(store: RunStore, *, session: int = 1, repeats_max: int = 2, **proto
     return Campaign(
         matrix=MATRIX.model_copy(update={"measure": rules}), profile=profile,
         plan=make_plan(CELLS, profile, seed=1, impossible={}), parts=dict.fromkeys(CELLS, parts), host=host_facts(),
-        pinner=AffinityPinner("made up"), store=store, session=session,
+        confiner=AffinityConfiner("made up"), store=store, session=session,
     )  # fmt: skip
 
 

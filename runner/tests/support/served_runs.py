@@ -15,7 +15,7 @@ from pathlib import Path
 from hdrh.histogram import HdrHistogram
 
 from jdkmatrix.records.cells import CellRecord, Identity
-from jdkmatrix.records.forks import BurnCheck, Fork, Pinning, Proof
+from jdkmatrix.records.forks import BurnCheck, Confinement, Fork, Proof
 from jdkmatrix.records.load_results import Errors, Interval, Latency, LoadResult, SpectrumPoint
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
@@ -313,7 +313,7 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
             "defaultServer",
         ),
         driver_command=("/jdks/SYNTHETIC/bin/java", "-jar", "loadgen.jar", "--label", "it's a test"),
-        pinning=Pinning(
+        confinement=Confinement(
             sut_cpus=tuple(range(key.cpus)), driver_cpus=(key.cpus,), method="cgroup cpuset", overlapped=False
         ),
         first_response_s=_START_S + 0.1 * rng.random(),

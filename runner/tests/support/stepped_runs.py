@@ -9,13 +9,15 @@ from typing import Any, cast
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.fork.gates import USUAL, Means, window_shortfalls
+from jdkmatrix.loads.base import Ask, Lengths, NearestRate
+from jdkmatrix.loads.rising_steps import RisingSteps
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.windows import Windows
-from jdkmatrix.terms.loads import Load, RateLoad, StepsLoad
+from jdkmatrix.terms.loads import RateLoad, StepsLoad
 from tests.support.records import altered
 from tests.support.served_runs import Shape, latency, synthetic_run
 
@@ -36,7 +38,11 @@ class Server:
     means: Means = USUAL
     asked: list[float] = field(default_factory=list)
 
-    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
+    def nearest_rps(self, connections: int) -> NearestRate:
+        return float
+
+    def measure(self, ask: Ask, *, index: int) -> Window:
+        load, duration_s = ask.load, ask.duration_s
         assert isinstance(load, RateLoad)
         self.asked.append(load.rate_rps)
         reached = min(load.rate_rps, self.capacity_rps)
@@ -60,7 +66,7 @@ class Server:
 
 def stepped(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> tuple[Server, list[Window]]:
     server, done = Server(like, capacity_rps), cast(list[Window], [])
-    measure_phases(load, cast(Windows, cast(Any, server)), count=1, window_s=1, done=done)
+    measure_phases(RisingSteps(load), cast(Windows, cast(Any, server)), Lengths(1, 1), done=done)
     return server, done
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from jdkmatrix.experiments.base import Experiment, Sentences
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.experiments.result import ExperimentResult, Spread
-from jdkmatrix.report.experiments.cells import ExperimentCell, Part
-from jdkmatrix.report.experiments.words import outcome_views, place, short_load
+from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.report.experiments.words import outcome_views, place
 from jdkmatrix.report.views import Answer
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.loads import TaskLoad
@@ -19,7 +19,7 @@ from jdkmatrix.terms.loads import TaskLoad
 class _Told:
     """A cell as experiments tell of it (CompleteCell)."""
 
-    part: Part
+    piece: ExperimentSlice
     cell: ExperimentCell
 
     @property
@@ -36,15 +36,15 @@ class _Told:
 
     @property
     def place(self) -> str:
-        return place(self.part, self.cell, without=("jdk",))
+        return place(self.piece, self.cell, without=("jdk",))
 
     @property
     def subject(self) -> str:
-        return self.part.subject(self.key)
+        return self.piece.subject(self.key)
 
     @property
     def load_words(self) -> str:
-        return short_load(self.load)
+        return self.load.short_words()
 
     @property
     def results(self) -> Sequence[ExperimentResult]:
@@ -54,13 +54,13 @@ class _Told:
         return self.cell.spread(name)
 
 
-def answers(part: Part) -> tuple[Answer, ...]:
+def answers(piece: ExperimentSlice) -> tuple[Answer, ...]:
     """One per JDK. Figures are of forks that ran to their end; how others ended stands behind them."""
     found = []
-    for jdk in part.jdks:
-        cells = [cell for cell in part.cells if cell.key.jdk == jdk]
-        complete = [_Told(part, cell) for cell in cells if _complete(cell)]
-        sentences = (*BY_NAME[part.kind].sentences(complete), *_ends(part, cells))
+    for jdk in piece.jdks:
+        cells = [cell for cell in piece.cells if cell.key.jdk == jdk]
+        complete = [_Told(piece, cell) for cell in cells if _complete(cell)]
+        sentences = (*BY_NAME[piece.kind].sentences(complete), *_ends(piece, cells))
         nothing = (("", "No cell of this JDK has a fork whose figures can be used."),)
         found.append(Answer(jdk, sentences or nothing))
     return tuple(found)
@@ -72,19 +72,19 @@ def _complete(cell: ExperimentCell) -> bool:
     )
 
 
-def _ends(part: Part, cells: Iterable[ExperimentCell]) -> Sentences:
+def _ends(piece: ExperimentSlice, cells: Iterable[ExperimentCell]) -> Sentences:
     """How cells ended that did not come to their end."""
     found: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         for outcome in outcome_views(cell.record.forks):
             if outcome.css != "ok":
                 ended = (outcome.word, ": ".join(filter(None, (outcome.where, outcome.message))))
-                found.setdefault(ended, []).append(_name(part, cell))
+                found.setdefault(ended, []).append(_name(piece, cell))
     for (word, why), names in found.items():
         yield word, f"{'; '.join(names)} ({why})." if why else f"{'; '.join(names)}."
 
 
-def _name(part: Part, cell: ExperimentCell) -> str:
-    if not part.by_subject:
-        return place(part, cell, without=("jdk",))
-    return ", ".join([part.subject(cell.key), *filter(None, [place(part, cell, without=("jdk", "workload"))])])
+def _name(piece: ExperimentSlice, cell: ExperimentCell) -> str:
+    if not piece.by_subject:
+        return place(piece, cell, without=("jdk",))
+    return ", ".join([piece.subject(cell.key), *filter(None, [place(piece, cell, without=("jdk", "workload"))])])

@@ -9,7 +9,7 @@ from jdkmatrix.experiments.base import Drawn, Group, Page
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.report.charts import Row
 from jdkmatrix.report.experiments.bars import Scale, expected_bars
-from jdkmatrix.report.experiments.cells import ExperimentCell, Part
+from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import BarGroup
 from jdkmatrix.report.experiments.words import load_of, outcome_words
 from jdkmatrix.report.views import Chart
@@ -20,17 +20,17 @@ from jdkmatrix.terms.quantities import delay_words, measure, plural, work_words
 _STAR = " *"
 
 
-def bar_groups(part: Part, order: Sequence[str]) -> tuple[BarGroup, ...]:
+def bar_groups(piece: ExperimentSlice, order: Sequence[str]) -> tuple[BarGroup, ...]:
     """Those that have a figure. Charts of one condition stand together, JDK by JDK, on the same scale."""
-    page = part.page
+    page = piece.page
     found = []
     for group in page.groups:
-        charts = tuple(_charts(part, page, group, order))
+        charts = tuple(_charts(piece, page, group, order))
         if charts:
-            columns = len(group.figures) if len(group.figures) > 1 else min(len(part.jdks), 3)
+            columns = len(group.figures) if len(group.figures) > 1 else min(len(piece.jdks), 3)
             ticks = any(
                 spread.expected is not None
-                for cell in part.cells
+                for cell in piece.cells
                 for figure in group.figures
                 if (spread := cell.spread(figure.name))
             )
@@ -39,20 +39,20 @@ def bar_groups(part: Part, order: Sequence[str]) -> tuple[BarGroup, ...]:
     return tuple(found)
 
 
-def _charts(part: Part, page: Page, group: Group, order: Sequence[str]) -> Iterator[Chart]:
+def _charts(piece: ExperimentSlice, page: Page, group: Group, order: Sequence[str]) -> Iterator[Chart]:
     number = 0
-    for condition in dict.fromkeys(_values(page, cell.key) for cell in part.cells):
-        peers = [cell for cell in part.cells if _values(page, cell.key) == condition]
-        for jdk in part.jdks:
+    for condition in dict.fromkeys(_values(page, cell.key) for cell in piece.cells):
+        peers = [cell for cell in piece.cells if _values(page, cell.key) == condition]
+        for jdk in piece.jdks:
             cells = sorted(
                 (cell for cell in peers if cell.key.jdk == jdk), key=lambda cell: order.index(cell.key.executor)
             )
-            if part.by_subject:
-                cells.sort(key=lambda cell: [key.workload for key in part.keys].index(cell.key.workload))
+            if piece.by_subject:
+                cells.sort(key=lambda cell: [key.workload for key in piece.keys].index(cell.key.workload))
             for figure in group.figures:
-                chart = _chart(part, page, group, figure, cells, peers, order)
+                chart = _chart(piece, page, group, figure, cells, peers, order)
                 if chart:
-                    yield Chart(f"experiment-{part.kind}-{group.id}-{number}", *chart)
+                    yield Chart(f"experiment-{piece.kind}-{group.id}-{number}", *chart)
                     number += 1
 
 
@@ -61,7 +61,7 @@ def _values(page: Page, key: CellKey) -> tuple[object, ...]:
 
 
 def _chart(
-    part: Part,
+    piece: ExperimentSlice,
     page: Page,
     group: Group,
     figure: Drawn,
@@ -77,7 +77,7 @@ def _chart(
         spread = cell.spread(figure.name)
         if spread is None:
             continue
-        row = row_label(part, page, cell, peers)
+        row = row_label(piece, page, cell, peers)
         if any(other["row"] == row for other in medians):
             row += f", {cell.key.load}"  # another load of the same size
         label = measure(spread.median, spread.unit)
@@ -102,7 +102,7 @@ def _chart(
     names = [one.name for one in group.figures] if group.same_scale else [figure.name]
     lines = 2 if any("\n" in row["row"] for row in medians) else 1
     scale = Scale(figure.title, _highest(peers, names), figure.linear_to, lines)
-    told = [cells[0].key.jdk, *(_axis_words(part, axis, cells[0].key) for axis in page.apart if part.varies(axis))]
+    told = [cells[0].key.jdk, *(_axis_words(piece, axis, cells[0].key) for axis in page.apart if piece.varies(axis))]
     title = ", ".join(told)
     if len(group.figures) > 1:
         title = f"{figure.short}: {title}"
@@ -110,24 +110,24 @@ def _chart(
     return title, "; ".join(notes), expected_bars(medians, forks, scale=scale, order=order, description=description)
 
 
-def row_label(part: Part, page: Page, cell: ExperimentCell, peers: Sequence[ExperimentCell]) -> str:
+def row_label(piece: ExperimentSlice, page: Page, cell: ExperimentCell, peers: Sequence[ExperimentCell]) -> str:
     """What leads, and on a second line what else tells this cell from `peers`, those of its charts."""
     key = cell.key
-    here = Part(part.kind, tuple(peer.key for peer in peers), tuple(peers))
+    here = ExperimentSlice(piece.kind, tuple(peer.key for peer in peers), tuple(peers))
     inner = (axis for axis in ("workload", "load", "burn_us", "wait_us", "cpus") if axis not in page.apart)
     axes = [axis for axis in inner if here.varies(axis)]
-    if part.by_subject:
-        return "\n".join([part.subject(key), *([key.executor] if here.varies("executor") else [])])
+    if piece.by_subject:
+        return "\n".join([piece.subject(key), *([key.executor] if here.varies("executor") else [])])
     load = cell.record.task_load
     words = {"load": f"{load.count:,}"} if isinstance(load, CountLoad) else {}
-    second = ", ".join(words.get(axis) or _axis_words(part, axis, key) for axis in axes)
+    second = ", ".join(words.get(axis) or _axis_words(piece, axis, key) for axis in axes)
     return f"{key.executor}\n{second}" if second else key.executor
 
 
-def _axis_words(part: Part, axis: str, key: CellKey) -> str:
+def _axis_words(piece: ExperimentSlice, axis: str, key: CellKey) -> str:
     match axis:
         case "load":
-            return load_of(part, key)
+            return load_of(piece, key)
         case "cpus":
             return plural(key.cpus, "CPU")
         case "burn_us":

@@ -19,7 +19,6 @@ from jdkmatrix.report.experiments.words import (
     STATUS_MEANING,
     condition,
     figure_words,
-    load_words,
     outcome_views,
     spread_figure,
 )
@@ -41,7 +40,7 @@ def view_experiment_cell(
         cell_id=key.cell_id,
         title=f"{key.workload}, {key.executor} on {key.jdk}",
         condition=condition(key),
-        load_words=load_words(record.task_load),
+        load_words=record.task_load.words(),
         kind_words=BY_NAME[kind].PAGE.introduction if kind else "",
         status=STATUS_WORDS[cell.status],
         status_class=STATUS_CLASS[cell.status],

@@ -101,13 +101,13 @@ class Experiments:
         found = {self.kind_of(key) for key in self.keys}
         return tuple(kind for kind in BY_NAME if kind in found)
 
-    def of_kind(self, kind: str) -> Part:
+    def of_kind(self, kind: str) -> ExperimentSlice:
         keys = tuple(key for key in self.keys if self.kind_of(key) == kind)
-        return Part(kind, keys, tuple(cell for key in keys if (cell := self.get(key))))
+        return ExperimentSlice(kind, keys, tuple(cell for key in keys if (cell := self.get(key))))
 
 
 @dataclass(frozen=True)
-class Part:
+class ExperimentSlice:
     """All cells of one kind of experiment, in the order of the run."""
 
     kind: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jdkmatrix.experiments.result import ExperimentResult
-from jdkmatrix.report.experiments.cells import Part
+from jdkmatrix.report.experiments.cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import Expectation
 
 _NO_FORMULA = "none"
@@ -21,12 +21,12 @@ def expectation_of(result: ExperimentResult, about: str = "") -> Expectation | N
     return Expectation(figure, formula, found.source, about)
 
 
-def expectations(part: Part) -> tuple[Expectation, ...]:
+def expectations(piece: ExperimentSlice) -> tuple[Expectation, ...]:
     """Each formula with its source once, and which cells it is for."""
     found: dict[Expectation, list[tuple[str, str, str]]] = {}
-    for cell in part.cells:
+    for cell in piece.cells:
         key = cell.key
-        subject = part.subject(key)
+        subject = piece.subject(key)
         for result in cell.results:
             expected = expectation_of(result)
             if expected is not None and result.seen is not None:

@@ -21,7 +21,7 @@ from jdkmatrix.report.experiments.views import ExperimentForkView
 from jdkmatrix.report.experiments.words import figure_words, outcome_views
 from jdkmatrix.report.numbers import Figure, missing, share
 from jdkmatrix.report.views import Fact, LogView
-from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, pinned_words
+from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, confined_words
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import amount, digits, plural
 
@@ -88,19 +88,19 @@ def _pinned_note(fork: Fork) -> str | None:
 
 
 def _facts(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
-    pinning = fork.pinning
-    cpus = f"program {facts.ranges(pinning.sut_cpus)}"
-    if pinning.remote_cpus:
-        together = "they share CPUs" if set(pinning.remote_cpus) & set(pinning.sut_cpus) else "no CPU in common"
-        cpus += f", remote system {facts.ranges(pinning.remote_cpus)}: {together}"
+    confinement = fork.confinement
+    cpus = f"program {facts.ranges(confinement.sut_cpus)}"
+    if confinement.remote_cpus:
+        together = "they share CPUs" if set(confinement.remote_cpus) & set(confinement.sut_cpus) else "no CPU in common"
+        cpus += f", remote system {facts.ranges(confinement.remote_cpus)}: {together}"
     found = [
         Fact("Order", order_words(fork, run)),
         facts.started(fork.started_at, fork.ended_at),
         Fact("CPUs", cpus),
-        Fact("Pinned", pinned_words(pinning.method, pinning.why_not_cgroup)),
+        Fact("Kept there", confined_words(confinement.method, confinement.why_not_cgroup)),
         Fact("CPU speed", speed_words(fork), "of serial work on one of its CPUs, before and after"),
     ]
-    found += [Fact("Given up", compromise) for compromise in pinning.compromises]
+    found += [Fact("Given up", compromise) for compromise in confinement.compromises]
     if fork.limits:
         found.append(Fact("Box", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits)))
     found += [Fact("Limit that was hit", outcome.message) for outcome in fork.outcomes]

@@ -7,7 +7,7 @@ from statistics import median
 
 from jdkmatrix.experiments.burn import BurnResult
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.experiments.cells import ExperimentCell, Part
+from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import OverheadRow
 from jdkmatrix.report.experiments.words import place
 from jdkmatrix.report.numbers import Figure, missing
@@ -16,18 +16,18 @@ from jdkmatrix.terms.quantities import plural
 _Of = Callable[[BurnResult], float | None]
 
 
-def overhead(part: Part) -> tuple[OverheadRow, ...]:
+def overhead(piece: ExperimentSlice) -> tuple[OverheadRow, ...]:
     """Ratios are taken inside blocks: median, and least to most."""
     found = []
-    for watched in part.cells:
+    for watched in piece.cells:
         if watched.record.parameters.get("parks") is not True:
             continue
-        unwatched = next((cell for cell in part.cells if _same_but_unwatched(watched, cell)), None)
+        unwatched = next((cell for cell in piece.cells if _same_but_unwatched(watched, cell)), None)
         if unwatched is None:
             continue
         found.append(
             OverheadRow(
-                what=f"{watched.key.jdk}, {place(part, watched, without=('workload', 'jdk'))}",
+                what=f"{watched.key.jdk}, {place(piece, watched, without=('workload', 'jdk'))}",
                 throughput=_ratio(watched, unwatched, _throughput),
                 cpu=_ratio(watched, unwatched, _cpu_s),
             )

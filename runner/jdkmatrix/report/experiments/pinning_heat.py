@@ -7,7 +7,7 @@ from statistics import median
 
 from jdkmatrix.experiments.pinning import PinningResult, cell_held
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, held_words
-from jdkmatrix.report.experiments.cells import Part
+from jdkmatrix.report.experiments.cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import PinCell, PinTable
 from jdkmatrix.report.experiments.words import load_of, outcome_views, outcome_words
 from jdkmatrix.report.wording import STATUS_WORDS
@@ -38,28 +38,28 @@ def legend() -> tuple[tuple[str, str], ...]:
     return (_LOWEST, *((css, text) for _, css, text in reversed(_STEPS)))
 
 
-def heat_tables(part: Part) -> tuple[PinTable, ...]:
+def heat_tables(piece: ExperimentSlice) -> tuple[PinTable, ...]:
     """One per number of CPUs, arm and number of threads, in the order of the run; none of other experiments."""
-    if part.kind != "pinning":
+    if piece.kind != "pinning":
         return ()
-    conditions = dict.fromkeys((key.cpus, key.executor, key.load) for key in part.keys)
+    conditions = dict.fromkeys((key.cpus, key.executor, key.load) for key in piece.keys)
     found = []
     for cpus, executor, load in conditions:
-        keys = [key for key in part.keys if (key.cpus, key.executor, key.load) == (cpus, executor, load)]
+        keys = [key for key in piece.keys if (key.cpus, key.executor, key.load) == (cpus, executor, load)]
         rows = []
         for workload in dict.fromkeys(key.workload for key in keys):
             by_jdk = {key.jdk: key for key in keys if key.workload == workload}
-            cells = tuple(_cell(part, by_jdk.get(jdk)) for jdk in part.jdks)
-            rows.append((part.subject(next(iter(by_jdk.values()))), cells))
-        title = f"{executor}: {load_of(part, keys[0])}, {plural(cpus, 'CPU')}{_carriers(part, keys)}"
-        found.append(PinTable(title, part.jdks, tuple(rows)))
+            cells = tuple(_cell(piece, by_jdk.get(jdk)) for jdk in piece.jdks)
+            rows.append((piece.subject(next(iter(by_jdk.values()))), cells))
+        title = f"{executor}: {load_of(piece, keys[0])}, {plural(cpus, 'CPU')}{_carriers(piece, keys)}"
+        found.append(PinTable(title, piece.jdks, tuple(rows)))
     return tuple(found)
 
 
-def _carriers(part: Part, keys: Sequence[CellKey]) -> str:
+def _carriers(piece: ExperimentSlice, keys: Sequence[CellKey]) -> str:
     seen = {
         result.seen.carriers.parallelism
-        for cell in part.cells
+        for cell in piece.cells
         if cell.key in keys
         for result in cell.results
         if isinstance(result, PinningResult) and result.seen and result.seen.carriers
@@ -67,10 +67,10 @@ def _carriers(part: Part, keys: Sequence[CellKey]) -> str:
     return f", {plural(min(seen), 'carrier')}" if len(seen) == 1 else ""
 
 
-def _cell(part: Part, key: CellKey | None) -> PinCell:
+def _cell(piece: ExperimentSlice, key: CellKey | None) -> PinCell:
     if key is None:
         return PinCell("", "", "", "none", "not a condition of this run", None)
-    cell = next((cell for cell in part.cells if cell.key == key), None)
+    cell = next((cell for cell in piece.cells if cell.key == key), None)
     if cell is None:
         return PinCell(MISSING, STATUS_WORDS[None], "", "none", "no fork of it has run", None)
     found = cell_held(cell.table, cell.usable_results, cell.record.task_load)
@@ -89,6 +89,6 @@ def _cell(part: Part, key: CellKey | None) -> PinCell:
         verdict=words,
         basis=f"{share * 100:.0f} % of threads / D" if share >= 0.1 else f"{share * 100:.1f} % of threads / D",
         tone=tone(share),
-        title=f"{part.subject(key)} on {key.jdk}: {words}; median of {plural(throughput.forks, 'fork')}",
+        title=f"{piece.subject(key)} on {key.jdk}: {words}; median of {plural(throughput.forks, 'fork')}",
         key=key,
     )

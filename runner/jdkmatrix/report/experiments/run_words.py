@@ -77,7 +77,7 @@ def _reasons(cell: ExperimentCell) -> list[str]:
 
 def notices(experiments: Experiments) -> Iterable[Notice]:
     forks = [fork for cell in experiments for fork in cell.record.forks]
-    shared = [fork for fork in forks if set(fork.pinning.sut_cpus) & set(fork.pinning.remote_cpus)]
+    shared = [fork for fork in forks if set(fork.confinement.sut_cpus) & set(fork.confinement.remote_cpus)]
     if shared:
         yield Notice(
             "warn",
@@ -85,12 +85,12 @@ def notices(experiments: Experiments) -> Iterable[Notice]:
             f"In {_share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: what the "
             "remote system took, the program had not.",
         )
-    loose = [fork for fork in forks if fork.pinning.method == "sched_setaffinity"]
+    loose = [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]
     if loose:
-        reasons = sorted({fork.pinning.why_not_cgroup or "no reason is recorded" for fork in loose})
+        reasons = sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose})
         yield Notice(
             "info",
-            "Without a server: pinned by affinity alone",
+            "Without a server: kept on its CPUs by affinity alone",
             f"In {_share_of(loose, forks)} the program was kept on its CPUs by sched_setaffinity, which a thread can "
             f"undo for itself. Cgroup cpusets were not used: {'; '.join(reasons)}.",
         )

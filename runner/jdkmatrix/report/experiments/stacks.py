@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.experiments.cells import Part
+from jdkmatrix.report.experiments.cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import PinnedView, StackView
 
 MOST_STACKS = 3
@@ -42,14 +42,14 @@ def pinned_view(title: str, forks: Iterable[Fork]) -> PinnedView | None:
     return PinnedView(title, events, stacks, max(events - sum(stack.count for stack in stacks), 0))
 
 
-def pinned_views(part: Part) -> tuple[PinnedView, ...]:
+def pinned_views(piece: ExperimentSlice) -> tuple[PinnedView, ...]:
     """Of every cell whose usable forks saw events."""
     found = []
-    for cell in part.cells:
+    for cell in piece.cells:
         key = cell.key
-        title = f"{part.subject(key)} on {key.jdk}"
-        more = [key.executor] if part.varies("executor") else []
-        more += [f"{key.cpus} CPUs"] if part.varies("cpus") else []
+        title = f"{piece.subject(key)} on {key.jdk}"
+        more = [key.executor] if piece.varies("executor") else []
+        more += [f"{key.cpus} CPUs"] if piece.varies("cpus") else []
         view = pinned_view(", ".join([title, *more]), cell.usable)
         if view:
             found.append(view)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.experiments.result import Spread
-from jdkmatrix.report.experiments.cells import ExperimentCell, Part
+from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import ExperimentRow, ExperimentTable
 from jdkmatrix.report.experiments.words import STATUS_MEANING, figure_words, load_of, outcome_views, spread_figure
 from jdkmatrix.report.names import cell_page
@@ -24,22 +24,24 @@ _AXES = (
 )
 
 
-def table(part: Part, order: Sequence[str]) -> ExperimentTable:
-    axes = [(axis, title, is_number) for axis, title, is_number in _AXES if part.varies(axis)]
-    columns = _columns(part)
-    by_key = {cell.key: cell for cell in part.cells}
+def table(piece: ExperimentSlice, order: Sequence[str]) -> ExperimentTable:
+    axes = [(axis, title, is_number) for axis, title, is_number in _AXES if piece.varies(axis)]
+    columns = _columns(piece)
+    by_key = {cell.key: cell for cell in piece.cells}
     return ExperimentTable(
         axes=tuple((title, is_number) for _, title, is_number in axes),
         figures=tuple((figure_words(name), unit) for name, unit in columns.items()),
-        rows=tuple(_row(part, key, by_key.get(key), [axis for axis, *_ in axes], columns, order) for key in part.keys),
+        rows=tuple(
+            _row(piece, key, by_key.get(key), [axis for axis, *_ in axes], columns, order) for key in piece.keys
+        ),
     )
 
 
-def _columns(part: Part) -> dict[str, str]:
+def _columns(piece: ExperimentSlice) -> dict[str, str]:
     """Every figure that a cell has, with its unit; each behind those that stand before it in a cell."""
     names: list[str] = []
     units: dict[str, str] = {}
-    for cell in part.cells:
+    for cell in piece.cells:
         at = 0
         for spread in cell.spreads:
             units[spread.name] = spread.unit
@@ -52,7 +54,7 @@ def _columns(part: Part) -> dict[str, str]:
 
 
 def _row(
-    part: Part,
+    piece: ExperimentSlice,
     key: CellKey,
     cell: ExperimentCell | None,
     axes: Sequence[str],
@@ -69,7 +71,7 @@ def _row(
         executor=key.executor,
         slot=order.index(key.executor),
         href=cell_page(key) if cell else None,
-        axes=tuple(_axis(part, axis, key) for axis in axes),
+        axes=tuple(_axis(piece, axis, key) for axis in axes),
         figures=tuple(spread_figure(spreads[name]) if name in spreads else missing(why) for name in columns),
         expected=expected_figure(against),
         ratio=ratio_figure(against),
@@ -89,9 +91,9 @@ def _row(
     )
 
 
-def _axis(part: Part, axis: str, key: CellKey) -> Figure:
+def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Figure:
     if axis == "load":
-        return Figure(load_of(part, key), None, key.load)
+        return Figure(load_of(piece, key), None, key.load)
     value = getattr(key, axis)
     return Figure(f"{value:,}", value) if isinstance(value, int) else Figure(str(value), None)
 

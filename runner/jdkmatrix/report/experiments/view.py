@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jdkmatrix.report.experiments.answers import answers
 from jdkmatrix.report.experiments.bar_groups import bar_groups
-from jdkmatrix.report.experiments.cells import Experiments, Part
+from jdkmatrix.report.experiments.cells import Experiments, ExperimentSlice
 from jdkmatrix.report.experiments.expectations import expectations
 from jdkmatrix.report.experiments.overhead import overhead
 from jdkmatrix.report.experiments.pinning_heat import RULE, heat_tables, legend
@@ -24,34 +24,34 @@ def view_experiments(experiments: Experiments, order: Sequence[str]) -> Experime
     return ExperimentsView(blocks, heat_rule=RULE, heat_legend=legend())
 
 
-def _block(part: Part, order: Sequence[str]) -> Block:
-    present = {key.executor for key in part.keys}
+def _block(piece: ExperimentSlice, order: Sequence[str]) -> Block:
+    present = {key.executor for key in piece.keys}
     return Block(
-        id=f"experiment-{part.kind}",
-        title=part.page.title,
-        words=part.page.introduction,
-        constant=_constant(part),
-        answers=answers(part),
-        expectations=expectations(part),
-        glossary=part.page.glossary,
-        heat=heat_tables(part),
-        pinned=pinned_views(part),
+        id=f"experiment-{piece.kind}",
+        title=piece.page.title,
+        words=piece.page.introduction,
+        constant=_constant(piece),
+        answers=answers(piece),
+        expectations=expectations(piece),
+        glossary=piece.page.glossary,
+        heat=heat_tables(piece),
+        pinned=pinned_views(piece),
         legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in present),
-        groups=bar_groups(part, order),
-        overhead=overhead(part),
-        table=table(part, order),
+        groups=bar_groups(piece, order),
+        overhead=overhead(piece),
+        table=table(piece, order),
     )
 
 
-def _constant(part: Part) -> str:
+def _constant(piece: ExperimentSlice) -> str:
     """What all cells share, so that the table need not repeat it."""
-    key = part.keys[0]
+    key = piece.keys[0]
     words = {
         "workload": key.workload,
         "jdk": key.jdk,
-        "load": load_of(part, key),
+        "load": load_of(piece, key),
         "cpus": plural(key.cpus, "CPU"),
         "burn_us": f"{work_words(key.burn_us)} of work per task" if key.burn_us else "",
         "wait_us": f"answers after {wait_words(key.wait_us)}" if key.wait_us else "",
     }
-    return ", ".join(text for axis, text in words.items() if text and not part.varies(axis))
+    return ", ".join(text for axis, text in words.items() if text and not piece.varies(axis))

@@ -8,11 +8,10 @@ from jdkmatrix.experiments.kinds import EXPERIMENTS
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.experiments.cells import ExperimentCell, Part
+from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import OutcomeView
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.terms.quantities import amount, delay_words, digits, plural, wait_words, work_words
 
 STATUS_MEANING: dict[Status | None, str] = {
@@ -44,26 +43,6 @@ def spread_figure(spread: Spread) -> Figure:
     return Figure(amount(spread.median, spread.unit), spread.median, title, under)
 
 
-def short_load(load: TaskLoad) -> str:
-    match load:
-        case InFlightLoad():
-            return f"{load.tasks:,} in flight"
-        case TaskRateLoad():
-            return f"{digits(load.rate_per_s, 4)} per second"
-        case CountLoad():
-            return f"{load.count:,} at once"
-
-
-def load_words(load: TaskLoad) -> str:
-    match load:
-        case InFlightLoad():
-            return f"closed loop: {plural(load.tasks, 'task')} in flight, each that ends is followed by the next"
-        case TaskRateLoad():
-            return f"open loop: {digits(load.rate_per_s, 4)} tasks per second on a fixed schedule"
-        case CountLoad():
-            return f"{load.count:,} at once"
-
-
 def condition(key: CellKey) -> str:
     cpus = plural(key.cpus, "CPU")
     if key.wait_us:
@@ -75,25 +54,25 @@ def label(key: CellKey) -> str:
     return f"{key.workload} · {key.jdk} · {key.executor} · {condition(key)} · {key.load}"
 
 
-def load_of(part: Part, key: CellKey) -> str:
+def load_of(piece: ExperimentSlice, key: CellKey) -> str:
     """In words where any cell with this load was measured."""
-    load = next((cell.record.task_load for cell in part.cells if cell.key.load == key.load), None)
-    return short_load(load) if load else key.load
+    load = next((cell.record.task_load for cell in piece.cells if cell.key.load == key.load), None)
+    return load.short_words() if load else key.load
 
 
-def place(part: Part, cell: ExperimentCell, *, without: Sequence[str] = ()) -> str:
+def place(piece: ExperimentSlice, cell: ExperimentCell, *, without: Sequence[str] = ()) -> str:
     """What tells this cell from the others of its kind: its arm, and what else varies."""
     key = cell.key
     axes = {
         "executor": key.executor,
         "workload": key.workload,
-        "load": short_load(cell.record.task_load),
+        "load": cell.record.task_load.short_words(),
         "cpus": plural(key.cpus, "CPU"),
         "burn_us": work_words(key.burn_us) if key.burn_us else "no work",
         "wait_us": delay_words(key.wait_us),
         "jdk": key.jdk,
     }
-    told = [text for axis, text in axes.items() if axis not in without and (axis == "executor" or part.varies(axis))]
+    told = [text for axis, text in axes.items() if axis not in without and (axis == "executor" or piece.varies(axis))]
     return ", ".join(told)
 
 

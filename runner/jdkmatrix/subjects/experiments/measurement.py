@@ -80,7 +80,7 @@ class ProgramMeasurement:
         setup, cpus = self.setup, self.setup.parts.cpu_sets
         self.draft.command = self._command(remote)
         self.listener.step(f"running {self.subject.experiment.experiment}")
-        with boxed(self.subject.limits, setup.pinner.group("sut", cpus.sut)) as box:
+        with boxed(self.subject.limits, setup.confiner.group("sut", cpus.sut)) as box:
             self.draft.limits = box.enforced
             if remote:
                 remote.stats(reset=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from jdkmatrix.config.model import AskedLoad, Matrix, Profile, Workload
+from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
@@ -15,7 +15,9 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.loads.base import Lengths
 from jdkmatrix.loads.cell_loads import basis_of
+from jdkmatrix.loads.kinds import planned
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, tuned, tuning_for
@@ -23,12 +25,9 @@ from jdkmatrix.subjects.served.measurement import Served
 from jdkmatrix.terms.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import base_of
-from jdkmatrix.terms.loads import CapacityLoad, RampedLoad, StepsLoad
 from jdkmatrix.terms.tables import RemoteAnswers
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
-# Of one search: the floor, eight halvings and three repeats were usual.
-_SEARCH_STEPS = 12
 _START_AND_STOP_S = 10.0
 
 
@@ -44,17 +43,10 @@ class ServedApplications:
         mp-ping), and the gate as then looking at half of its longest tail more."""
         rules = matrix.warmup
         warmup_s = rules.max_s / 4 + rules.tail_s_max / 2 + rules.settle_s
-        return _START_AND_STOP_S + warmup_s + _measured_s(matrix.loads[cell.load], profile)
+        return _START_AND_STOP_S + warmup_s + planned(matrix.loads[cell.load]).expected_s(_lengths(profile))
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
-        load = matrix.loads[cell.load]
-        if isinstance(load, StepsLoad):
-            further = f", and up to {load.further_max} more until the server is saturated" if load.further_max else ""
-            return f"up to {len(load.rates_rps)} steps of {load.step_s:g} s{further}"
-        if isinstance(load, RampedLoad):
-            return f"a ramp of {load.duration_s:g} s"
-        windows = f"{profile.windows} windows of {profile.window_s:g} s"
-        return f"{windows} and a search" if isinstance(load, CapacityLoad) else windows
+        return planned(matrix.loads[cell.load]).length_words(_lengths(profile))
 
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         features, has = matrix.workloads[cell.workload].features, matrix.servers[cell.server].feature_sets
@@ -113,13 +105,8 @@ class ServedApplications:
         )
 
 
-def _measured_s(load: AskedLoad, profile: Profile) -> float:
-    if isinstance(load, StepsLoad):
-        return load.step_s * len(load.rates_rps)
-    if isinstance(load, RampedLoad):
-        return load.duration_s
-    search_s = _SEARCH_STEPS * load.step_s if isinstance(load, CapacityLoad) else 0.0
-    return profile.windows * profile.window_s + search_s
+def _lengths(profile: Profile) -> Lengths:
+    return Lengths(profile.windows, profile.window_s)
 
 
 def _properties(workload: Workload) -> dict[str, str]:

@@ -14,10 +14,12 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
 from jdkmatrix.fork.box import boxed
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
-from jdkmatrix.fork.gates import Means, ended_overloaded
+from jdkmatrix.fork.gates import Means
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
+from jdkmatrix.loads.base import Lengths, LoadKind
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
@@ -35,12 +37,12 @@ from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.warming import settle, warm
-from jdkmatrix.subjects.served.warmup import Gate, ahead_s
+from jdkmatrix.subjects.served.warmup import Gate
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.applications import REMOTE_URL, application_of
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import base_of
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad
+from jdkmatrix.terms.loads import CellLoad
 from jdkmatrix.terms.tables import Limits
 
 _QUIET_AFTER_S = 60.0
@@ -98,6 +100,14 @@ class ServedMeasurement:
         return self.found.record()
 
     @property
+    def _kind(self) -> LoadKind[Any]:
+        return kind_of(self.subject.load)
+
+    @property
+    def _lengths(self) -> Lengths:
+        return Lengths(self.setup.windows, self.setup.window_s)
+
+    @property
     def _key(self) -> CellKey:
         return self.setup.planned.key
 
@@ -116,7 +126,7 @@ class ServedMeasurement:
         setup = self.setup
         self.draft.command = tuple(launch.command)
         rules = setup.matrix.server
-        with boxed(self.subject.limits, setup.pinner.group("sut", self._jit_cpus)) as box:
+        with boxed(self.subject.limits, setup.confiner.group("sut", self._jit_cpus)) as box:
             self.draft.limits = box.enforced
             with (
                 ServerProcess(
@@ -181,9 +191,7 @@ class ServedMeasurement:
                 self.draft.clock_speed_after = read_clock_speed(cpus.sut[-1])
                 if may_end and not server.is_alive:
                     return  # its outcome says why
-                overloaded = ended_overloaded(
-                    self.subject.load, found.windows, rules.thresholds, service_s=self._service_s
-                )
+                overloaded = self._kind.ended_overloaded(found.windows)
                 if not overloaded:
                     # Each window begins with a question; a server that hangs in the last one is found by this one.
                     connection.get("/gauges")
@@ -198,18 +206,17 @@ class ServedMeasurement:
         limit_path = application_of(self.subject.workload.application).limit_path
         if limit_path:
             block_at_most(connection, limit_path, setup.matrix.warmup.block_ms_max)
-        ahead = ahead_s(self.subject.load, windows=setup.windows, window_s=setup.window_s)
         self.found.warmup = warm(
             bench,
             self._key,
             self.subject.load,
-            Gate(setup.matrix.warmup, ahead, setup.precision),
+            Gate(setup.matrix.warmup, self._kind.ahead_s(self._lengths), setup.precision),
             jit_cpus=self._jit_cpus,
             before_load=lambda: self._uncut_delays(remote),
             listener=self.listener,
         )
         sut = setup.parts.cpu_sets.sut
-        setup.pinner.confine(server.pid, sut)
+        setup.confiner.confine(server.pid, sut)
         if set(self._jit_cpus) != set(sut):
             settling = settle(bench, self.subject.load, setup.matrix.warmup, self.listener)
             self.found.warmup = self.found.warmup.model_copy(update={"settling": settling})
@@ -221,25 +228,23 @@ class ServedMeasurement:
     def _uncut_delays(self, remote: RemoteProcess | None) -> None:
         """A ramp measures, too, how the server's pool comes by the threads that long delays need; every other load is
         of a server that has them."""
-        if remote and not isinstance(self.subject.load, RampedLoad):
+        if remote and not self._kind.grows_pool:
             remote.delay_at_most(None)
 
     def _measure_phases(self, bench: Bench) -> None:
-        setup, load, cpus = self.setup, self.subject.load, self.setup.parts.cpu_sets
+        setup, cpus = self.setup, self.setup.parts.cpu_sets
         means = Means(
             service_s=self._service_s,
             heap_growth=self.subject.workload.memory_every_s is not None,
             remote_cpus=len(cpus.remote),
             sut_cpus=len(cpus.sut),
             precision=setup.precision,
-            p99_max_us=load.p99_max_us if isinstance(load, CapacityLoad) else None,
+            p99_max_us=self._kind.p99_max_us,
         )
         windows = Windows(
             bench, base_of(self._key.executor), setup.matrix.thresholds, setup.log_prefix, self.listener, means
         )
-        self.found.capacity = measure_phases(
-            load, windows, count=setup.windows, window_s=setup.window_s, done=self.found.windows
-        )
+        self.found.capacity = measure_phases(self._kind, windows, self._lengths, done=self.found.windows)
 
     @contextmanager
     def _memory(self, launch: Launch, server: ServerProcess) -> Iterator[None]:
@@ -286,7 +291,7 @@ class ServedMeasurement:
             cpus=cpus,
             log_dir=setup.log_dir,
             timeout_s=self.subject.workload.timeout_s or setup.matrix.driver.timeout_s,
-            cgroup=setup.pinner.group("driver", cpus),
+            cgroup=setup.confiner.group("driver", cpus),
             requests=self.subject.mix,
         )
 

@@ -23,7 +23,7 @@ from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import SutUsage
 from jdkmatrix.servers.process import ServerProcess
-from jdkmatrix.terms.loads import Load, SaturateLoad
+from jdkmatrix.terms.loads import Load
 
 _QUIET_POLL_S = 0.25
 
@@ -152,6 +152,6 @@ def backlog_s(result: LoadResult) -> float | None:
     go on at once: that is what they are for.
     """
     given_up = result.lower_bounds or 0
-    if given_up == 0 or not isinstance(result.load, SaturateLoad):
+    if given_up == 0 or not result.load.is_closed_loop:
         return None
     return given_up / result.throughput_rps if result.completed else 0.0

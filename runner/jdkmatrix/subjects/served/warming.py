@@ -45,7 +45,7 @@ def warm(
     windows: list[WarmupWindow] = []
     while not is_steady(windows, gate) and not is_over(windows, rules):
         load: Load = target.in_windows
-        moderate_over = is_moderate_over(windows, rules, open_loop=isinstance(load, RateLoad))
+        moderate_over = is_moderate_over(windows, rules, open_loop=not load.is_closed_loop)
         stage: Literal["moderate", "load"] = "load" if moderate_over else "moderate"
         if stage == "load" and not any(window.stage == "load" for window in windows):
             before_load()

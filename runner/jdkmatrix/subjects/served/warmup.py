@@ -21,11 +21,9 @@ from typing import Literal
 from jdkmatrix.config.model import WarmupRules
 from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
 from jdkmatrix.stats.steady import DriftRules, SteadyRules, steadiness, time_to_steady_s
-from jdkmatrix.terms.loads import CellLoad, RampedLoad, StepsLoad
 
 Figure = Literal["cpu_us_per_request", "p99_us"]
 _NAMES: dict[Figure, str] = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}
-_OF_RAMP_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -50,15 +48,6 @@ class Gate:
         )
         drift = DriftRules(self.fall_max, longest) if figure == "cpu_us_per_request" else None
         return SteadyRules(min(longest, max(shortest, asked)), rules.trend_alpha, rules.change_max, drift)
-
-
-def ahead_s(load: CellLoad, *, windows: int, window_s: float) -> float:
-    """How long is measured next, at one level: all windows, the first step, the beginning of a ramp."""
-    if isinstance(load, StepsLoad):
-        return load.step_s
-    if isinstance(load, RampedLoad):
-        return min(_OF_RAMP_S, load.duration_s)
-    return windows * window_s
 
 
 def load_statistics() -> None:

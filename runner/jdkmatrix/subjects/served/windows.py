@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.fork.fork_record import Listener
 from jdkmatrix.fork.gates import USUAL, Means, window_reasons, window_shortfalls
+from jdkmatrix.loads.base import Ask, NearestRate
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.windows import Window
 from jdkmatrix.servers.proof import check_served
 from jdkmatrix.subjects.served.observe import Bench
-from jdkmatrix.terms.loads import Load, RateLoad
+from jdkmatrix.terms.loads import RateLoad
+from jdkmatrix.terms.quantities import rate_words
 
 
 @dataclass(frozen=True)
@@ -27,19 +29,18 @@ class Windows:
     listener: Listener
     means: Means = USUAL
 
-    def nearest(self, load: RateLoad) -> RateLoad:
+    def nearest_rps(self, connections: int) -> NearestRate:
         """As the driver's session has it."""
-        return self.bench.session.nearest(load)
+        nearest = self.bench.session.nearest
+        return lambda rate_rps: nearest(RateLoad(rate_rps=rate_rps, connections=connections)).rate_rps
 
-    def measure(self, load: Load, duration_s: float, *, index: int, label: str, title: str) -> Window:
-        """`label` names its files, `title` stands before its figures.
-
-        Raises:
-            ProofError: requests ran on other threads than the executor's.
-            MatrixError: as Bench.observe.
+    def measure(self, ask: Ask, *, index: int) -> Window:
+        """Raises:
+        ProofError: requests ran on other threads than the executor's.
+        MatrixError: as Bench.observe.
         """
         clock_speed = read_clock_speed(self.bench.cpu_sets.sut[-1])
-        seen = self.bench.observe(load, duration_s, label=label)
+        seen = self.bench.observe(ask.load, ask.duration_s, label=ask.label)
         if seen.served:
             check_served(seen.served, self.executor)
         window = Window(
@@ -62,13 +63,8 @@ class Windows:
             shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
             clock_speed=clock_speed,
         )
-        self.listener.step(f"{title}: {_figures(window)}{_verdict(window)}")
+        self.listener.step(f"{ask.title}: {_figures(window)}{_verdict(window)}")
         return window
-
-
-def rate_words(per_s: float) -> str:
-    """A rate in a line of text: whole, and below 100 with three digits."""
-    return f"{per_s:,.0f}" if per_s >= 100 else f"{per_s:.3g}"
 
 
 def _figures(window: Window) -> str:

@@ -20,17 +20,17 @@ from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups, cpu_groups, why_not
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import CgroupState
-from jdkmatrix.records.forks import PinningMethod
+from jdkmatrix.records.forks import ConfinementMethod
 
 Role = Literal["sut", "driver", "remote"]
 _ROLES: tuple[Role, ...] = ("sut", "driver", "remote")
 
 
-class Pinner(Protocol):
+class Confiner(Protocol):
     """How this run pins; `why_not_cgroup` is in words, None where it does so by cgroup."""
 
     @property
-    def method(self) -> PinningMethod: ...
+    def method(self) -> ConfinementMethod: ...
 
     @property
     def why_not_cgroup(self) -> str | None: ...
@@ -52,13 +52,13 @@ class Pinner(Protocol):
 
 
 @dataclass(frozen=True)
-class AffinityPinner:
+class AffinityConfiner:
     """By sched_setaffinity alone."""
 
     why_not_cgroup: str
 
     @property
-    def method(self) -> PinningMethod:
+    def method(self) -> ConfinementMethod:
         return "sched_setaffinity"
 
     def group(self, role: Role, cpus: Collection[int]) -> None:
@@ -69,14 +69,14 @@ class AffinityPinner:
 
 
 @dataclass(frozen=True)
-class CgroupPinner:
+class CgroupConfiner:
     """By a cgroup for each role, and by affinity inside it."""
 
     groups: CpuGroups
     proc: Path = Path("/proc")
 
     @property
-    def method(self) -> PinningMethod:
+    def method(self) -> ConfinementMethod:
         return "cgroup cpuset"
 
     @property
@@ -97,7 +97,7 @@ class CgroupPinner:
 
 
 @contextmanager
-def pinning(state: CgroupState | None, cpus: Collection[int], *, also: Collection[str] = ()) -> Iterator[Pinner]:
+def confinement(state: CgroupState | None, cpus: Collection[int], *, also: Collection[str] = ()) -> Iterator[Confiner]:
     """By cgroup where that is permitted, which is tried, else by affinity. `cpus`: all that this process may use.
     `also`: controllers that these cgroups get too where they can, for limits (`host.limits`).
 
@@ -105,15 +105,15 @@ def pinning(state: CgroupState | None, cpus: Collection[int], *, also: Collectio
     """
     reason = why_not(state)
     with ExitStack() as stack:
-        pinner: Pinner
+        confiner: Confiner
         if reason is None:
             try:
-                pinner = CgroupPinner(stack.enter_context(_tried_groups(state, cpus, also)))
+                confiner = CgroupConfiner(stack.enter_context(_tried_groups(state, cpus, also)))
             except CgroupError as error:
-                pinner = AffinityPinner(str(error))
+                confiner = AffinityConfiner(str(error))
         else:
-            pinner = AffinityPinner(reason)
-        yield pinner
+            confiner = AffinityConfiner(reason)
+        yield confiner
 
 
 @contextmanager

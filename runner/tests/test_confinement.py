@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.fork.affinity import astray
+from jdkmatrix.fork.confinement import AffinityConfiner, CgroupConfiner, Confiner, Role, confinement
 from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup
-from jdkmatrix.fork.pinning import AffinityPinner, CgroupPinner, Pinner, Role, pinning
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups
@@ -63,8 +63,8 @@ def test_by_cgroup_where_it_is_permitted_and_nothing_is_left(
     kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel.rule(monkeypatch)
-    with pinning(probe(kernel.proc), ALLOWED) as pinner:
-        assert (pinner.method, pinner.why_not_cgroup) == ("cgroup cpuset", None)
+    with confinement(probe(kernel.proc), ALLOWED) as confiner:
+        assert (confiner.method, confiner.why_not_cgroup) == ("cgroup cpuset", None)
         assert [name.split("-")[-2] for name in folders(kernel)] == ["driver", "remote", "sut"]
     assert folders(kernel) == []
     assert (kernel.parent / "cgroup.subtree_control").read_text() == ""
@@ -80,10 +80,10 @@ def test_else_by_affinity_with_the_reason(
     kernel.rule(monkeypatch)
     kernel.place(cgroup)
     (kernel.parent / "cgroup.controllers").write_text("memory\n")
-    with pinning(probe(kernel.proc), ALLOWED) as pinner:
-        assert pinner.method == "sched_setaffinity"
-        assert pinner.why_not_cgroup is not None and reason in pinner.why_not_cgroup
-        assert pinner.group("sut", ALLOWED) is None
+    with confinement(probe(kernel.proc), ALLOWED) as confiner:
+        assert confiner.method == "sched_setaffinity"
+        assert confiner.why_not_cgroup is not None and reason in confiner.why_not_cgroup
+        assert confiner.group("sut", ALLOWED) is None
     assert kernel.writes == []
 
 
@@ -91,23 +91,23 @@ def test_what_only_trying_shows_leads_to_affinity_too(kernel: MadeUpKernel, monk
     """CPUs that are not granted; a process that cannot join."""
     kernel.rule(monkeypatch)
     state = probe(kernel.proc)
-    with pinning(state, [max(3, SUT) + 1]) as pinner:
-        assert pinner.why_not_cgroup is not None and "the kernel grants none" in pinner.why_not_cgroup
+    with confinement(state, [max(3, SUT) + 1]) as confiner:
+        assert confiner.why_not_cgroup is not None and "the kernel grants none" in confiner.why_not_cgroup
     assert folders(kernel) == []
 
     spawn = launch.spawn
     monkeypatch.setattr(
         launch, "spawn", lambda command, **named: spawn(command, **named | {"cgroups": [Path("/none")]})
     )
-    with pinning(state, ALLOWED) as pinner:
+    with confinement(state, ALLOWED) as confiner:
         said = "launch: cannot join the cgroup /none: No such file or directory"
-        assert (pinner.method, pinner.why_not_cgroup) == ("sched_setaffinity", said)
+        assert (confiner.method, confiner.why_not_cgroup) == ("sched_setaffinity", said)
         assert folders(kernel) == [], "they are removed at once, not at the end of the run"
 
 
 def test_nothing_is_left_when_the_run_fails(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel.rule(monkeypatch)
-    with pytest.raises(CgroupError, match="in the middle"), pinning(probe(kernel.proc), ALLOWED):
+    with pytest.raises(CgroupError, match="in the middle"), confinement(probe(kernel.proc), ALLOWED):
         raise CgroupError("in the middle of a run, so not a reason to go on with affinity")
     assert folders(kernel) == []
 
@@ -117,16 +117,16 @@ def test_a_fork_starts_wide_and_is_then_closed_in(
     kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, waiting: subprocess.Popen[bytes]
 ) -> None:
     kernel.rule(monkeypatch)
-    with pinning(probe(kernel.proc), ALLOWED) as made:
-        assert isinstance(made, CgroupPinner)
-        pinner = replace(made, proc=kernel.proc)
-        folder = pinner.group("sut", {SUT, DRIVER})
+    with confinement(probe(kernel.proc), ALLOWED) as made:
+        assert isinstance(made, CgroupConfiner)
+        confiner = replace(made, proc=kernel.proc)
+        folder = confiner.group("sut", {SUT, DRIVER})
         assert CpuGroup(folder).cpus == tuple(sorted({SUT, DRIVER}))
         kernel.show_threads(waiting.pid, {waiting.pid: folder})
-        pinner.confine(waiting.pid, {SUT})
+        confiner.confine(waiting.pid, {SUT})
         assert CpuGroup(folder).cpus == (SUT,)
         assert astray(waiting.pid, {SUT}) == ()
-        assert pinner.group("sut", ALLOWED) == folder, "the next fork gets it as it asks for it"
+        assert confiner.group("sut", ALLOWED) == folder, "the next fork gets it as it asks for it"
         assert CpuGroup(folder).cpus == tuple(ALLOWED)
 
 
@@ -134,18 +134,18 @@ def test_a_thread_that_was_moved_out_is_found(
     kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, waiting: subprocess.Popen[bytes]
 ) -> None:
     kernel.rule(monkeypatch)
-    with pinning(probe(kernel.proc), ALLOWED) as made:
-        assert isinstance(made, CgroupPinner)
-        pinner = replace(made, proc=kernel.proc)
-        folder = pinner.group("sut", {SUT})
+    with confinement(probe(kernel.proc), ALLOWED) as made:
+        assert isinstance(made, CgroupConfiner)
+        confiner = replace(made, proc=kernel.proc)
+        folder = confiner.group("sut", {SUT})
         kernel.show_threads(waiting.pid, {waiting.pid: folder, 7: folder, 8: kernel.parent, 9: kernel.parent})
         with pytest.raises(CgroupError, match=f"2 threads of process {waiting.pid} are not in the cgroup"):
-            pinner.confine(waiting.pid, {SUT})
+            confiner.confine(waiting.pid, {SUT})
         assert CpuGroup(folder).outside(waiting.pid, kernel.proc) == (8, 9)
         assert CpuGroup(folder).outside(1, kernel.proc) == (), "there is no such process"
 
 
-class Refused(AffinityPinner):
+class Refused(AffinityConfiner):
     def group(self, role: Role, cpus: Collection[int]) -> None:
         raise CgroupError(f"{role}: the kernel takes no CPUs any more")
 
@@ -165,7 +165,7 @@ class EndsAtOnce:
         return Launch(["false"], {}, url, "/ping", log_dir / "messages.log", log_dir / "console.log")
 
 
-def fork_with(pinner: Pinner, folder: Path) -> Fork:
+def fork_with(confiner: Confiner, folder: Path) -> Fork:
     matrix = load_matrix(Path(__file__).parents[2] / "matrix.toml")
     key = CellKey(workload="mp-ping", jdk="x", executor="liberty", cpus=1, burn_us=0, load="saturate-50")
     served = Served(
@@ -193,7 +193,7 @@ def fork_with(pinner: Pinner, folder: Path) -> Fork:
         window_s=1.0,
         precision=0.05,
         irq_time_accounting=None,
-        pinner=pinner,
+        confiner=confiner,
         scratch=folder / "scratch",
         log_dir=folder / "logs",
         log_prefix="../logs",
@@ -205,7 +205,7 @@ def test_a_fork_whose_cgroup_breaks_fails_with_its_reason(tmp_path: Path) -> Non
     broken = fork_with(Refused("-"), tmp_path)
     assert broken.status is Status.FAILED
     assert [(reason.code, reason.message) for reason in broken.reasons] == [
-        ("pinning", "sut: the kernel takes no CPUs any more")
+        ("confinement", "sut: the kernel takes no CPUs any more")
     ]
 
 
@@ -213,22 +213,22 @@ def test_the_server_is_started_in_its_cgroup_and_the_fork_says_how_it_was_pinned
     kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kernel.rule(monkeypatch)
-    with pinning(probe(kernel.proc), ALLOWED) as pinner:
+    with confinement(probe(kernel.proc), ALLOWED) as confiner:
         group = CpuGroup(next(kernel.parent.glob("*-sut-*")))
         before = group.pids
-        fork = fork_with(pinner, tmp_path)
+        fork = fork_with(confiner, tmp_path)
         assert (len(group.pids), group.pids != before) == (1, True), "the pretended kernel keeps the last that joined"
         assert group.cpus == tuple(sorted({SUT, DRIVER})), "the compiler's too, until the server is warm"
     assert [reason.code for reason in fork.reasons] == ["server"]
-    assert (fork.pinning.method, fork.pinning.why_not_cgroup) == ("cgroup cpuset", None)
-    other = fork_with(AffinityPinner("it is not permitted"), tmp_path).pinning
+    assert (fork.confinement.method, fork.confinement.why_not_cgroup) == ("cgroup cpuset", None)
+    other = fork_with(AffinityConfiner("it is not permitted"), tmp_path).confinement
     assert (other.method, other.why_not_cgroup) == ("sched_setaffinity", "it is not permitted")
 
 
 def test_affinity_confines_and_has_no_cgroup(waiting: subprocess.Popen[bytes]) -> None:
-    pinner: Pinner = AffinityPinner("it is not permitted")
-    assert pinner.group("driver", {DRIVER}) is None
-    pinner.confine(waiting.pid, {SUT})
+    confiner: Confiner = AffinityConfiner("it is not permitted")
+    assert confiner.group("driver", {DRIVER}) is None
+    confiner.confine(waiting.pid, {SUT})
     assert os.sched_getaffinity(waiting.pid) == {SUT}
 
 
@@ -243,10 +243,10 @@ def test_whatever_the_cells_ask_for_in_turn_each_gets_just_that(cells: list[tupl
         (kernel.parent / "cgroup.subtree_control").write_text("cpuset")
         for role in ("sut", "driver"):
             kernel.make(kernel.parent / role)
-        pinner = CgroupPinner(CpuGroups({role: CpuGroup(kernel.parent / role) for role in ("sut", "driver")}))
+        confiner = CgroupConfiner(CpuGroups({role: CpuGroup(kernel.parent / role) for role in ("sut", "driver")}))
         for sut, driver in cells:
-            wide, others = pinner.group("sut", sut | driver), pinner.group("driver", driver)
+            wide, others = confiner.group("sut", sut | driver), confiner.group("driver", driver)
             assert {*CpuGroup(wide).cpus} == sut | driver
             assert {*CpuGroup(others).cpus} == driver
-            pinner.group("sut", sut)
+            confiner.group("sut", sut)
             assert ({*CpuGroup(wide).cpus}, {*CpuGroup(others).cpus}) == (sut, driver)

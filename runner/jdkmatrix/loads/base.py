@@ -1,0 +1,202 @@
+"""What a kind of load decides beside its fields: what is measured under it, what a fork is asked and which figures it
+has, and in which words all this is told.
+
+A kind is a file beside this one. Its fields, which files of results keep, stand in `terms/loads.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar, Generic, NamedTuple, TypeVar
+
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Capacity, Window
+from jdkmatrix.stats.forks import fork_cpu_us_per_request, fork_throughput
+from jdkmatrix.terms.loads import CellLoad, Load, RateLoad
+from jdkmatrix.terms.quantities import plural, rate_words
+
+
+@dataclass(frozen=True)
+class Question:
+    """What every fork under a load is an answer to, the failed ones too; yes is better, always.
+
+    `did`: what a fork that says yes did; `title`: the same at the head of a table. `is_sought`: does the load go on
+    until the answer is no? Then that is what usually comes out, and no trouble. `in_tables`: does it say more than the
+    number of usable forks? `better`: in words, where it is not plain.
+    """
+
+    did: str
+    title: str
+    is_sought: bool = False
+    in_tables: bool = True
+    better: str | None = None
+
+
+class Bound(Enum):
+    """How a figure stands to the truth; the value is the sign before it."""
+
+    NONE = ""
+    AT_LEAST = "≥"
+    BELOW = "<"
+
+
+@dataclass(frozen=True)
+class ForkFigure:
+    """`comparable`: of the load that was asked for."""
+
+    value: float
+    bound: Bound = Bound.NONE
+    comparable: bool = True
+
+    @property
+    def compares(self) -> bool:
+        """May it stand in a ratio?"""
+        return self.comparable and self.bound is Bound.NONE and self.value > 0
+
+
+class Ask(NamedTuple):
+    """One window to measure. `label` names its files, `title` stands before its figures."""
+
+    load: Load
+    duration_s: float
+    label: str
+    title: str
+
+
+class Lengths(NamedTuple):
+    """Of a fork's windows, where its load has no length of its own."""
+
+    windows: int
+    window_s: float
+
+    @property
+    def measured_s(self) -> float:
+        return self.windows * self.window_s
+
+
+NearestRate = Callable[[float], float]  # requests per second, as the driver can make them
+L = TypeVar("L", bound=CellLoad)
+
+
+@dataclass(frozen=True)
+class LoadKind(ABC, Generic[L]):
+    """A load with what it decides. What is not overridden holds of windows of one level.
+
+    `metrics`: what executors are compared by, as figures/metrics.py calls it, the leading figure first; `ratio_of`: the
+    leading one in a caption. `overloads`: may it ask for more than a server can do, so that requests that are missed or
+    fail are no trouble? `one_level`: latencies of several rates together are those of none. `grows_pool`: is how the
+    server comes by its threads a part of what is measured? Then its warm-up must not give it all of them.
+    `cost_is_sampled`: CPU per request comes from samples of the whole process.
+    """
+
+    question: ClassVar[Question]
+    metrics: ClassVar[tuple[str, ...]]
+    ratio_of: ClassVar[str]
+    overloads: ClassVar[bool] = False
+    one_level: ClassVar[bool] = True
+    grows_pool: ClassVar[bool] = False
+    cost_is_sampled: ClassVar[bool] = False
+
+    load: L
+
+    # ---- what is measured
+
+    def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
+        """Every load that is written with the seconds it is measured for, and the one at which the warm-up ends. All
+        other rates of a warm-up and those of a search are the driver's nearest."""
+        yield self.load.in_windows, window_s
+
+    def asks(self, lengths: Lengths) -> Generator[Ask, Window, None]:
+        """The windows of a fork, each after the one before is sent in as it was measured and judged."""
+        for index in range(1, lengths.windows + 1):
+            title = f"window {index}/{lengths.windows}"
+            yield Ask(self.load.in_windows, lengths.window_s, f"window-{index}", title)
+
+    def search(self, measured: Sequence[Window], nearest: NearestRate) -> Generator[Ask, Window, Capacity] | None:
+        """What is looked for behind the windows, which are no windows of the fork; None: nothing.
+
+        Raises:
+            MatrixError: there is no rate to begin with.
+        """
+        return None
+
+    def ended_overloaded(self, measured: Sequence[Window]) -> bool:
+        """Did it look for what the server cannot do, and end there? Then the server answers late, which is not to
+        hang."""
+        return self.overloads and bool(measured) and is_missed(measured[-1])
+
+    @property
+    def p99_max_us(self) -> float | None:
+        """The objective that it looks at p99 for."""
+        return None
+
+    def expected_s(self, lengths: Lengths) -> float:
+        return lengths.measured_s
+
+    def ahead_s(self, lengths: Lengths) -> float:
+        """How long is measured behind the warm-up at one level."""
+        return lengths.measured_s
+
+    def length_words(self, lengths: Lengths) -> str:
+        return f"{plural(lengths.windows, 'window')} of {lengths.window_s:g} s"
+
+    # ---- what a fork says; of usable ones only
+
+    @abstractmethod
+    def answer(self, fork: Fork) -> bool | None:
+        """To the question; None where it cannot be told."""
+
+    def throughput_rps(self, fork: Fork) -> ForkFigure | None:
+        """Answers of status 2xx per second."""
+        return ForkFigure(fork_throughput(fork))
+
+    def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:
+        """CPU time of the SUT per answer of status 2xx, in µs."""
+        return ForkFigure(fork_cpu_us_per_request(fork))
+
+    def fork_words(self, fork: Fork) -> str:
+        """Its figures in a line."""
+        return f"{rate_words(fork_throughput(fork))} req/s, {fork_cpu_us_per_request(fork):.1f} µs CPU/request"
+
+    # ---- in words
+
+    @abstractmethod
+    def words(self) -> str: ...
+
+    def words_of_all(self, loads: Sequence[L]) -> str:
+        """Of loads of one kind that differ, since each was worked out for a condition of its own."""
+        return "; ".join(type(self)(load).words() for load in loads)
+
+    @property
+    def throughput_of(self) -> str | None:
+        """Which part of the load throughput is of, in a sentence; None: all of it."""
+        return None
+
+    @property
+    def cpu_of(self) -> str | None:
+        """As throughput_of, of CPU per request."""
+        return self.throughput_of
+
+    @property
+    def cost_step(self) -> str | None:
+        """The step that CPU per request is of, in a few letters; None where it is of all requests."""
+        return None
+
+
+def held(fork: Fork) -> bool:
+    """Did the server do all that it was asked for, in every window that counts?"""
+    return not any(window.shortfalls for window in fork.served.valid_windows)
+
+
+def is_missed(window: Window) -> bool:
+    """Were fewer requests answered than were due?"""
+    return any(reason.code == "rate-missed" for reason in window.shortfalls)
+
+
+def offered_rps(window: Window) -> float | None:
+    """Its constant rate."""
+    load = window.load.load
+    return load.rate_rps if isinstance(load, RateLoad) else None

@@ -1,0 +1,32 @@
+"""A closed loop: every connection sends its next request as soon as it has the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jdkmatrix.loads.base import LoadKind, Question
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.terms.loads import SaturateLoad
+from jdkmatrix.terms.quantities import plural, span_words
+
+
+class ClosedLoop(LoadKind[SaturateLoad]):
+    """A slow answer delays the next request: latencies say how many connections share the throughput, and not how long
+    a request that comes when it comes would take. So executors are not compared by them."""
+
+    question = Question("answered", "Answered", in_tables=False)
+    metrics = ("throughput", "cpu")
+    ratio_of = "of req/s"
+
+    def answer(self, fork: Fork) -> bool:
+        return True
+
+    def words(self) -> str:
+        return f"closed loop: {plural(self.load.connections, 'connection')}{_NEXT}"
+
+    def words_of_all(self, loads: Sequence[SaturateLoad]) -> str:
+        connections = span_words([load.connections for load in loads], "connections")
+        return f"closed loop: {connections} by condition{_NEXT}"
+
+
+_NEXT = ", each sends its next request as soon as it has the answer"

@@ -1,0 +1,35 @@
+"""A constant rate on a fixed schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.stats.forks import fork_cpu_us_per_request
+from jdkmatrix.terms.loads import RateLoad
+from jdkmatrix.terms.quantities import digits, plural, span_words
+
+
+class ConstantRate(LoadKind[RateLoad]):
+    """The rate fixes the throughput: executors are compared by what they spend on it, and by how long it takes."""
+
+    question = Question("held the rate", "Held the rate")
+    metrics = ("cpu", "p99")
+    ratio_of = "of CPU per request where the rate is constant"
+
+    def answer(self, fork: Fork) -> bool:
+        return held(fork)
+
+    def cpu_us_per_request(self, fork: Fork) -> ForkFigure:
+        """Of a fork that missed its rate it is true, and of another load."""
+        return ForkFigure(fork_cpu_us_per_request(fork), comparable=held(fork))
+
+    def words(self) -> str:
+        connections = plural(self.load.connections, "connection")
+        return f"open loop: {digits(self.load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"
+
+    def words_of_all(self, loads: Sequence[RateLoad]) -> str:
+        rates = span_words([load.rate_rps for load in loads], "requests/s")
+        connections = span_words([load.connections for load in loads], "connections")
+        return f"open loop: {rates} by condition, on a fixed schedule over {connections}"

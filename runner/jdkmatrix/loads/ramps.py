@@ -1,0 +1,93 @@
+"""A rate that changes while it is measured: how long until the peak, or up to which rate?"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from jdkmatrix.loads.base import Ask, ForkFigure, Lengths, LoadKind, Question
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Window
+from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, steady_part, time_to_peak_s
+from jdkmatrix.terms.loads import Load, RampedLoad
+from jdkmatrix.terms.quantities import digits, plural
+
+_BEGINNING_S = 10.0
+
+
+class _Ramp(LoadKind[RampedLoad]):
+    overloads = True
+    one_level = False
+    grows_pool = True
+    cost_is_sampled = True
+
+    def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
+        yield self.load.ramp, self.load.duration_s
+        yield self.load.in_windows, self.load.duration_s
+
+    def asks(self, lengths: Lengths) -> Generator[Ask, Window, None]:
+        yield Ask(self.load.ramp, self.load.duration_s, "ramp", "ramp")
+
+    def expected_s(self, lengths: Lengths) -> float:
+        return self.load.duration_s
+
+    def ahead_s(self, lengths: Lengths) -> float:
+        """Its beginning."""
+        return min(_BEGINNING_S, self.load.duration_s)
+
+    def length_words(self, lengths: Lengths) -> str:
+        return f"a ramp of {self.load.duration_s:g} s"
+
+    def words(self) -> str:
+        highest_rps = max(rate_rps for _, rate_rps in self.load.points)
+        return (
+            f"open loop: a rate that changes within {digits(self.load.duration_s, 3)} s, at most "
+            f"{digits(highest_rps, 4)} requests/s, on a fixed schedule over "
+            f"{plural(self.load.connections, 'connection')}"
+        )
+
+
+class RampToLevel(_Ramp):
+    """It ends with a rate that is held for a while."""
+
+    question = Question("reached the peak of the ramp", "Reached the peak")
+    metrics = ("time-to-peak", "throughput", "cpu")
+    ratio_of = "of the time to peak of a ramp"
+
+    def answer(self, fork: Fork) -> bool:
+        return time_to_peak_s(seconds_of(fork)) is not None
+
+    def throughput_rps(self, fork: Fork) -> ForkFigure | None:
+        steady = steady_part(fork)
+        return ForkFigure(steady.throughput_rps) if steady else None
+
+    def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:
+        steady = steady_part(fork)
+        if steady is None or steady.cpu_us_per_request is None:
+            return None
+        return ForkFigure(steady.cpu_us_per_request, comparable=self.answer(fork))
+
+    @property
+    def throughput_of(self) -> str:
+        return "Over the second half of the level stretch at the end, without requests that worked off a backlog."
+
+
+class RampToKnee(_Ramp):
+    """It rises until its end."""
+
+    question = Question(
+        *("got to the end of the ramp without a knee", "No knee"), is_sought=True, better="to have a knee is worse"
+    )
+    metrics = ("knee",)
+    ratio_of = "of the rate at the knee of a ramp"
+
+    def answer(self, fork: Fork) -> bool | None:
+        seconds = seconds_of(fork)
+        return knee(seconds) is None if len(seconds) >= KNEE_SECONDS else None
+
+    @property
+    def throughput_of(self) -> str:
+        return "Over the whole ramp."
+
+
+def ramp(load: RampedLoad) -> LoadKind[RampedLoad]:
+    return RampToLevel(load) if load.ends_level else RampToKnee(load)

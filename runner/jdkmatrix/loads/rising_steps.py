@@ -1,0 +1,95 @@
+"""Constant rates one after another, each higher than the one before, until the server is saturated."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, LoadKind, Question, is_missed, offered_rps
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Window
+from jdkmatrix.terms.loads import Load, RateLoad, StepsLoad
+from jdkmatrix.terms.quantities import digits, plural, rate_words
+
+
+class RisingSteps(LoadKind[StepsLoad]):
+    question = Question("kept up with the highest rate", "Kept up", is_sought=True)
+    metrics = ("saturated", "lowest-cpu")
+    ratio_of = "of the highest req/s in rising steps"
+    overloads = True
+    one_level = False
+
+    def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
+        for rate_rps in self.load.every_rate_rps:
+            yield RateLoad(rate_rps=rate_rps, connections=self.load.connections), self.load.step_s
+        yield self.load.in_windows, self.load.step_s
+
+    def asks(self, lengths: Lengths) -> Generator[Ask, Window, None]:
+        missed_in_a_row = 0
+        for index, rate_rps in enumerate(self.load.every_rate_rps, start=1):
+            rate = RateLoad(rate_rps=rate_rps, connections=self.load.connections)
+            title = f"step {index}, {rate_rps:,.0f} req/s"
+            window = yield Ask(rate, self.load.step_s, f"step-{index}", title)
+            missed_in_a_row = missed_in_a_row + 1 if is_missed(window) else 0
+            if missed_in_a_row >= self.load.missed_max:
+                return
+
+    def expected_s(self, lengths: Lengths) -> float:
+        return self.load.step_s * len(self.load.rates_rps)
+
+    def ahead_s(self, lengths: Lengths) -> float:
+        return self.load.step_s
+
+    def length_words(self, lengths: Lengths) -> str:
+        steps, further = f"up to {len(self.load.rates_rps)} steps of {self.load.step_s:g} s", self.load.further_max
+        return f"{steps}, and up to {further} more until the server is saturated" if further else steps
+
+    def answer(self, fork: Fork) -> bool | None:
+        kept_up = not self._was_saturated(fork)
+        return None if kept_up and not fork.served.windows[-1].valid else kept_up
+
+    def _was_saturated(self, fork: Fork) -> bool:
+        """Was the last step that counts missed? Before shortfalls were recorded, a series that ended early says so."""
+        last = fork.served.valid_windows[-1]
+        ended_early = len(fork.served.windows) < len(self.load.every_rate_rps) and last is fork.served.windows[-1]
+        return ended_early or any(reason.code in ("rate-missed", "no-answers") for reason in last.shortfalls)
+
+    def throughput_rps(self, fork: Fork) -> ForkFigure:
+        """The most of any step; at least that, where the server was not saturated."""
+        most_rps = max(window.load.succeeded_rps for window in fork.served.valid_windows)
+        return ForkFigure(most_rps, Bound.NONE if self._was_saturated(fork) else Bound.AT_LEAST)
+
+    def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:
+        """At the lowest rate: how many steps there are differs from executor to executor."""
+        lowest_rps = self.load.rates_rps[0]
+        lowest = next((window for window in fork.served.valid_windows if offered_rps(window) == lowest_rps), None)
+        if lowest is None or not lowest.load.succeeded:
+            return None
+        return ForkFigure(lowest.cpu_us_per_answer, comparable=not lowest.shortfalls)
+
+    def fork_words(self, fork: Fork) -> str:
+        most, cost = self.throughput_rps(fork), self.cpu_us_per_request(fork)
+        rate, lowest = f"{rate_words(most.value)} req/s", f"at {rate_words(self.load.rates_rps[0])} req/s"
+        spent = f"{cost.value:.1f} µs CPU/request {lowest}" if cost else f"no CPU/request: no step {lowest} counts"
+        return f"{f'{rate} at most' if most.bound is Bound.NONE else f'at least {rate}'}, {spent}"
+
+    def words(self) -> str:
+        load = self.load
+        rates = f"{digits(load.rates_rps[0], 4)} to {digits(load.rates_rps[-1], 4)}"
+        further = f", then each {load.further_factor:g} times the one before," if load.further_max else ""
+        return (
+            f"open loop: constant rates one after another, {rates} requests/s over "
+            f"{plural(load.connections, 'connection')}{further} for {load.step_s:g} s each, until the server is "
+            "saturated"
+        )
+
+    @property
+    def throughput_of(self) -> str:
+        return "In the step with the highest throughput of each fork."
+
+    @property
+    def cpu_of(self) -> str:
+        return f"At the lowest rate, {digits(self.load.rates_rps[0], 4)} requests/s."
+
+    @property
+    def cost_step(self) -> str:
+        return f"at {digits(self.load.rates_rps[0], 4)}/s"

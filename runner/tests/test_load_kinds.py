@@ -1,0 +1,88 @@
+"""What each kind of load decides."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.figures.metrics import METRICS, metrics_of
+from jdkmatrix.loads.base import Lengths
+from jdkmatrix.loads.kinds import KINDS, kind_of, loads_words, planned
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from tests.support.project import ROOT
+
+CLOSED = SaturateLoad(connections=50)
+RATE = RateLoad(rate_rps=2000, connections=50)
+STEPS = StepsLoad(rates_rps=(1000, 2000), connections=50, step_s=6, warmup_rps=500, further_max=3)
+LEVEL = RampedLoad(points=((0, 100), (30, 600), (90, 600)), connections=600, warmup_rps=50)
+RISING = RampedLoad(points=((0, 50), (100, 2000)), connections=2000, warmup_rps=50)
+SEARCH = CapacityLoad(connections=50, p99_max_us=1e4, floor_share=0.1, resolution=0.05, step_s=3)
+LENGTHS = Lengths(2, 3)
+
+
+def test_every_load_of_a_cell_has_a_kind() -> None:
+    union, *_ = get_args(CellLoad)
+    assert set(KINDS) == set(get_args(union))
+    for load in (CLOSED, RATE, STEPS, LEVEL, RISING, SEARCH):
+        assert kind_of(load).load is load
+
+
+@pytest.mark.parametrize(
+    ("load", "metrics"),
+    [
+        (CLOSED, ["throughput", "cpu"]),
+        (RATE, ["cpu", "p99"]),
+        (STEPS, ["saturated", "lowest-cpu"]),
+        (LEVEL, ["time-to-peak", "throughput", "cpu"]),
+        (RISING, ["knee"]),
+        (SEARCH, ["capacity", "throughput", "cpu"]),
+    ],
+)
+def test_what_executors_are_compared_by(load: CellLoad, metrics: list[str]) -> None:
+    assert [metric.id for metric in metrics_of(load)] == metrics
+    assert set(metrics) <= {metric.id for metric in METRICS}
+
+
+@pytest.mark.parametrize(
+    ("load", "expected_s", "ahead_s", "words"),
+    [
+        (CLOSED, 6, 6, "2 windows of 3 s"),
+        (RATE, 6, 6, "2 windows of 3 s"),
+        (STEPS, 12, 6, "up to 2 steps of 6 s, and up to 3 more until the server is saturated"),
+        (LEVEL, 90, 10, "a ramp of 90 s"),
+        (SEARCH, 6 + 12 * 3, 6, "2 windows of 3 s and a search"),
+    ],
+)
+def test_how_long_it_is_measured(load: CellLoad, expected_s: float, ahead_s: float, words: str) -> None:
+    kind = kind_of(load)
+    assert (kind.expected_s(LENGTHS), kind.ahead_s(LENGTHS), kind.length_words(LENGTHS)) == (expected_s, ahead_s, words)
+    assert kind.length_words(Lengths(1, 60)).startswith(("1 window of 60 s", words[:9]))
+
+
+def test_a_load_that_is_not_known_yet_has_its_length() -> None:
+    loads = load_matrix(ROOT / "matrix.toml").loads
+    assert planned(loads["share-50"]).length_words(LENGTHS) == planned(loads["flood"]).length_words(LENGTHS)
+    assert planned(loads["share-50"]).question.did == "held the rate"
+
+
+def test_loads_of_one_name_that_differ_are_told_together() -> None:
+    assert loads_words([CLOSED, CLOSED]) == kind_of(CLOSED).words()
+    more = RateLoad(rate_rps=8000, connections=200)
+    assert loads_words([RATE, more]) == (
+        "open loop: 2,000 to 8,000 requests/s by condition, on a fixed schedule over 50 to 200 connections"
+    )
+    assert loads_words([CLOSED, SaturateLoad(connections=400)]) == (
+        "closed loop: 50 to 400 connections by condition, each sends its next request as soon as it has the answer"
+    )
+
+
+@pytest.mark.parametrize("load", [CLOSED, RATE, STEPS, LEVEL, RISING, SEARCH])
+def test_the_driver_is_asked_whether_it_can_do_all_that_is_measured(load: CellLoad) -> None:
+    """Every load that the generator of windows asks for is one of those."""
+    kind = kind_of(load)
+    offered = {one for one, _ in kind.driver_loads(3.0)}
+    assert load.in_windows in offered
+    asks = kind.asks(LENGTHS)
+    assert next(asks).load in offered
