@@ -25,7 +25,7 @@ lint: .venv-test
 java-test: .venv-test
 	$(VENV)/python -m jdkmatrix.provision.maven -q verify
 
-python-test: test-fast
+python-test: test-fast java-test # the flake is built of what Maven has fetched
 	@$(VENV)/matrix setup
 	cd runner && ../$(VENV)/pytest -m real
 

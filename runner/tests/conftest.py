@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.nix.upkeep import tidy
+
 # How long an example takes depends on what else this host does.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before any worker builds."""
+    if not hasattr(session.config, "workerinput") and session.config.option.markexpr == "real":
+        tidy()
 
 
 @pytest.fixture

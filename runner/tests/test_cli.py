@@ -17,7 +17,7 @@ from rich.console import Console
 from jdkmatrix.cli.running import conclude
 from jdkmatrix.provision.project import Project
 from jdkmatrix.store.runs import RunStore
-from tests.support.project import ROOT, make_project, matrix, matrix_command
+from tests.support.project import ROOT, called, make_project, matrix, matrix_command
 from tests.support.served_runs import QUICK, synthetic_run
 
 
@@ -63,39 +63,39 @@ def test_plan_shows_cells_and_estimate(home: Path) -> None:
 
 def test_every_plan_draws_its_order_unless_a_seed_is_asked_for(home: Path) -> None:
     arguments = ("plan", "--profile", "quick", "--blocks", "5")
-    assert "Every run draws a new order of forks" in matrix(home, *arguments).stdout
-    assert "In the order of seed 12." in matrix(home, *arguments, "--seed", "12").stdout
-    one, other = (json.loads(matrix(home, *arguments, "--json").stdout) for _ in range(2))
+    assert "Every run draws a new order of forks" in called(home, *arguments).stdout
+    assert "In the order of seed 12." in called(home, *arguments, "--seed", "12").stdout
+    one, other = (json.loads(called(home, *arguments, "--json").stdout) for _ in range(2))
     assert one["seed"] != other["seed"] and not one["seed_asked_for"]
-    again = json.loads(matrix(home, *arguments, "--seed", str(one["seed"]), "--json").stdout)
+    again = json.loads(called(home, *arguments, "--seed", str(one["seed"]), "--json").stdout)
     assert again == {**one, "seed_asked_for": True}
 
 
 def test_plan_says_how_many_blocks_may_be_added(home: Path) -> None:
     adaptive = ("plan", "--blocks", "5", "--max-blocks", "8", "--precision", "0.1")
-    assert "until every ratio is known to ± 10.0%" in " ".join(matrix(home, *adaptive).stdout.split())
-    plan = json.loads(matrix(home, *adaptive, "--json").stdout)
+    assert "until every ratio is known to ± 10.0%" in " ".join(called(home, *adaptive).stdout.split())
+    plan = json.loads(called(home, *adaptive, "--json").stdout)
     assert (plan["blocks"], plan["max_blocks"], plan["precision"]) == (5, 8, 0.1)
     assert plan["estimated_max_s"] == pytest.approx(plan["estimated_s"] * 8 / 5)
 
 
 def test_a_profile_can_be_measured_without_its_stopping_rule(home: Path) -> None:
-    plan = json.loads(matrix(home, "plan", "--profile", "capacity", "--no-stopping", "--json").stdout)
+    plan = json.loads(called(home, "plan", "--profile", "capacity", "--no-stopping", "--json").stdout)
     assert (plan["blocks"], plan["max_blocks"], plan["precision"]) == (5, 5, None)
     assert plan["estimated_max_s"] == plan["estimated_s"]
 
 
 def test_plan_says_what_is_measured_before_loads_are_known(home: Path) -> None:
     asked = ("plan", "--profile", "matrix", "--jdk", "temurin-25", "--cpus", "1")
-    assert "First 4 forks, one for each condition" in " ".join(matrix(home, *asked).stdout.split())
-    assert "temurin-25" in matrix(home, *asked).stdout, "no name of a JDK is broken on a narrow terminal"
-    first = json.loads(matrix(home, *asked, "--json").stdout)["measured_first"]
+    assert "First 4 forks, one for each condition" in " ".join(called(home, *asked).stdout.split())
+    assert "temurin-25" in called(home, *asked).stdout, "no name of a JDK is broken on a narrow terminal"
+    first = json.loads(called(home, *asked, "--json").stdout)["measured_first"]
     assert "banking.temurin-25.liberty.cpus-1.burn-0us.saturate-50" in first
-    assert json.loads(matrix(home, "plan", "--json").stdout)["measured_first"] == []
+    assert json.loads(called(home, "plan", "--json").stdout)["measured_first"] == []
 
 
 def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
-    plan = json.loads(matrix(home, "plan", "--profile", "full", "--jdk", "temurin-25", "--json").stdout)
+    plan = json.loads(called(home, "plan", "--profile", "full", "--jdk", "temurin-25", "--json").stdout)
     planned = {label.rsplit("#", 1)[0] for label in plan["order"]}
     missing = {entry["cell_id"] for entry in plan["not_testable"]}
     assert planned | missing == {cell["cell_id"] for cell in plan["cells"]}
@@ -125,7 +125,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_1(home: Path, arguments: tuple[str, ...], message: str) -> None:
-    done = matrix(home, *arguments)
+    done = called(home, *arguments)
     assert done.returncode == 1
     assert message in done.stderr
     assert done.stderr.startswith("matrix: ")
@@ -143,14 +143,14 @@ def test_a_cell_file_that_is_lost_is_told_and_exit_code_3(
     for record in loaded.cells:
         store.save_cell(record)
     where = (str(store.directory), *(("--site", str(tmp_path / "site")) if command == ("report",) else ()))
-    whole = matrix(home, *command, *where)
+    whole = called(home, *command, *where)
     assert (whole.returncode, whole.stderr) == (0, ""), whole.stderr
     lost = store.cell_path(loaded.cells[1].key)
     if fault == "missing":
         lost.unlink()
     else:
         lost.write_bytes(lost.read_bytes()[:100])
-    done = matrix(home, *command, *where)
+    done = called(home, *command, *where)
     assert done.returncode == 3
     assert done.stderr.startswith(f"matrix: {lost}: ") and "Traceback" not in done.stderr
     shown = (tmp_path / "site" / "index.html").read_text("utf-8") if command == ("report",) else done.stdout
@@ -173,24 +173,24 @@ def test_the_end_of_a_run_tells_lost_files_too(tmp_path: Path, capsys: pytest.Ca
 def test_a_broken_matrix_toml_names_the_key(home: Path, tmp_path: Path) -> None:
     text = (home / "matrix.toml").read_text().replace('executor = ["liberty", "virtual"]', 'executor = ["virtal"]')
     (tmp_path / "matrix.toml").write_text(text)
-    done = matrix(tmp_path, "plan")
+    done = called(tmp_path, "plan")
     assert done.returncode == 1
     assert f"{tmp_path}/matrix.toml: " in done.stderr
     assert 'did you mean "virtual"' in done.stderr
 
 
 def test_a_folder_without_a_project_is_told(tmp_path: Path) -> None:
-    done = matrix(tmp_path, "plan")
+    done = called(tmp_path, "plan")
     assert done.returncode == 1
     assert "no matrix.toml" in done.stderr
 
 
 def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> None:
-    listed = matrix(home, "scenarios")
+    listed = called(home, "scenarios")
     assert listed.returncode == 0
     assert "delay-ramp" in listed.stdout and "infoq-memory" in listed.stdout and "source:" not in listed.stdout
     assert "repeated by no scenario:\n  infoq-profile: No scenario profiles." in listed.stdout
-    one = matrix(home, "scenarios", "delay-ramp").stdout
+    one = called(home, "scenarios", "delay-ramp").stdout
     assert "infoq" not in one and "repeated by no scenario" not in one
     assert "delay-ramp-platform: " in one and "1,100 requests/s" in one
     assert "our inference: 1,200 requests/s of 200 ms take 240 threads" in one
@@ -198,21 +198,21 @@ def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> N
 
 
 def test_schema_is_a_json_schema(home: Path) -> None:
-    schema = json.loads(matrix(home, "schema").stdout)
+    schema = json.loads(called(home, "schema").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     committed = json.loads((ROOT / "matrix.schema.json").read_text())
     assert schema == committed, "run .venv/bin/matrix schema > matrix.schema.json: editors read it"
 
 
 def test_doctor_speaks_json(home: Path) -> None:
-    done = matrix(home, "doctor", "--json")
+    done = called(home, "doctor", "--json")
     report = json.loads(done.stdout)
     assert done.returncode == {"ready": 0, "noisy": 1, "unfit": 2}[report["verdict"]]
     assert {check["name"] for check in report["checks"]} >= {"CPUs", "memory", "machine"}
 
 
 def test_jdks_lists_every_entry_with_what_becomes_of_it(home: Path) -> None:
-    rows = json.loads(matrix(home, "jdks", "--json").stdout)
+    rows = json.loads(called(home, "jdks", "--json").stdout)
     entries = json.loads((home / "jdks.json").read_text())["entries"]
     assert [row["id"] for row in rows] == [entry["id"] for entry in entries]
     for row in rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.support.builders import key
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 LOADGEN = LoadgenDriver(Path("loadgen.jar"), Path("java"), "jdk")
+PROFILE = MATRIX.profiles["quick"].model_copy(update={"protocol": "separate", "window_s": 3.0})
 WRK2 = Wrk2Driver(Path("wrk2"), "4.0.0", "0")
 RAMP = RampedLoad(points=((0, 0), (30, 6000)), connections=6000, warmup_rps=100)
 STEPS = StepsLoad(rates_rps=(500, 1000, 2000), connections=50, step_s=6, warmup_rps=1500)
@@ -110,10 +112,26 @@ def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -
         workloads[name] = workloads[name].model_copy(update={"timeout_s": timeout_s})
     cells = [key(workload=name, load="rate-2000") for name in ("mp-ping", "banking")]
     loads = cell_loads(MATRIX, cells, {})
-    planned = planned_phases(MATRIX.model_copy(update={"workloads": workloads}), loads, 3.0)
+    planned = planned_phases(MATRIX.model_copy(update={"workloads": workloads}), loads, PROFILE)
     assert planned == {("rate-2000", 0): (Phase(RateLoad(rate_rps=2000, connections=50), 3.0, 2.0, 1),)}
-    planned = planned_phases(MATRIX, {cells[0]: loads[cells[0]]}, 3.0)
+    planned = planned_phases(MATRIX, {cells[0]: loads[cells[0]]}, PROFILE)
     assert planned["rate-2000", 0][0].timeout_s == MATRIX.driver.timeout_s
+
+
+@pytest.mark.parametrize(
+    ("load", "choice", "window_s"),
+    [("rate-2000", "auto", 1.0), ("rate-2000", "wrk2", 3.0), ("steps-small", "auto", 3.0)],
+)
+def test_forks_that_take_turns_need_a_driver_of_short_windows(
+    load: str, choice: Literal["auto", "wrk2"], window_s: float
+) -> None:
+    """Where wrk2 is asked for by name, they are measured one after another instead, in windows that it can make."""
+    cell = key(load=load)
+    driver = MATRIX.driver.model_copy(update={"choice": choice})
+    loads = {cell: RateLoad(rate_rps=2000, connections=50) if load == "rate-2000" else STEPS}
+    in_turns = PROFILE.model_copy(update={"protocol": "interleaved"})
+    (planned,) = planned_phases(MATRIX.model_copy(update={"driver": driver}), loads, in_turns).values()
+    assert planned[0].duration_s == (STEPS.step_s if load == "steps-small" else window_s)
 
 
 def test_wrk2_by_name_must_be_there() -> None:

@@ -80,7 +80,7 @@ def test_without_parts_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.M
     matrix = load_matrix(ROOT / "matrix.toml")
     with pytest.raises(MatrixError, match=r"handed nothing to measure with: `nix run \.#matrix -- run`"):
         cells = select_cells(matrix, "quick", {})
-        set_up_parts(find_project(), matrix, cells, window_s=1, capacities_rps={}, say=print)
+        set_up_parts(find_project(), matrix, cells, profile=matrix.profiles["quick"], capacities_rps={}, say=print)
 
 
 def test_parts_that_are_not_there_are_named(tmp_path: Path) -> None:

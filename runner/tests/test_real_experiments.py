@@ -84,7 +84,7 @@ def matrix(project: Project) -> Matrix:
 @pytest.fixture(scope="module")
 def parts(project: Project, matrix: Matrix) -> Parts:
     cells = [cell("print-small", jdk, "virtual", "count-20") for jdk in BOTH]
-    return set_up_parts(project, matrix, cells, window_s=1, capacities_rps={}, say=print)
+    return set_up_parts(project, matrix, cells, profile=matrix.profiles["quick"], capacities_rps={}, say=print)
 
 
 def cell(workload: str, jdk: str, executor: str, load: str, burn_us: int = 0) -> CellKey:
@@ -110,6 +110,7 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> Fork:
     log_dir.mkdir(exist_ok=True)
     setup = ForkSetup(
         planned=PlannedFork(key, fork=1, position=1, sequence=1), matrix=matrix, windows=1, window_s=DURATION_S,
+        takes_turns=False,
         scratch=folder / "scratch", precision=0.05, irq_time_accounting=None, parts=made,
         confiner=confiner, log_dir=log_dir, log_prefix="../logs",
     )  # fmt: skip

@@ -18,6 +18,7 @@ from jdkmatrix.report.site import build_site
 from jdkmatrix.report.views import PrecisionView
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.served_runs import Shape, synthetic_run
+from tests.support.turned_runs import turned_run
 
 FIVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=5)
 
@@ -49,6 +50,24 @@ def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_bl
     assert ratio is not None and ratio.ci_high is not None and ratio.ci_low is not None
     half = (ratio.ci_high / ratio.ci_low) ** 0.5 - 1
     assert view.rows[0].known.sort == pytest.approx(half)
+
+
+def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_cancel(tmp_path: Path) -> None:
+    """They drift by 2 % a round, which a long fork by itself would have in its figure, and rounds have not."""
+    loaded = turned_run(tmp_path)
+    view = precision_of(loaded)
+    assert view is not None
+    (row,) = view.rows
+    assert row.adaptive.sort is not None and row.fixed.sort is not None
+    assert row.adaptive.sort < row.fixed.sort / 2
+    cells = Cells(loaded.run, loaded.cells)
+    key = next(cell.key for cell in loaded.cells if cell.key.executor == "virtual")
+    compared = cells.compare(THROUGHPUT, key, "liberty")
+    assert compared is not None and compared.ratio is not None
+    assert compared.ratio.value == pytest.approx(0.7, rel=0.01), "over the rounds that both have"
+    own = [cells.get(one.key) for one in loaded.cells]
+    above, below = (sum(cell.by_block(THROUGHPUT).values()) for cell in own[::-1] if cell)
+    assert above / below == pytest.approx(0.7 * 1.02, rel=0.01), "each fork's own figure has the drift"
 
 
 def test_intervals_of_such_a_run_are_wider(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from jdkmatrix.report.views import CellView, RunView
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered, altered_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run
+from tests.support.turned_runs import turned_run
 
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
 
@@ -119,6 +120,16 @@ def test_how_threads_were_pinned_is_said(tmp_path: Path) -> None:
     notice = next(notice for notice in view(loaded).notices if notice.title == "Kept on their CPUs by affinity alone")
     assert notice.text.startswith("In 2 of 8 forks ")
     assert notice.text.endswith("were not used: <it> is not permitted.")
+
+
+def test_how_a_fork_was_measured_beside_the_others_is_said(tmp_path: Path) -> None:
+    assert ("Protocol", "interleaved: 10 rounds in turns with 1 other server, 1 of them lost to gates") in facts_of(
+        turned_run(tmp_path / "turned")
+    )
+    alone = synthetic_run(tmp_path / "alone", QUICK)
+    assert ("Protocol", "separate: by itself") in facts_of(alone)
+    told = with_forks(alone, 0, why_alone="its memory is read while it runs")
+    assert ("Protocol", "by itself: its memory is read while it runs") in facts_of(told)
 
 
 def facts_of(loaded: LoadedRun) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.records.windows import Window
+from jdkmatrix.records.windows import Warmup, Window
 from jdkmatrix.stats.intervals import student_t
 from jdkmatrix.stats.protocols import (
     FixedLength,
@@ -21,7 +21,7 @@ from jdkmatrix.stats.protocols import (
     measured_fork,
 )
 from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block
-from tests.support.builders import fork, load_result, pressure, sut_usage
+from tests.support.builders import fork, load_result, pressure, sut_usage, warmup_window
 from tests.support.records import altered
 
 RULES = StoppingRules(precision=0.02, min_blocks=5, max_blocks=10)
@@ -105,6 +105,7 @@ def recorded(
         return MeasuredFork(
             started_s=4.0,
             warm_s=30.0,
+            spent_s=windows * window_s,
             windows=tuple(MeasuredWindow(window_s, level * math.exp(source.gauss(0, spread))) for _ in range(windows)),
         )
 
@@ -175,6 +176,21 @@ def test_too_little_was_recorded() -> None:
         MeasuredWindow(10.0, 0.0)
 
 
+def test_a_fork_that_took_turns_is_charged_with_its_own_time() -> None:
+    """It was warm long before the others were, and waited for their turns in every round."""
+    windows = tuple(
+        Window(index=i, t_s=100.0 + 4 * i, load=load_result(throughput_rps=1000.0), sut=sut_usage(), host=pressure())
+        for i in range(10)
+    )
+    rewarm = warmup_window(90.0, 100.0).model_copy(update={"stage": "settling", "duration_s": 3.0})
+    warmup = Warmup(
+        windows=(warmup_window(20.0, 100.0),), settling=(rewarm,), steady=True, jit_cpus=(), duration_s=17.0
+    )
+    source = altered(fork(), {"windows": windows, "warmup": warmup}).model_copy(update={"together": (1, 2, 3)})
+    found = measured_fork(source)
+    assert (found.warm_s, found.spent_s) == (23.0, pytest.approx(37 / 3))
+
+
 def test_a_fork_as_recorded() -> None:
     windows = tuple(
         Window(index=i, t_s=20.0 + i, load=load_result(throughput_rps=rps), sut=sut_usage(), host=pressure())
@@ -183,7 +199,7 @@ def test_a_fork_as_recorded() -> None:
     source = altered(fork(), {"windows": windows})
     found = measured_fork(source)
     assert found.started_s == source.served.first_response_s
-    assert found.warm_s == source.served.windows[0].t_s
+    assert (found.warm_s, found.spent_s) == (20.0, 2.0)
     assert [w.figure for w in found.windows] == [w.load.throughput_rps for w in source.served.windows]
     spoilt = tuple(
         window.model_copy(update={"reasons": (Reason(code="steal", message="stolen", figures={}),)})

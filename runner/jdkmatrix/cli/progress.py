@@ -54,6 +54,7 @@ class _Pace:
 
     def __init__(self, estimate_fork_s: float) -> None:
         self.total = 0
+        self.started = 0
         self.done = 0
         self._estimate_s = estimate_fork_s
         self._began = time.monotonic()
@@ -82,15 +83,17 @@ class Lines:
         self._pace.total = self._pace.done + forks
 
     def fork_started(self, planned: PlannedFork) -> None:
-        self._say(f"[{self._pace.done + 1}/{self._pace.total}] {planned.label}, {clock(self._pace.left_s())} left")
+        self._pace.started += 1
+        self._say(f"[{self._pace.started}/{self._pace.total}] {planned.label}, {clock(self._pace.left_s())} left")
 
     def step(self, text: str) -> None:
-        if text.startswith(("window", "search")):
+        if text.startswith(("window", "search", "round")):
             self._say(f"    {text}")
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
         self._pace.done += 1
-        self._say(f"    {figures(fork, cell)}")
+        whose = f"{cell.key.executor}: " if fork.together else ""
+        self._say(f"    {whose}{figures(fork, cell)}")
 
     def decided(self, text: str) -> None:
         self._say(text)

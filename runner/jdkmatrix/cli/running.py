@@ -63,8 +63,7 @@ def set_up(options: Options) -> None:
     chosen = chosen_here(project, options)
     profile = chosen.options.profile
     cells = select_cells(chosen.matrix, profile, chosen.options.only)
-    window_s = chosen.matrix.profiles[profile].window_s
-    set_up_parts(project, chosen.matrix, cells, window_s=window_s, capacities_rps={}, say=_say)
+    set_up_parts(project, chosen.matrix, cells, profile=chosen.matrix.profiles[profile], capacities_rps={}, say=_say)
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None) -> int:

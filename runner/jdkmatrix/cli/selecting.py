@@ -13,6 +13,8 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 from jdkmatrix.terms.executors import again, is_again
 
+_OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -28,6 +30,8 @@ class Options:
     stop_early: bool = True
     windows: int | None = None
     window_s: float | None = None
+    protocol: Literal["interleaved", "separate"] | None = None
+    rounds: int | None = None
     seed: int | None = None
     aa: str | None = None
     scenario: str | None = None  # instead of a profile
@@ -61,21 +65,25 @@ class Options:
         return secrets.randbits(32) if self.seed is None else self.seed
 
     def _protocol(self, profile: Profile) -> Profile:
-        asked = {name: getattr(self, name) for name in ("blocks", "max_blocks", "precision", "windows", "window_s")}
+        asked = {name: getattr(self, name) for name in _OF_PROTOCOL}
         changed = {name: value for name, value in asked.items() if value is not None}
         fixed = {"max_blocks": None} if "blocks" in changed and "max_blocks" not in changed else {}
+        if "rounds" in changed:
+            fixed["max_rounds"] = None
         if "blocks" in changed:
             everywhere = tuple(rule.model_copy(update={"blocks": None}) for rule in profile.include)
             profile = profile.model_copy(update={"include": everywhere})
         if not self.stop_early:
             if self.max_blocks is not None or self.precision is not None:
                 raise MatrixError("--no-stopping adds no blocks, so --max-blocks and --precision have no meaning")
-            fixed = {"max_blocks": None}
+            fixed["max_blocks"] = None
         profile = profile.model_copy(update=fixed | changed)
         self._check_most(profile)
         if profile.max_blocks is None and self.precision is not None:
             raise MatrixError("--precision says when to stop adding blocks; --max-blocks must say how many at most")
         _ = profile.stopping
+        if self.rounds is not None and profile.protocol == "separate":
+            raise MatrixError("--rounds is for forks that take turns: --protocol interleaved")
         return profile
 
     def _check_most(self, profile: Profile) -> None:

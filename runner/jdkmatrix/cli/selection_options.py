@@ -25,6 +25,11 @@ class Scale(StrEnum):
     SMALL = "small"
 
 
+class MeasuredHow(StrEnum):
+    INTERLEAVED = "interleaved"
+    SEPARATE = "separate"
+
+
 ProfileOption = Annotated[
     str | None, typer.Option("--profile", "-p", help="A profile of matrix.toml; by default quick.")
 ]
@@ -61,6 +66,15 @@ StoppingOption = Annotated[
 ]
 WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Windows per fork.")]
 WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Seconds per window.")]
+ProtocolOption = Annotated[
+    MeasuredHow | None,
+    typer.Option(
+        "--protocol",
+        help="interleaved: the executors of a block take turns; separate: one after another. By default as the profile "
+        "says.",
+    ),
+]
+RoundsOption = Annotated[int | None, typer.Option("--rounds", min=2, help="Rounds per fork, where they take turns.")]
 AaOption = Annotated[str | None, typer.Option("--aa", help="Measure only this executor, against itself.")]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Repeat the order of forks of the run with this seed.")
@@ -108,6 +122,8 @@ def _selected(
     no_stopping: StoppingOption = False,
     windows: WindowsOption = None,
     window_s: WindowSOption = None,
+    protocol: ProtocolOption = None,
+    rounds: RoundsOption = None,
     seed: SeedOption = None,
     aa: AaOption = None,
 ) -> Options:
@@ -136,6 +152,8 @@ def _selected(
         stop_early=not no_stopping,
         windows=windows,
         window_s=window_s,
+        protocol=protocol.value if protocol else None,
+        rounds=rounds,
         seed=seed,
         aa=aa,
         scenario=scenario,

@@ -111,19 +111,35 @@ class Addition(Selection):
 _PRECISION_OF_FIXED_BLOCKS = 0.05
 
 
+class Turns(Table):
+    """How the forks of a block are measured in turns: a window of `round_s` of each, behind `lead_s` of the same load
+    that counts nowhere, round after round. Before the first round each gets load for `rewarm_s`."""
+
+    round_s: Seconds
+    lead_s: Seconds
+    rewarm_s: Seconds
+
+
 class Protocol(Table):
     """`select` is a product of axis values (an axis left out means all of it); `exclude` takes cells out that match
     every axis it names; `include` adds a product, its unnamed axes as in `select`.
 
     Without `max_blocks` exactly `blocks` are run; with it, blocks are added to those until every ratio is known to
     ± `precision` (a share), or `max_blocks` have been run. Either way a server counts as warm when it gets no cheaper
-    than that promise allows. `windows` of `window_s` each: of loads that have no length of their own."""
+    than that promise allows. `windows` of `window_s` each: of loads that have no length of their own.
+
+    `protocol`: "interleaved" measures the forks of a block in `rounds` of turns, wherever that can be done; with
+    `max_rounds`, later blocks have as many, between the two, as tell a ratio soonest. "separate" measures fork after
+    fork."""
 
     blocks: Annotated[int, Field(ge=1, le=1000)]
     max_blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
     precision: Annotated[float, Field(gt=0, lt=1)] | None = None  # None: as `promised_precision` says
     windows: Annotated[int, Field(ge=1, le=1000)] = 1
     window_s: Seconds = 10.0
+    protocol: Literal["interleaved", "separate"] = "separate"
+    rounds: Annotated[int, Field(ge=2, le=1000)] = 10
+    max_rounds: Annotated[int, Field(ge=2, le=1000)] | None = None
     select: Selection
     exclude: tuple[Selection, ...] = ()
     include: tuple[Addition, ...] = ()
@@ -294,6 +310,7 @@ class Matrix(Table):
     remote: RemoteRules
     warmup: WarmupRules
     measure: MeasureRules
+    turns: Turns
     thresholds: Thresholds
 
     def has_cell(self, cell: CellKey) -> bool:

@@ -5,6 +5,7 @@ Pages, summaries and the stopping rule read this table; a figure that is in it n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +26,7 @@ from jdkmatrix.figures.fork_figures import (
 )
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.windows import Window
 from jdkmatrix.terms.loads import CellLoad
 
 
@@ -32,7 +34,8 @@ from jdkmatrix.terms.loads import CellLoad
 class Metric:
     """`of`: how it is read of a usable fork. `unit`: as it is shown, with so many `significant` digits (0: a whole
     number), which is `scale` times the figure itself. `over_forks`: what is shown of several; `missing`: why a usable
-    fork may not have it; `on_cell_page`: among the figures at its top, beside those that executors are compared by."""
+    fork may not have it; `on_cell_page`: among the figures at its top, beside those that executors are compared by;
+    `of_window`: the same of one window, above 0 where it has one, for forks that took turns."""
 
     id: str
     title: str
@@ -44,6 +47,7 @@ class Metric:
     missing: str = "no fork has it"
     over_forks: Literal["mean", "most"] = "mean"
     on_cell_page: bool = False
+    of_window: Callable[[Window], float] | None = None
 
     @property
     def name(self) -> str:
@@ -51,10 +55,18 @@ class Metric:
         return self.title if self.title[:3] in ("CPU", "p99", "RSS") else self.title.lower()
 
 
+def _succeeded_rps(window: Window) -> float:
+    return window.load.succeeded_rps
+
+
+def _cpu_us(window: Window) -> float:
+    return window.cpu_us_per_answer
+
+
 _RPS, _CPU_US, _S = "requests/s", "µs", "s"
 _MIB = 1 / 2**20
-THROUGHPUT = Metric("throughput", "Throughput", True, throughput_rps, _RPS, 4)
-CPU = Metric("cpu", "CPU per request", False, cpu_us_per_request, _CPU_US, 3)
+THROUGHPUT = Metric("throughput", "Throughput", True, throughput_rps, _RPS, 4, of_window=_succeeded_rps)
+CPU = Metric("cpu", "CPU per request", False, cpu_us_per_request, _CPU_US, 3, of_window=_cpu_us)
 P99 = Metric("p99", "p99 latency", False, p99_us, "ms", 3, 1e-3, "the driver recorded no such latency")
 SATURATED = Metric("saturated", "Throughput at saturation", True, throughput_rps, _RPS, 4)
 LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, cpu_us_per_request, _CPU_US, 3)

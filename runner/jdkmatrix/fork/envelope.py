@@ -14,10 +14,16 @@ from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, finished
 from jdkmatrix.fork.kernel import kernel_settings
 from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.fork.turns import Lane, alone
 from jdkmatrix.records.forks import Fork
 
 
 def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
+    """By itself, from its start to its end; as fork_lane."""
+    return alone(fork_lane(setup, listener))
+
+
+def fork_lane(setup: ForkSetup, listener: Listener) -> Lane:
     """Never raises for what can go wrong with what is measured: that is a result, with all that was seen, its reason
     and its logs. Ctrl-C passes through, with all processes ended."""
     draft = ForkDraft()
@@ -27,7 +33,7 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
             kernel_settings(Host(root=Path("/"), results=setup.log_dir), setup.parts.kernel),
             _remote(setup, draft) as remote,
         ):
-            measurement.run(remote)
+            yield from measurement.run(remote)
     except MatrixError as error:
         draft.fail(code_of(error), str(error), figures=error.figures)
     except Exception as error:

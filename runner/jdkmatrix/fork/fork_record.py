@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.fork.turns import Turn
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.cells import AnyLoad
 from jdkmatrix.records.forks import Confinement, ExperimentFork, Fork, ServedFork
@@ -43,8 +44,9 @@ class RemoteParts:
 class Measurement(Protocol):
     """What is measured inside one fork; what it has seen survives whatever ends it."""
 
-    def run(self, remote: RemoteProcess | None) -> None:
-        """From the start of its process to its end.
+    def run(self, remote: RemoteProcess | None) -> Generator[None, Turn | None, None]:
+        """From the start of its process to its end; where the setup says so with turns in between, none of which it
+        takes before it is asked to (fork/turns.py).
 
         Raises:
             MatrixError: it did not go through to its end.
@@ -70,6 +72,10 @@ class Subject(Protocol):
     def limits(self) -> Limits:
         """The box that its process runs in."""
 
+    @property
+    def why_no_turns(self) -> str | None:
+        """Why it cannot be measured in turns with others; None where it can."""
+
     def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> Measurement:
         """Starts nothing yet."""
 
@@ -77,7 +83,8 @@ class Subject(Protocol):
 @dataclass(frozen=True)
 class CellParts:
     """What one cell is measured with. `burn_rounds`: the work of a request or task, 0 for none; `kernel`: files and
-    what they hold while a fork runs; `inputs`: everything else that decides the result, as JSON."""
+    what they hold while a fork runs; `inputs`: everything else that decides the result, as JSON; `heap_bytes`: the most
+    that the heap may have, 0 where it is not known."""
 
     subject: Subject
     cpu_sets: CpuSets
@@ -86,19 +93,22 @@ class CellParts:
     kernel: Mapping[str, str]
     remote: RemoteParts | None
     inputs: Mapping[str, Any]
+    heap_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class ForkSetup:
-    """Everything that one fork needs. `precision`: what the profile promises of ratios, a share; `irq_time_accounting`
-    as host/irq_time.py found it. `scratch` is its own and gone afterwards; `log_dir` exists and stays, `log_prefix`
-    leads there from the cell file."""
+    """Everything that one fork needs. `takes_turns`: with the other forks of its block, instead of windows of its own;
+    `precision`: what the profile promises of ratios, a share; `irq_time_accounting`: as host/irq_time.py found it.
+    `scratch` is its own and gone afterwards; `log_dir` exists and stays, `log_prefix` leads there from the cell file.
+    """
 
     planned: PlannedFork
     parts: CellParts
     matrix: Matrix
     windows: int
     window_s: float
+    takes_turns: bool
     precision: float
     irq_time_accounting: bool | None
     confiner: Confiner
@@ -159,9 +169,12 @@ def _confinement(cpu_sets: CpuSets, confiner: Confiner) -> Confinement:
     )
 
 
+_UNLISTED = ("warmup-", "rewarm", "lead")
+
+
 def _logs(log_dir: Path, prefix: str) -> dict[str, str]:
     """What a reader may want to see; `prefix` leads there from the cell file. The driver's logs of the warm-up stay on
     disk, unlisted: there are dozens."""
     files = sorted(path for path in log_dir.rglob("*") if path.is_file())
-    names = [str(path.relative_to(log_dir)) for path in files if not path.name.startswith("warmup-")]
+    names = [str(path.relative_to(log_dir)) for path in files if not path.name.startswith(_UNLISTED)]
     return {name: f"{prefix}/{name}" for name in names}

@@ -127,6 +127,11 @@ def memory_bytes() -> int:
     return _meminfo_bytes("MemTotal")
 
 
+def available_memory_bytes() -> int:
+    """What programs that are started now can have without swapping."""
+    return _meminfo_bytes("MemAvailable")
+
+
 def _meminfo_bytes(key: str) -> int:
     match = re.search(rf"^{key}:\s+(\d+) kB", _text(Path("/proc/meminfo")) or "", re.MULTILINE)
     return int(match.group(1)) * 1024 if match else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
@@ -13,6 +13,8 @@ from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.terms.tables import Jvm
 
 _TIMEOUT_S = 30
+_XMX = re.compile(r"-Xmx(?P<number>\d+)(?P<unit>[kKmMgG]?)")
+_SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 # "   size_t MaxHeapSize   = 1073741824   {product} {command line}"; JDK 8 and its like are too old for this tool.
 _FLAG = re.compile(r"^\s*\S+\s+(?P<name>\w+)\s+:?= *(?P<value>.*?)\s*\{[^}]*\} \{(?P<origin>[^}]*)\}\s*$")
 
@@ -53,6 +55,14 @@ def read_flags(
         said = (errors or output).decode("utf-8", "replace").strip()
         raise MatrixError(f"{java} does not start with {' '.join(options)}: {said}")
     return parse_flags(output.decode("utf-8", "replace"))
+
+
+def heap_bytes(flags: Mapping[str, str], options: Iterable[str]) -> int:
+    """The most that the heap may have: by the JVM's own word, or by the last -Xmx; 0 where neither says."""
+    if "MaxHeapSize" in flags:
+        return int(flags["MaxHeapSize"])
+    sizes = [match for option in options if (match := _XMX.fullmatch(option))]
+    return int(sizes[-1]["number"]) << _SHIFTS[sizes[-1]["unit"].lower()] if sizes else 0
 
 
 def parse_flags(text: str) -> dict[str, str]:

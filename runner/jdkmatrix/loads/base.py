@@ -89,7 +89,8 @@ class LoadKind(ABC, Generic[L]):
     leading one in a caption. `overloads`: may it ask for more than a server can do, so that requests that are missed or
     fail are no trouble? `one_level`: latencies of several rates together are those of none. `grows_pool`: is how the
     server comes by its threads a part of what is measured? Then its warm-up must not give it all of them.
-    `cost_is_sampled`: CPU per request comes from samples of the whole process.
+    `cost_is_sampled`: CPU per request comes from samples of the whole process. `takes_turns`: is a short window of it
+    like any other, so that servers can take turns?
     """
 
     question: ClassVar[Question]
@@ -99,6 +100,7 @@ class LoadKind(ABC, Generic[L]):
     one_level: ClassVar[bool] = True
     grows_pool: ClassVar[bool] = False
     cost_is_sampled: ClassVar[bool] = False
+    takes_turns: ClassVar[bool] = False
 
     load: L
 

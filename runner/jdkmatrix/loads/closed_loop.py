@@ -17,6 +17,7 @@ class ClosedLoop(LoadKind[SaturateLoad]):
     question = Question("answered", "Answered", in_tables=False)
     metrics = ("throughput", "cpu")
     ratio_of = "of req/s"
+    takes_turns = True
 
     def answer(self, fork: Fork) -> bool:
         return True

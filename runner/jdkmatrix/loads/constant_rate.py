@@ -17,6 +17,7 @@ class ConstantRate(LoadKind[RateLoad]):
     question = Question("held the rate", "Held the rate")
     metrics = ("cpu", "p99")
     ratio_of = "of CPU per request where the rate is constant"
+    takes_turns = True
 
     def answer(self, fork: Fork) -> bool:
         return held(fork)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -23,6 +24,7 @@ class Pace:
         self._every_s = every_s
         self._look_at_most_s = look_at_most_s
         self._stop = threading.Event()
+        self._paused = False
         self._thread = threading.Thread(target=self._loop, name=name, daemon=True)
         self._fault: MatrixError | None = None
 
@@ -38,10 +40,21 @@ class Pace:
         if error is None and self._fault is not None:
             raise self._fault
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Without a look meanwhile, but for one that is going on."""
+        self._paused = True
+        try:
+            yield
+        finally:
+            self._paused = False
+
     def _loop(self) -> None:
         due = time.monotonic()
         while not self._stop.wait(max(0.0, due - time.monotonic())):
             due = max(due + self._every_s, time.monotonic())
+            if self._paused:
+                continue
             try:
                 self._look()
             except SutGoneError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -146,6 +146,8 @@ class Fork(Record):
     fork: int  # 1.., equals the block it belongs to
     position: int  # 1.. among the forks of its block
     sequence: int  # 1.. in the order of the whole run
+    together: tuple[int, ...] = ()  # in turns with these forks, by `sequence`, its own among them; (): by itself
+    why_alone: str | None = None  # in words, where its profile would have it take turns
     attempt: int = 1  # 1..; later ones stand in the place of those in `attempts`, and reasons there say why
     session: int = 1  # 1.., which of the run's sessions measured it
     status: Status
@@ -165,6 +167,15 @@ class Fork(Record):
     def usable(self) -> bool:
         """Has it figures that can be trusted?"""
         return self.status in (Status.OK, Status.NOT_STEADY) and self.measured.has_figures
+
+    def only(self, rounds: Collection[int]) -> Fork:
+        """As if nothing but these windows had been measured."""
+        windows = tuple(window for window in self.served.windows if window.index in rounds)
+        return self.model_copy(update={"measured": self.served.model_copy(update={"windows": windows})})
+
+    def took_turns_with(self, other: Fork) -> bool:
+        """Were they measured round by round, a window of each?"""
+        return other.sequence in self.together and self.sequence in other.together
 
     @property
     def served(self) -> ServedFork:

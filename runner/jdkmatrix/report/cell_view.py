@@ -203,6 +203,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
             f"server {facts.ranges(confinement.sut_cpus)}, driver {facts.ranges(confinement.driver_cpus)}: {together}",
         ),
         Fact("Kept there", confined_words(confinement.method, confinement.why_not_cgroup)),
+        Fact("Protocol", protocol_words(fork)),
         Fact(
             "First answer",
             f"{fork.served.first_response_s:.1f} s after the start"
@@ -215,6 +216,16 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
         Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows"),
         *_of_workload(fork, record),
     )
+
+
+def protocol_words(fork: Fork) -> str:
+    """How it was measured beside the others of its block."""
+    if not fork.together:
+        return f"by itself: {fork.why_alone}" if fork.why_alone else "separate: by itself"
+    windows = fork.served.windows
+    lost = sum(not window.valid for window in windows)
+    others = plural(len(fork.together) - 1, "other server")
+    return f"interleaved: {plural(len(windows), 'round')} in turns with {others}, {lost} of them lost to gates"
 
 
 def _of_workload(fork: Fork, record: CellRecord) -> Iterable[Fact]:

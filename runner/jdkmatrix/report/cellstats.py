@@ -12,6 +12,7 @@ from typing import Any
 from jdkmatrix.figures.fork_figures import FigureOf, comparable, of_forks
 from jdkmatrix.figures.latency import distribution_of, fork_latency
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of
+from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import Attained, Fate, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
 from jdkmatrix.loads.kinds import kind_of
@@ -173,14 +174,17 @@ class Comparison:
 
 def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: bool = False) -> Comparison:
     """`cell` over `base`, paired by block. `sequential`: as in paired_ratio."""
-    above, below = cell.by_block(metric), base.by_block(metric)
+    above, below = paired_figures(metric, cell.record, base.record)
     return Comparison(
         metric=metric,
         cell=cell,
         base=base,
         ratio=paired_ratio(above, below, sequential=sequential),
         pairs={block: (above[block], below[block]) for block in sorted(above.keys() & below.keys())},
-        losses=Losses(cell.forks - len(above), cell.forks, base.forks - len(below), base.forks),
+        losses=Losses(
+            *(cell.forks - len(cell.by_block(metric)), cell.forks),
+            *(base.forks - len(base.by_block(metric)), base.forks),
+        ),
     )
 
 

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.metrics import THROUGHPUT
+from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.dependence import BlockChecks, lag1_figure, trend_figure
 from jdkmatrix.report.numbers import Figure, missing, span
 from jdkmatrix.report.views import PrecisionRow, PrecisionView
 from jdkmatrix.report.wording import ratio_name
-from jdkmatrix.stats.protocols import Cost, FixedLength, Protocols, compare_protocols, measured_fork
+from jdkmatrix.stats.protocols import Cost, FixedLength, Protocols, compare_in_turns, compare_protocols, measured_fork
 from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.rounds import components
 from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.terms.quantities import plural
 
@@ -73,6 +75,9 @@ def _protocols(cell: CellStats, base: CellStats, rules: StoppingRules) -> Protoc
     """Or why there is nothing to compare."""
     try:
         arms = [{fork.fork: measured_fork(fork) for fork in arm.usable} for arm in (cell, base)]
+        found = components(logs_of_rounds(THROUGHPUT, cell.record, base.record))
+        if found is not None:
+            return compare_in_turns([*arms[0].values()], [*arms[1].values()], found, rules)
         return compare_protocols(arms[0], arms[1], rules)
     except MatrixError as error:
         return str(error)

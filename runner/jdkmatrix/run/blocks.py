@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 
-from jdkmatrix.figures.metrics import leading_by_block
+from jdkmatrix.figures.metrics import leading_by_block, metrics_of
+from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block
 from jdkmatrix.terms.executors import reference
@@ -31,10 +32,12 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
         for executor, cell in cells.items()
     }
     found: dict[Hashable, Arms] = {}
-    for executor, mine in figures.items():
+    for executor in figures:
         base = reference(executor, cells[executor].key.server)
         if base != executor and base in figures:
-            found[executor] = ({}, {}) if lost[executor] != lost[base] else (mine, figures[base])
+            arms = paired_figures(metrics_of(cells[base].served_load)[0], cells[executor], cells[base])
+            above, below = (_up_to(blocks, arm) for arm in arms)
+            found[executor] = ({}, {}) if lost[executor] != lost[base] else (above, below)
     return found or {executor: (mine, dict.fromkeys(mine, 1.0)) for executor, mine in figures.items()}
 
 

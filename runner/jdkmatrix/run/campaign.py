@@ -12,10 +12,12 @@ from typing import Protocol
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.fork.beside import runner_beside
 from jdkmatrix.fork.confinement import Confiner
-from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.envelope import fork_lane, measure_fork
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
 from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.fork.turns import Lane, in_turns
+from jdkmatrix.host.facts import available_memory_bytes
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import HostFacts
@@ -34,6 +36,7 @@ from jdkmatrix.run.repeats import (
     with_fork,
     without_fork,
 )
+from jdkmatrix.run.turns import orders, rounds_of_next, why_alone
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.warmup import load_statistics
 from jdkmatrix.terms.cell_key import CellKey
@@ -127,8 +130,70 @@ class Campaign:
         return decision.stop
 
     def _measure_block(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
-        """The whole block; then, at its end, each fork again that a fault has spoilt."""
         self._make_room(block, cells)
+        members = [self.parts[planned.key] for planned in block.forks]
+        alone = why_alone(members, self.profile, memory_bytes=available_memory_bytes())
+        if alone is None:
+            self._measure_in_turns(block, cells, ahead)
+        else:
+            self._measure_one_by_one(block, cells, ahead, alone if self.profile.protocol == "interleaved" else None)
+
+    def _measure_in_turns(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
+        """All forks of the block at once; and all of them again where a fault has spoilt one, since its rounds are
+        compared with theirs."""
+        group = [cell for key, cell in cells.items() if key.group == block.group]
+        rounds = rounds_of_next(group, self.profile, self.matrix.turns)
+        for repeats_left in range(self.matrix.measure.repeats_max, -1, -1):
+            self._make_room(block, cells)
+            spoilt = self._take_turns(block, cells, ahead.listener, rounds)
+            ahead.forks -= len(block.forks)
+            if not spoilt or not repeats_left:
+                return
+            ahead.listener.decided(f"{', '.join(spoilt)}: the whole block is measured again")
+            ahead.add(len(block.forks))
+
+    def _take_turns(
+        self, block: Block, cells: MutableMapping[CellKey, CellRecord], listener: CampaignListener, rounds: int
+    ) -> list[str]:
+        """Returns which forks a fault has spoilt, in words."""
+        first = last_sequence(cells.values()) + 1
+        attempts = [
+            planned._replace(
+                position=position,
+                sequence=first + position - 1,
+                attempt=next_attempt(cells[planned.key], planned.fork),
+            )
+            for position, planned in enumerate(block.forks, start=1)
+        ]
+        turns, seed = self.matrix.turns, f"{self.plan.seed} {attempts[0].label}"
+        together = tuple(attempt.sequence for attempt in attempts)
+        with runner_beside(self.parts[attempts[0].key].cpu_sets):
+            forks = in_turns(
+                [self._lane(attempt, listener) for attempt in attempts],
+                orders(len(attempts), rounds, seed),
+                rewarm_s=turns.rewarm_s,
+                lead_s=turns.lead_s,
+                round_s=turns.round_s,
+            )
+        spoilt = []
+        for attempt, fork in zip(attempts, forks, strict=True):
+            told = fork.model_copy(update={"together": together})
+            cells[attempt.key] = cell = with_fork(cells[attempt.key], told)
+            self.store.save_cell(cell)
+            listener.fork_finished(told, cell)
+            if faults := faults_of(told):
+                spoilt.append(f"{attempt.label} was spoilt ({', '.join(faults)})")
+        return spoilt
+
+    def _lane(self, attempt: PlannedFork, listener: CampaignListener) -> Lane:
+        listener.fork_started(attempt)
+        fork = yield from fork_lane(self._setup(attempt, takes_turns=True), listener)
+        return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})
+
+    def _measure_one_by_one(
+        self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead, why_alone: str | None
+    ) -> None:
+        """The whole block; then, at its end, each fork again that a fault has spoilt."""
         repeats_max = self.matrix.measure.repeats_max
         queue = deque((planned, repeats_max) for planned in block.forks)
         position = 0
@@ -141,7 +206,7 @@ class Campaign:
                 sequence=last_sequence(cells.values()) + 1,
                 attempt=next_attempt(cell, planned.fork),
             )
-            fork = self._measured(attempt, ahead.listener)
+            fork = self._measured(attempt, ahead.listener).model_copy(update={"why_alone": why_alone})
             ahead.forks -= 1
             cells[planned.key] = cell = with_fork(cell, fork)
             self.store.save_cell(cell)
@@ -164,22 +229,22 @@ class Campaign:
 
     def _measured(self, planned: PlannedFork, listener: CampaignListener) -> Fork:
         listener.fork_started(planned)
-        parts = self.parts[planned.key]
-        with runner_beside(parts.cpu_sets):
-            fork = measure_fork(self._setup(planned, parts), listener)
+        with runner_beside(self.parts[planned.key].cpu_sets):
+            fork = measure_fork(self._setup(planned, takes_turns=False), listener)
         return fork.model_copy(update={"attempt": planned.attempt, "session": self.session})
 
-    def _setup(self, planned: PlannedFork, parts: CellParts) -> ForkSetup:
+    def _setup(self, planned: PlannedFork, *, takes_turns: bool) -> ForkSetup:
         log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
-        scratch = self.store.directory / "scratch"
+        scratch = self.store.directory / f"scratch-{planned.position}"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
         return ForkSetup(
             planned=planned,
-            parts=parts,
+            parts=self.parts[planned.key],
             matrix=self.matrix,
             windows=self.profile.windows,
             window_s=self.profile.window_s,
+            takes_turns=takes_turns,
             precision=self.profile.promised_precision,
             irq_time_accounting=self.host.irq_time_accounting,
             confiner=self.confiner,

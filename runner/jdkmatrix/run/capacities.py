@@ -17,7 +17,8 @@ FOLDER = "capacity"  # of a run: its cells and logs are a run of their own, in w
 
 def profile_of_bases(profile: Profile) -> Profile:
     """One block; windows and promises are those of the run."""
-    return profile.model_copy(update={"blocks": 1, "max_blocks": None, "include": (), "exclude": ()})
+    alone = {"protocol": "separate", "include": (), "exclude": ()}
+    return profile.model_copy(update={"blocks": 1, "max_blocks": None, **alone})
 
 
 def capacity_of(key: CellKey, cell: CellRecord | None, impossible: str | None) -> BasisCapacity:

@@ -31,6 +31,8 @@ class Conditions:
                 "cell": key.model_dump(),
                 "windows": self.profile.windows,
                 "window_s": self.profile.window_s,
+                "protocol": self.profile.protocol,
+                "turns": self.matrix.turns.model_dump(),
                 "thresholds": self.matrix.thresholds.model_dump(),
                 "precision": self.profile.promised_precision,
                 "burn_rounds": parts.burn_rounds,

@@ -24,12 +24,14 @@ from jdkmatrix.terms.cell_key import AXES, NO_SERVER, CellKey
 
 @dataclass(frozen=True)
 class Plan:
-    """`forks` has all that may run; those beyond the first `blocks` blocks only where a ratio is not precise enough."""
+    """`seed`: what orders are drawn from. `forks` has all that may run; those beyond the first `blocks` blocks only
+    where a ratio is not precise enough."""
 
     cells: tuple[CellKey, ...]  # in the order of the axes
     not_testable: tuple[NotTestable, ...]
     forks: tuple[PlannedFork, ...]  # in the order of execution
     blocks: int
+    seed: int = 0
 
     @property
     def sure(self) -> tuple[PlannedFork, ...]:
@@ -82,12 +84,26 @@ def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[C
         return whole if chosen is None or chosen == "all" else chosen
 
     picked = {axis: tuple(values(axis)) for axis in AXES}
-    for workload in picked["workload"]:
-        without = {"server": (NO_SERVER,)} if workload in matrix.experiments else {}
-        for point in itertools.product(*({**picked, "workload": (workload,), **without}.values())):
+    for workload in map(str, picked["workload"]):
+        for point in itertools.product(*({**picked, **_of_workload(matrix, workload, picked)}.values())):
             cell = CellKey.model_validate(dict(zip(picked, point, strict=True)))
             if matrix.has_cell(cell):
                 yield cell
+
+
+def _of_workload(
+    matrix: Matrix, workload: str, picked: Mapping[str, Sequence[str | int]]
+) -> dict[str, Sequence[str | int]]:
+    """Without the values that no cell of it can have, so that no product is made of them; `Matrix.has_cell` decides
+    about the others."""
+    if workload in matrix.experiments:
+        loads = [load for load in picked["load"] if load in matrix.task_loads]
+        return {"workload": (workload,), "server": (NO_SERVER,), "load": loads}
+    waits = (
+        picked["wait_us"] if matrix.workloads[workload].remote else [wait for wait in picked["wait_us"] if wait == 0]
+    )
+    loads = [load for load in picked["load"] if load in matrix.loads]
+    return {"workload": (workload,), "wait_us": waits, "load": loads}
 
 
 def _matches(rule: Selection, cell: CellKey) -> bool:
@@ -166,6 +182,7 @@ def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossib
         not_testable=tuple(NotTestable(key=cell, reason=impossible[cell]) for cell in cells if cell in impossible),
         forks=order_forks({cell: blocks_of(profile, cell) for cell in possible}, seed=seed),
         blocks=profile.blocks,
+        seed=seed,
     )
 
 

@@ -27,6 +27,7 @@ from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue, this_system
 from jdkmatrix.jdks.properties import unknown_properties
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.loads.cell_loads import cell_loads
+from jdkmatrix.loads.kinds import kind_of as kind_of_load
 from jdkmatrix.provision.nix_parts import Handed, handed_over
 from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
@@ -74,13 +75,13 @@ def set_up_parts(
     matrix: Matrix,
     cells: Sequence[CellKey],
     *,
-    window_s: float,
+    profile: Profile,
     capacities_rps: Mapping[CellKey, float],
     say: Say,
 ) -> Parts:
     """Build the workloads, get the server, the JDKs of `cells` and the drivers; does nothing for what is there.
 
-    `window_s`: of loads that have no length of their own; `capacities_rps`: by basis, what relative loads are worked
+    `capacities_rps`: by basis, what relative loads are worked
     out from. A JDK that cannot be had is not an error here: its cells are not testable.
 
     Raises:
@@ -102,7 +103,7 @@ def set_up_parts(
     loadgen = LoadgenDriver(workloads.file("loadgen.jar"), driver_jdk.home / "bin" / "java", matrix.driver.jdk)
     loads = cell_loads(matrix, cells, capacities_rps)
     drivers = choose_all(
-        matrix.driver.choice, planned_phases(matrix, loads, window_s), loadgen=loadgen, wrk2=_wrk2(handed)
+        matrix.driver.choice, planned_phases(matrix, loads, profile), loadgen=loadgen, wrk2=_wrk2(handed)
     )
     return Parts(
         workloads=workloads,
@@ -122,7 +123,7 @@ def _made_alike(cell: CellKey) -> MadeAlike:
 
 
 def planned_phases(
-    matrix: Matrix, loads: Mapping[CellKey, CellLoad], window_s: float
+    matrix: Matrix, loads: Mapping[CellKey, CellLoad], profile: Profile
 ) -> dict[MadeAlike, tuple[Phase, ...]]:
     """What is asked of a driver for cells that have the same one, with their workloads' shortest timeout. Pure."""
     timeouts: dict[MadeAlike, float] = {}
@@ -136,10 +137,22 @@ def planned_phases(
         alike: tuple(
             phase
             for load in each
-            for phase in phases_of(load, window_s=window_s, timeout_s=timeouts[alike], cpus=matrix.driver.cpus)
+            for phase in phases_of(
+                load,
+                window_s=_window_s(matrix, profile, load),
+                timeout_s=timeouts[alike],
+                cpus=matrix.driver.cpus,
+            )
         )
         for alike, each in asked.items()
     }
+
+
+def _window_s(matrix: Matrix, profile: Profile, load: CellLoad) -> float:
+    """Of a load that has no length of its own. Forks that take turns need a driver that makes short windows; a driver
+    that is asked for by name has them measured separately instead."""
+    in_turns = profile.protocol == "interleaved" and kind_of_load(load).takes_turns and matrix.driver.choice != "wrk2"
+    return matrix.turns.round_s if in_turns else profile.window_s
 
 
 def prepare(
@@ -164,7 +177,7 @@ def prepare(
     host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
     impossible = too_few_cpus(matrix, cells, topology)
     measurable = [cell for cell in cells if cell not in impossible]
-    parts = set_up_parts(project, matrix, measurable, window_s=profile.window_s, capacities_rps=capacities_rps, say=say)
+    parts = set_up_parts(project, matrix, measurable, profile=profile, capacities_rps=capacities_rps, say=say)
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
     plan = make_plan(cells, profile, seed=seed, impossible=impossible)
     if not plan.forks:

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, student_t
 from jdkmatrix.stats.ratios import log_ratios
+from jdkmatrix.stats.rounds import Components
 from jdkmatrix.stats.stopping import StoppingRules
 
 
@@ -43,10 +44,12 @@ class MeasuredWindow:
 
 @dataclass(frozen=True)
 class MeasuredFork:
-    """`started_s`: from the start of the process to its first answer; `warm_s`: to the start of its first window."""
+    """`started_s`: from the start of the process to its first answer; `warm_s`: to where its first window may begin;
+    `spent_s`: on its windows, with what lies between them and is no other fork's turn."""
 
     started_s: float
     warm_s: float
+    spent_s: float
     windows: tuple[MeasuredWindow, ...]
 
     @property
@@ -102,9 +105,16 @@ def measured_fork(fork: Fork) -> MeasuredFork:
     """
     if not fork.served.valid_windows or fork.served.first_response_s is None:
         raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
+    first, last = fork.served.windows[0], fork.served.windows[-1]
+    warm_s, spent_s = first.t_s, last.t_s + last.load.duration_s - first.t_s
+    if fork.together and fork.served.warmup and fork.served.warmup.windows:
+        settling = fork.served.warmup.settling
+        warm_s = fork.served.warmup.windows[-1].t_s + sum(window.duration_s or 0.0 for window in settling)
+        spent_s /= len(fork.together)
     return MeasuredFork(
         started_s=fork.served.first_response_s,
-        warm_s=fork.served.windows[0].t_s,
+        warm_s=warm_s,
+        spent_s=spent_s,
         windows=tuple(MeasuredWindow(w.load.duration_s, w.load.succeeded_rps) for w in fork.served.valid_windows),
     )
 
@@ -139,15 +149,47 @@ def compare_protocols(
         variance / statistics.fmean(fork.measured_s for fork in arm)
         for variance, arm in zip(per_second, arms, strict=True)
     )
-    between = max(0.0, observed - inside)
+    return _protocols(arms, max(0.0, observed - inside), inside, sum(per_second), rules, fixed)
+
+
+def compare_in_turns(
+    numerators: Sequence[MeasuredFork],
+    denominators: Sequence[MeasuredFork],
+    found: Components,
+    rules: StoppingRules,
+    fixed: FixedLength | None = None,
+) -> Protocols:
+    """As compare_protocols, of forks that took turns. `found`: from the log ratios of their rounds. A long fork by
+    itself would have the same scatter between forks; that of its seconds is the one that each arm shows by itself,
+    since nothing cancels.
+
+    Raises:
+        MatrixError: an arm has no fork with two windows.
+    """
+    arms = [[fork for fork in arm if len(fork.windows) > 1] for arm in (numerators, denominators)]
+    if not all(arms):
+        raise MatrixError("to compare protocols, each arm needs a fork with two windows")
+    rounds = statistics.fmean(len(fork.windows) for arm in arms for fork in arm)
+    per_second = sum(map(_inner_variance_per_s, arms))
+    return _protocols(arms, found.between, found.inside / rounds, per_second, rules, fixed or FixedLength())
+
+
+def _protocols(
+    arms: Sequence[Sequence[MeasuredFork]],
+    between: float,
+    inside: float,
+    per_second: float,
+    rules: StoppingRules,
+    fixed: FixedLength,
+) -> Protocols:
     precision = rules.half_width_log
     return Protocols(
         adaptive=Cost(
             _blocks_needed(between + inside, precision, SEQUENTIAL_CONFIDENCE, rules.min_blocks),
-            sum(statistics.fmean(fork.warm_s + fork.measured_s for fork in arm) for arm in arms),
+            sum(statistics.fmean(fork.warm_s + fork.spent_s for fork in arm) for arm in arms),
         ),
         fixed=Cost(
-            _blocks_needed(between + sum(per_second) / fixed.measure_s, precision, CONFIDENCE, fixed.min_blocks),
+            _blocks_needed(between + per_second / fixed.measure_s, precision, CONFIDENCE, fixed.min_blocks),
             sum(statistics.fmean(fork.started_s for fork in arm) + fixed.ramp_s + fixed.measure_s for arm in arms),
         ),
         between_forks_log=math.sqrt(between),
@@ -155,7 +197,7 @@ def compare_protocols(
     )
 
 
-def _inner_variance_per_s(forks: list[MeasuredFork]) -> float:
+def _inner_variance_per_s(forks: Sequence[MeasuredFork]) -> float:
     """Variance of the log figure of one second inside a fork, pooled; a window of d seconds has 1 / d of it."""
     squares = 0.0
     for fork in forks:

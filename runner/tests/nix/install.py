@@ -176,7 +176,7 @@ def _installed(suite: str) -> Nix:
         if known is None or not 0 <= time.time() - known.looked_at_s < LOOK_AGAIN_AFTER_S:
             known = _look(suite, root, known)
             _write(record, known.model_dump_json(indent=2) + "\n")
-        nix = Nix(_program(root, known.name), known.version, _prepared(root / "var" / known.name))
+        nix = Nix(program_of(root, known.name), known.version, prepared(root / "var" / known.name))
         if not (nix.folder / "state" / "db" / "db.sqlite").exists():
             nix.run(["--init"], nix.folder, tool="nix-store")  # two at a time trip over each other
     return nix
@@ -206,7 +206,7 @@ def _get(suite: str, root: Path, known: Installed | None) -> Installed:
             packages = debian.unpack([PACKAGE, *debian.libraries(PACKAGE, deep=True)], staging)
             _bind(staging, final)
     try:
-        version = _own_version(Nix(_program(root, name), "", _prepared(root / "var" / name)))
+        version = _own_version(Nix(program_of(root, name), "", prepared(root / "var" / name)))
     except MatrixError:
         shutil.rmtree(final, ignore_errors=True)
         raise
@@ -234,7 +234,7 @@ def _own_version(nix: Nix) -> str:
     return version.group(1)
 
 
-def _prepared(folder: Path) -> Path:
+def prepared(folder: Path) -> Path:
     for part in ("etc", "home", "log", "state", "store", "tmp"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     texts = {"nix.conf": _NIX_CONF.format(folder=folder), "registry.json": '{"version": 2, "flakes": []}\n'}
@@ -249,7 +249,7 @@ def _name(suite: str, package_version: str) -> str:
     return f"{suite}-{path_safe(package_version)}"
 
 
-def _program(root: Path, name: str) -> Path:
+def program_of(root: Path, name: str) -> Path:
     return root / name / "usr" / "bin" / "nix"
 
 
@@ -259,7 +259,7 @@ def _read(record: Path, root: Path) -> Installed | None:
         known = Installed.model_validate_json(record.read_bytes())
     except (OSError, ValidationError):
         return None
-    return known if _program(root, known.name).is_file() else None
+    return known if program_of(root, known.name).is_file() else None
 
 
 def _write(path: Path, text: str) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
+
+from jdkmatrix.cli.main import app
 
 ROOT = Path(__file__).parents[3]
 SHARED = ("workloads", ".build", "claims.toml", "jdks.json", "toolchain.lock.json", "report-templates")
@@ -72,6 +77,19 @@ def make_project(folder: Path) -> Path:
 def matrix_command(*arguments: str) -> list[str]:
     """Not the program beside the interpreter: where Nix runs the tests, there is none."""
     return [sys.executable, "-m", "jdkmatrix.cli.main", *arguments]
+
+
+def called(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """What the command line prints and returns, without the second that a process of its own takes to import it."""
+    out, err = io.StringIO(), io.StringIO()
+    told = {"MATRIX_HOME": str(home), "COLUMNS": "200"}
+    with mock.patch.dict(os.environ, told), redirect_stdout(out), redirect_stderr(err):
+        try:
+            app(arguments, prog_name="matrix")
+            status = 0
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    return subprocess.CompletedProcess(["matrix", *arguments], status, out.getvalue(), err.getvalue())
 
 
 def matrix(home: Path, *arguments: str, timeout_s: float = 240) -> subprocess.CompletedProcess[str]:

@@ -33,7 +33,8 @@ class Silent:
 
 def parts_of(project: Project, jdks: Iterable[str], server: str = "open-liberty") -> Parts:
     cells = [key(jdk, own_pool(server), server=server) for jdk in jdks]
-    return set_up_parts(project, load_matrix(project.matrix), cells, window_s=3, capacities_rps={}, say=print)
+    matrix = load_matrix(project.matrix)
+    return set_up_parts(project, matrix, cells, profile=matrix.profiles["quick"], capacities_rps={}, say=print)
 
 
 def key(jdk: str, executor: str, **changes: object) -> CellKey:
@@ -84,6 +85,7 @@ def setup_of(
         matrix=matrix,
         windows=1,
         window_s=1.0,
+        takes_turns=False,
         precision=0.05,
         irq_time_accounting=None,
         confiner=AffinityConfiner("not tried in this test"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from jdkmatrix.fork.box import Box, boxed
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
 from jdkmatrix.fork.gates import Means, host_reasons, remote_reasons
 from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.fork.turns import Turn
 from jdkmatrix.host import launch
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records.forks import ExperimentFork
@@ -59,6 +60,10 @@ class Program:
     def limits(self) -> Limits:
         return self.experiment.limits or Limits()
 
+    @property
+    def why_no_turns(self) -> str:
+        return "an experiment without a server runs in one piece"
+
     def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> ProgramMeasurement:
         return ProgramMeasurement(self, setup, draft, listener)
 
@@ -75,7 +80,12 @@ class ProgramMeasurement:
     remote: RemoteStats | None = None
     result: ExperimentResult | None = None
 
-    def run(self, remote: RemoteProcess | None) -> None:
+    def run(self, remote: RemoteProcess | None) -> Generator[None, Turn | None, None]:
+        """In one piece: it takes no turns."""
+        self._run(remote)
+        yield from ()
+
+    def _run(self, remote: RemoteProcess | None) -> None:
         """Raises: ProgramError: it gave no result."""
         setup, cpus = self.setup, self.setup.parts.cpu_sets
         self.draft.command = self._command(remote)

@@ -8,14 +8,14 @@ from typing import Any
 
 from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.drivers.base import Driver
+from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.ports import local_ports
-from jdkmatrix.jdks.jvm import options_of
+from jdkmatrix.jdks.jvm import heap_bytes, options_of
 from jdkmatrix.jdks.resolve import Available
-from jdkmatrix.loads.base import Lengths
+from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.cell_loads import basis_of
 from jdkmatrix.loads.kinds import planned
 from jdkmatrix.records.run import Calibration
@@ -29,6 +29,8 @@ from jdkmatrix.terms.tables import RemoteAnswers
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
 _START_AND_STOP_S = 10.0
+# Readings, the answers that are still due, a line to the driver.
+BETWEEN_ROUNDS_S = 0.12
 
 
 class ServedApplications:
@@ -43,10 +45,14 @@ class ServedApplications:
         mp-ping), and the gate as then looking at half of its longest tail more."""
         rules = matrix.warmup
         warmup_s = rules.max_s / 4 + rules.tail_s_max / 2 + rules.settle_s
-        return _START_AND_STOP_S + warmup_s + planned(matrix.loads[cell.load]).expected_s(_lengths(profile))
+        return _START_AND_STOP_S + warmup_s + _measured_s(matrix, profile, planned(matrix.loads[cell.load]))
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
-        return planned(matrix.loads[cell.load]).length_words(_lengths(profile))
+        kind = planned(matrix.loads[cell.load])
+        if not _takes_turns(profile, kind):
+            return kind.length_words(_lengths(profile))
+        more = f" to {profile.max_rounds}" if profile.max_rounds else ""
+        return f"{profile.rounds}{more} rounds of {matrix.turns.round_s:g} s in turns"
 
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         features, has = matrix.workloads[cell.workload].features, matrix.servers[cell.server].feature_sets
@@ -60,6 +66,11 @@ class ServedApplications:
         if connections > ports:
             return f"{connections:,} connections to one port: this host has {ports:,} (net.ipv4.ip_local_port_range)"
         return driver if isinstance(driver, str) else None
+
+    def _no_short_windows(self, matrix: Matrix, parts: Parts, cell: CellKey, driver: Driver) -> str | None:
+        timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
+        phase = Phase(parts.loads[cell].in_windows, matrix.turns.round_s, timeout_s, matrix.driver.cpus)
+        return driver.cannot(phase)
 
     def assemble(
         self,
@@ -95,14 +106,28 @@ class ServedApplications:
                 workload=workload,
                 mix=_mix(matrix, workload, cell),
                 calibration=calibration,
+                no_short_windows=self._no_short_windows(matrix, parts, cell, driver),
             ),
             cpu_sets=cpus,
             burn_rounds=round(cell.burn_us * rounds_per_us),
-            jvm_flags=flags.of(jdk, cpus, options),
+            jvm_flags=(found := flags.of(jdk, cpus, options)),
+            heap_bytes=heap_bytes(found, options),
             kernel=tuning.kernel,
             remote=parts.remote(matrix, workload.remote),
             inputs=_inputs(matrix, parts, cell, driver, options),
         )
+
+
+def _measured_s(matrix: Matrix, profile: Profile, kind: LoadKind[Any]) -> float:
+    if not _takes_turns(profile, kind):
+        return kind.expected_s(_lengths(profile))
+    turns = matrix.turns
+    return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
+
+
+def _takes_turns(profile: Profile, kind: LoadKind[Any]) -> bool:
+    """As far as is known before a host is looked at."""
+    return profile.protocol == "interleaved" and kind.takes_turns
 
 
 def _lengths(profile: Profile) -> Lengths:

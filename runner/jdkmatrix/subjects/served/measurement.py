@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,11 +14,12 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
 from jdkmatrix.fork.box import boxed
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
-from jdkmatrix.fork.gates import Means
+from jdkmatrix.fork.gates import Means, beside_peers
 from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.fork.turns import Rewarm, Turn
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
-from jdkmatrix.loads.base import Lengths, LoadKind
+from jdkmatrix.loads.base import Ask, Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.memory import MemorySampler
@@ -27,6 +28,7 @@ from jdkmatrix.probes.thread_dump import dump_threads
 from jdkmatrix.records.forks import ServedFork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import Calibration
+from jdkmatrix.records.windows import WarmupWindow
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.blocking import block_at_most
 from jdkmatrix.servers.instance import Instance
@@ -36,7 +38,7 @@ from jdkmatrix.subjects.served.checks import BURN_REPEATS, audited, burn_checked
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
 from jdkmatrix.subjects.served.phases import measure_phases
-from jdkmatrix.subjects.served.warming import settle, warm
+from jdkmatrix.subjects.served.warming import settle, settling_window, warm
 from jdkmatrix.subjects.served.warmup import Gate
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.applications import REMOTE_URL, application_of
@@ -52,7 +54,8 @@ _QUIET_IN_BOX_S = 10.0
 @dataclass(frozen=True)
 class Served:
     """An application on a server, under a load. `calibration`: behind the work of a request; None where nothing burns;
-    `mix`: paths below the server's host and port."""
+    `mix`: paths below the server's host and port; `no_short_windows`: why its driver cannot make windows as short as a
+    turn."""
 
     load: CellLoad
     driver: Driver
@@ -60,6 +63,7 @@ class Served:
     workload: Workload
     mix: RequestMix | None
     calibration: Calibration | None
+    no_short_windows: str | None = None
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -68,6 +72,16 @@ class Served:
     @property
     def limits(self) -> Limits:
         return self.workload.limits or Limits()
+
+    @property
+    def why_no_turns(self) -> str | None:
+        if not kind_of(self.load).takes_turns:
+            return "its load is no window that could come again"
+        if self.workload.limits is not None:
+            return "its server runs in a box, which others would share"
+        if self.workload.memory_every_s is not None:
+            return "its memory is read while it runs"
+        return self.no_short_windows
 
     def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> ServedMeasurement:
         return ServedMeasurement(self, setup, draft, listener)
@@ -81,14 +95,14 @@ class ServedMeasurement:
     listener: Listener
     found: Findings = field(default_factory=Findings)
 
-    def run(self, remote: RemoteProcess | None) -> None:
+    def run(self, remote: RemoteProcess | None) -> Generator[None, Turn | None, None]:
         instance, parts = self.subject.instance, self.setup.parts.remote
         if remote and parts:
             remote.delay_at_most(self.setup.matrix.remote.warmup_delay_us_max)
             url = f"{remote.url}?{parts.answers.query(self._key.wait_us)}"
             instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
         try:
-            self._serve(instance.lay_out(self.setup.scratch, self.setup.log_dir), remote)
+            yield from self._serve(instance.lay_out(self.setup.scratch, self.setup.log_dir), remote)
         except FloodError:
             shorten_logs(self.setup.log_dir)
             raise
@@ -122,7 +136,7 @@ class ServedMeasurement:
         extra = cpus.driver if self.setup.matrix.warmup.jit_on_driver_cpus else ()
         return tuple(sorted({*cpus.sut, *extra}))
 
-    def _serve(self, launch: Launch, remote: RemoteProcess | None) -> None:
+    def _serve(self, launch: Launch, remote: RemoteProcess | None) -> Generator[None, Turn | None, None]:
         setup = self.setup
         self.draft.command = tuple(launch.command)
         rules = setup.matrix.server
@@ -140,7 +154,7 @@ class ServedMeasurement:
             ):
                 try:
                     with box.watch(server.pid, server.kill, started_ns=server.started_ns):
-                        self._load(launch, server, remote)
+                        yield from self._load(launch, server, remote)
                 except MatrixError as error:
                     # What followed from the end of the server is not the reason; nor is its end, if we ended it.
                     watchdog.check()
@@ -155,7 +169,9 @@ class ServedMeasurement:
                     self.draft.outcomes = box.outcomes("the server", _log_lines(launch))
                 self.listener.step("stopping the server")
 
-    def _load(self, launch: Launch, server: ServerProcess, remote: RemoteProcess | None) -> None:
+    def _load(
+        self, launch: Launch, server: ServerProcess, remote: RemoteProcess | None
+    ) -> Generator[None, Turn | None, None]:
         setup, found, key = self.setup, self.found, self._key
         rules, cpus = setup.matrix, setup.parts.cpu_sets
         self.listener.step("starting the server")
@@ -187,7 +203,11 @@ class ServedMeasurement:
             try:
                 self._warm(bench, connection, server, remote)
                 with self._memory(launch, server):
-                    self._measure_phases(bench)
+                    if setup.takes_turns:
+                        yield from self._take_turns(bench)
+                    else:
+                        lengths, windows = self._lengths, self._windows(bench)
+                        found.capacity = measure_phases(self._kind, windows, lengths, done=found.windows)
                 self.draft.clock_speed_after = read_clock_speed(cpus.sut[-1])
                 if may_end and not server.is_alive:
                     return  # its outcome says why
@@ -231,7 +251,30 @@ class ServedMeasurement:
         if remote and not self._kind.grows_pool:
             remote.delay_at_most(None)
 
-    def _measure_phases(self, bench: Bench) -> None:
+    def _take_turns(self, bench: Bench) -> Generator[None, Turn | None, None]:
+        windows, load = self._windows(bench), self.subject.load.in_windows
+        settled: list[WarmupWindow] = []
+        while (turn := (yield from self._idle(bench))) is not None:
+            if isinstance(turn, Rewarm):
+                # Another server's start may have opened the cgroup that both are in.
+                self.setup.confiner.confine(bench.server.pid, self.setup.parts.cpu_sets.sut)
+                settled.append(settling_window(bench, load, turn.duration_s, label="rewarm"))
+            else:
+                bench.session.run(load, turn.lead_s, label="lead")
+                ask = Ask(load, turn.duration_s, f"round-{turn.number}", f"round {turn.number}, {self._key.executor}")
+                self.found.windows.append(windows.measure(ask, index=turn.number))
+        if self.found.warmup:
+            settling = (*self.found.warmup.settling, *settled)
+            self.found.warmup = self.found.warmup.model_copy(update={"settling": settling})
+        if load.is_closed_loop:
+            self.found.windows[:] = beside_peers(self.found.windows, windows.thresholds)
+
+    def _idle(self, bench: Bench) -> Generator[None, Turn | None, Turn | None]:
+        """Until the next turn; the others must not be disturbed by questions to this one."""
+        with bench.sampler.paused():
+            return (yield)
+
+    def _windows(self, bench: Bench) -> Windows:
         setup, cpus = self.setup, self.setup.parts.cpu_sets
         means = Means(
             service_s=self._service_s,
@@ -241,10 +284,9 @@ class ServedMeasurement:
             precision=setup.precision,
             p99_max_us=self._kind.p99_max_us,
         )
-        windows = Windows(
+        return Windows(
             bench, base_of(self._key.executor), setup.matrix.thresholds, setup.log_prefix, self.listener, means
         )
-        self.found.capacity = measure_phases(self._kind, windows, self._lengths, done=self.found.windows)
 
     @contextmanager
     def _memory(self, launch: Launch, server: ServerProcess) -> Iterator[None]:

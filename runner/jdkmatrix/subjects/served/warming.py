@@ -74,12 +74,16 @@ def settle(bench: Bench, target: CellLoad, rules: WarmupRules, listener: Listene
     """
     windows: list[WarmupWindow] = []
     while len(windows) < rules.settle_windows_max and not is_settled(windows, rules):
-        load = target.in_windows
-        seen = bench.observe(load, rules.settle_s, label=f"warmup-settling-{len(windows) + 1}")
-        windows.append(_window("settling", load, seen))
+        label = f"warmup-settling-{len(windows) + 1}"
+        windows.append(settling_window(bench, target.in_windows, rules.settle_s, label=label))
         last = windows[-1]
         listener.step(f"settling: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
     return tuple(windows)
+
+
+def settling_window(bench: Bench, load: Load, duration_s: float, *, label: str) -> WarmupWindow:
+    """Of a warm server; raises as `warm`."""
+    return _window("settling", load, bench.observe(load, duration_s, label=label))
 
 
 def _window(stage: Literal["moderate", "load", "settling"], load: Load, seen: Observed) -> WarmupWindow:

@@ -1,0 +1,377 @@
+"""Does it matter how the executors of a block are measured? Both ways on the same forks, and what each costs.
+
+    python bench/protocols_bench.py --measure SERIES.json [--jdk JDK]… [--blocks N] [--rounds N] [--workload NAME] …
+    python bench/protocols_bench.py SERIES.json [SERIES.json …]
+
+Measuring starts the forks of a block one after another. Each is measured by itself as soon as it is warm, in two
+windows of 3 s while the others idle: the protocol `separate`. When all are up they take turns: the protocol
+`interleaved`. So what differs between starts of a JVM is in both, and a difference of the two ratios is due to the
+protocol.
+
+The tables have, for each pair of arms: both ratios with their 95 % intervals over blocks, the difference with its own,
+and how many blocks and minutes a ratio needs to be known to ± 2 % and ± 1 %, beside a protocol of 10 s of ramp and
+180 s of measurement for every fork. What that would scatter by follows from the windows of 3 s: their scatter inside a
+fork averages out over 180 s, as if it were independent from second to second, and between forks it stays.
+
+Exit status: 0 no difference above 1 % is shown, and ± 2 % cost at most a tenth of that protocol; 1 otherwise; 2 an
+error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from rich.console import Console
+from rich.table import Table
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.confinement import confinement
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.fork.turns import Lane, Rewarm, Round, Turn
+from jdkmatrix.host.cgroup_tree import probe
+from jdkmatrix.host.limits import CONTROLLERS
+from jdkmatrix.provision.project import find_project
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Window
+from jdkmatrix.run import campaign as campaigns
+from jdkmatrix.run.plan import select_cells
+from jdkmatrix.run.prepare import prepare
+from jdkmatrix.stats.intervals import mean_interval, student_t
+from jdkmatrix.stats.rounds import components
+from jdkmatrix.store.runs import RunStore
+
+ALONE_FROM = 1001  # the numbers of the windows that a fork has by itself; rounds have lower ones
+ALONE = 2
+ALONE_S = 3.0
+FIXED_RAMP_S, FIXED_MEASURE_S = 10.0, 180.0
+BIAS_MAX = 0.01
+COST_SHARE_MAX = 0.1
+
+
+# ------------------------------------------------------------------------------------------------------------- measure
+def both_ways(
+    lanes: Sequence[Lane], orders: Iterable[Sequence[int]], *, rewarm_s: float, lead_s: float, round_s: float
+) -> tuple[Fork, ...]:
+    """As fork.turns.in_turns, with windows of its own for each fork when it is warm."""
+    forks: dict[int, Fork] = {}
+
+    def give(number: int, turn: Turn | None) -> None:
+        if number not in forks:
+            try:
+                lanes[number].send(turn)
+            except StopIteration as end:
+                forks[number] = end.value
+
+    everyone = range(len(lanes))
+    try:
+        for number in everyone:
+            give(number, None)
+            for window in range(ALONE):
+                give(number, Round(ALONE_FROM + window, lead_s, ALONE_S))
+        for number in everyone:
+            give(number, Rewarm(rewarm_s))
+        for round_, order in enumerate(orders, start=1):
+            for number in order:
+                give(number, Round(round_, lead_s, round_s))
+        for number in everyone:
+            give(number, None)
+    finally:
+        for lane in lanes:
+            lane.close()
+    return tuple(forks[number] for number in everyone)
+
+
+class _Progress:
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def step(self, text: str) -> None: ...
+
+    def forks_ahead(self, forks: int) -> None: ...
+
+    def fork_started(self, planned: PlannedFork) -> None:
+        self._console.print(planned.label, highlight=False)
+
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
+        valid = len(fork.served.valid_windows)
+        self._console.print(f"    {fork.status.value}, {valid} of {len(fork.served.windows)} windows", highlight=False)
+
+    def decided(self, text: str) -> None:
+        self._console.print(text, highlight=False)
+
+
+def measure(options: argparse.Namespace, console: Console) -> None:
+    """Write the series of every block that all arms came through."""
+    project = find_project()
+    matrix = _with_profile(load_matrix(project.matrix), options)
+    with _folder() as folder, confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner:
+        ready = prepare(
+            project, matrix, matrix.profiles["both"], select_cells(matrix, "both"), seed=options.seed,
+            known_calibration=None, capacities_rps={}, confiner=confiner, say=console.print,
+        )  # fmt: skip
+        store = RunStore.create(folder)
+        campaign = campaigns.Campaign(
+            matrix=matrix, profile=matrix.profiles["both"], plan=ready.plan, parts=ready.parts, host=ready.host,
+            confiner=confiner, store=store,
+        )  # fmt: skip
+        cells = campaign.open(console.print)
+        try:
+            with mock.patch.object(campaigns, "in_turns", both_ways):
+                campaign.measure(cells, _Progress(console))
+        finally:
+            blocks = [*_blocks(cells.values())]
+            host = {"cpu": ready.host.cpu.model, "kernel": ready.host.kernel.split()[0]}
+            options.measure.write_text(json.dumps({**host, "blocks": blocks}, separators=(",", ":")) + "\n")
+            console.print(f"{len(blocks)} blocks: {options.measure}")
+
+
+def _with_profile(matrix: Matrix, options: argparse.Namespace) -> Matrix:
+    select = Selection(
+        workload=(options.workload,), server=("open-liberty",), jdk=tuple(options.jdk), cpus=(1,),
+        executor=tuple(options.executor), burn_us=(0,), wait_us=(options.wait_us,), load=(options.load,),
+    )  # fmt: skip
+    profile = Profile(
+        description="both protocols on the same forks", blocks=options.blocks, precision=options.precision,
+        protocol="interleaved", rounds=options.rounds, select=select,
+    )  # fmt: skip
+    axes = matrix.axes.model_copy(update={"executor": tuple(dict.fromkeys((*matrix.axes.executor, *options.executor)))})
+    measured = matrix.measure.model_copy(update={"repeats_max": 1})
+    return matrix.model_copy(
+        update={"axes": axes, "measure": measured, "profiles": {**matrix.profiles, "both": profile}}
+    )
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="jdk-matrix-protocols-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _blocks(cells: Iterable[CellRecord]) -> Iterator[dict[str, Any]]:
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for cell in cells:
+        for fork in cell.forks:
+            place = f"{cell.key.jdk}, {cell.key.served}, {cell.key.load}"
+            block = found.setdefault((place, fork.fork), {"place": place, "block": fork.fork, "arms": {}})
+            if fork.usable and fork.served.warmup and fork.served.first_response_s:
+                block["arms"][cell.key.executor] = {
+                    "first_response_s": round(fork.served.first_response_s, 2),
+                    "warm_s": round(fork.served.warmup.windows[-1].t_s, 2),
+                    "windows": [_window(window) for window in fork.served.windows],
+                }
+    yield from found.values()
+
+
+def _window(window: Window) -> list[Any]:
+    """Number, second of the monotonic clock, requests/s, µs of CPU per request, its share of the CPUs, JIT, reasons."""
+    return [
+        window.index,
+        round(window.load.started_monotonic_ns / 1e9, 2),
+        round(window.load.succeeded_rps, 1),
+        round(window.cpu_us_per_answer, 3),
+        round(window.sut.cpu_share, 4),
+        round(window.sut.jit_share, 4),
+        [reason.code for reason in window.reasons],
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------------- analyse
+@dataclass(frozen=True)
+class Pair:
+    """Two arms at one place; of every block the log ratio either way, and those of its rounds. `inside_per_s`: the
+    variance of the log ratio of one second, by the windows that the forks had by themselves."""
+
+    place: str
+    arms: str
+    separate: list[float]
+    interleaved: list[float]
+    rounds: list[list[float]]
+    inside_per_s: float
+    start_s: float  # of both arms, to their last window of warm-up
+    first_s: float  # of both, to their first answers
+    lost: tuple[float, float]  # shares of rounds that gates took
+
+
+def pairs(blocks: Sequence[dict[str, Any]], column: int) -> Iterator[Pair]:
+    """`column`: of a window; 2 for requests per second, 3 for CPU per request."""
+    for place in dict.fromkeys(block["place"] for block in blocks):
+        here = [block["arms"] for block in blocks if block["place"] == place]
+        names = [name for name in dict.fromkeys(name for arms in here for name in arms) if name != "liberty"]
+        for name in names:
+            both = [(arms[name], arms["liberty"]) for arms in here if {name, "liberty"} <= arms.keys()]
+            told = [(_alone(one, other, column), _rounds(one, other, column)) for one, other in both]
+            told = [(alone, rounds) for alone, rounds in told if alone is not None and len(rounds) > 1]
+            yield Pair(
+                place=place,
+                arms=f"{name} / liberty",
+                separate=[alone for alone, _ in told if alone is not None],
+                interleaved=[statistics.fmean(rounds) for _, rounds in told],
+                rounds=[rounds for _, rounds in told],
+                inside_per_s=sum(_inside_per_s([pair[arm] for pair in both], column) for arm in (0, 1)),
+                start_s=statistics.fmean(one["warm_s"] + other["warm_s"] for one, other in both),
+                first_s=statistics.fmean(one["first_response_s"] + other["first_response_s"] for one, other in both),
+                lost=(_lost(one for one, _ in both), _lost(other for _, other in both)),
+            )
+
+
+def _alone(one: dict[str, Any], other: dict[str, Any], column: int) -> float | None:
+    figures = [
+        [w[column] for w in arm["windows"] if w[0] >= ALONE_FROM and not w[6] and w[column] > 0] for arm in (one, other)
+    ]
+    return math.log(statistics.fmean(figures[0]) / statistics.fmean(figures[1])) if all(figures) else None
+
+
+def _inside_per_s(arms: Sequence[dict[str, Any]], column: int) -> float:
+    found = []
+    for arm in arms:
+        logs = [math.log(w[column]) for w in arm["windows"] if w[0] >= ALONE_FROM and not w[6] and w[column] > 0]
+        found += [statistics.variance(logs) * ALONE_S] if len(logs) > 1 else []
+    return statistics.fmean(found) if found else 0.0
+
+
+def _rounds(one: dict[str, Any], other: dict[str, Any], column: int) -> list[float]:
+    above, below = (
+        {w[0]: w[column] for w in arm["windows"] if w[0] < ALONE_FROM and not w[6] and w[column] > 0}
+        for arm in (one, other)
+    )
+    return [math.log(above[number] / below[number]) for number in sorted(above.keys() & below.keys())]
+
+
+def _lost(arms: Iterable[dict[str, Any]]) -> float:
+    every = [bool(w[6]) for arm in arms for w in arm["windows"] if w[0] < ALONE_FROM]
+    return sum(every) / len(every) if every else 0.0
+
+
+def blocks_needed(variance: float, share: float) -> int:
+    """The fewest with half an interval of ± `share`."""
+    blocks = 3
+    while student_t(0.95, blocks) * math.sqrt(variance / blocks) > math.log1p(share):
+        blocks += 1
+    return blocks
+
+
+def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: float) -> bool:
+    """Prints the tables; is everything as it should be?"""
+    good = True
+    ratios = Table(title="the same forks, both ways")
+    for name in ("where", "arms", "blocks", "separate", "interleaved", "difference", "SD separate", "SD interleaved"):
+        ratios.add_column(name)
+    costs = Table(title="what one ratio costs, both arms together, in minutes (blocks)")
+    for name in ("where", "arms", "", "± 2 %", "± 1 %", "of the fixed protocol at ± 2 %"):
+        costs.add_column(name)
+    for pair in found:
+        if len(pair.interleaved) < 3:
+            console.print(f"{pair.place}, {pair.arms}: {len(pair.interleaved)} blocks are too few")
+            continue
+        differences = [two - one for one, two in zip(pair.separate, pair.interleaved, strict=True)]
+        ratios.add_row(
+            pair.place, pair.arms, str(len(differences)), _ratio(pair.separate), _ratio(pair.interleaved),
+            _ratio(differences), *(f"{statistics.stdev(logs):.2%}" for logs in (pair.separate, pair.interleaved)),
+        )  # fmt: skip
+        interval = mean_interval(differences)
+        good &= interval is None or not (interval[0] > BIAS_MAX or interval[1] < -BIAS_MAX)
+        good &= _costs(pair, costs, round_s=round_s, rewarm_s=rewarm_s)
+        parts = components(pair.rounds)
+        if parts:
+            console.print(
+                f"{pair.place}, {pair.arms}: a round scatters by {math.sqrt(parts.inside):.1%}, forks by "
+                f"{math.sqrt(parts.between):.1%}; {pair.lost[0]:.0%} and {pair.lost[1]:.0%} of the rounds were lost"
+            )
+    console.print(ratios)
+    console.print(costs)
+    return good
+
+
+def _costs(pair: Pair, table: Table, *, round_s: float, rewarm_s: float) -> bool:
+    parts = components(pair.rounds)
+    if parts is None:
+        return True
+    rounds = statistics.fmean(map(len, pair.rounds))
+    seen = statistics.variance(pair.separate)
+    between = max(0.0, seen - pair.inside_per_s / (ALONE * ALONE_S))
+    variances = {
+        "published: 180 s after 10 s": between + pair.inside_per_s / FIXED_MEASURE_S,
+        "separate, 2 × 3 s": seen,
+        f"interleaved, {rounds:.0f} rounds": parts.of_fork(max(1, round(rounds))),
+    }
+    times = {
+        "published: 180 s after 10 s": pair.first_s + 2 * (FIXED_RAMP_S + FIXED_MEASURE_S),
+        "separate, 2 × 3 s": pair.start_s + 2 * ALONE * ALONE_S,
+        f"interleaved, {rounds:.0f} rounds": pair.start_s + 2 * (rewarm_s + rounds * round_s),
+    }
+    minutes: dict[str, float] = {}
+    for name, variance in variances.items():
+        cells = []
+        for share in (0.02, 0.01):
+            blocks = blocks_needed(variance, share)
+            spent = blocks * times[name] / 60
+            minutes.setdefault(name, spent)
+            cells.append(f"{spent:.1f} ({blocks})")
+        table.add_row(pair.place, pair.arms, name, *cells, f"{minutes[name] / next(iter(minutes.values())):.0%}")
+    fixed, _, interleaved = minutes.values()
+    return interleaved <= COST_SHARE_MAX * fixed
+
+
+def _ratio(logs: Sequence[float]) -> str:
+    interval = mean_interval(logs)
+    text = f"{math.exp(statistics.fmean(logs)):.3f}"
+    return text if interval is None else f"{text} ({math.exp(interval[0]):.3f}–{math.exp(interval[1]):.3f})"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("series", nargs="*", type=Path)
+    parser.add_argument("--measure", type=Path)
+    parser.add_argument("--jdk", action="append")
+    parser.add_argument("--executor", action="append")
+    parser.add_argument("--workload", default="mp-ping")
+    parser.add_argument("--load", default="saturate-50")
+    parser.add_argument("--wait-us", type=int, default=0)
+    parser.add_argument("--blocks", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--precision", type=float, default=0.05)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    options.jdk = options.jdk or ["temurin-25"]
+    options.executor = options.executor or ["liberty", "virtual", "liberty-aa"]
+    console = Console(width=160)
+    try:
+        if options.measure:
+            measure(options, console)
+        turns = load_matrix(find_project().matrix).turns
+    except MatrixError as error:
+        print(error, file=sys.stderr)
+        return 2
+    blocks = [
+        block
+        for path in (*options.series, *([options.measure] if options.measure else []))
+        for block in json.loads(path.read_text())["blocks"]
+    ]
+    good = True
+    for title, column in (("throughput", 2), ("CPU per request", 3)):
+        console.rule(title)
+        good &= show([*pairs(blocks, column)], console, round_s=turns.lead_s + turns.round_s, rewarm_s=turns.rewarm_s)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

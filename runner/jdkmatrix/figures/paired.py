@@ -1,0 +1,74 @@
+"""The figures of two cells as they may stand over each other, block by block. Pure.
+
+Forks of one block that were measured in turns are compared round by round: what drifts while they run, both meet within
+a second or two. A round that a gate took from one of them counts in neither, and the geometric mean over the others
+stands for the fork, so that the ratio of two forks is the geometric mean of the ratios of their rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from statistics import fmean
+
+from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+
+ByBlock = Mapping[int, float]
+
+
+def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[dict[int, float], dict[int, float]]:
+    """Of every block in which both have a figure that may stand in a ratio."""
+    above: dict[int, float] = {}
+    below: dict[int, float] = {}
+    others = {fork.fork: fork for fork in base.forks if fork.usable}
+    for fork in cell.forks:
+        other = others.get(fork.fork)
+        if not fork.usable or other is None:
+            continue
+        rounds = shared_rounds(fork, other) if fork.took_turns_with(other) else None
+        one, two = _figure(metric, fork, cell, rounds), _figure(metric, other, base, rounds)
+        if one is not None and two is not None:
+            above[fork.fork], below[fork.fork] = one, two
+    return above, below
+
+
+def round_logs(metric: Metric, fork: Fork, other: Fork) -> list[float]:
+    """The log ratios of the rounds that count in both; empty where they took no turns, or the figure is none of a
+    window."""
+    if metric.of_window is None or not fork.took_turns_with(other):
+        return []
+    one, two = _by_round(metric, fork), _by_round(metric, other)
+    return [math.log(one[index] / two[index]) for index in sorted(one.keys() & two.keys())]
+
+
+def logs_of_rounds(metric: Metric, cell: CellRecord, base: CellRecord) -> list[list[float]]:
+    """As round_logs, of every block in which both are usable."""
+    others = {fork.fork: fork for fork in base.forks if fork.usable}
+    return [round_logs(metric, fork, others[fork.fork]) for fork in cell.forks if fork.usable and fork.fork in others]
+
+
+def shared_rounds(fork: Fork, other: Fork) -> frozenset[int]:
+    """Those that are valid in both."""
+    one, two = ({window.index for window in each.served.valid_windows} for each in (fork, other))
+    return frozenset(one & two)
+
+
+def _figure(metric: Metric, fork: Fork, cell: CellRecord, rounds: frozenset[int] | None) -> float | None:
+    if rounds is None:
+        figure = metric.of(fork, cell.served_load)
+        return figure.value if figure is not None and figure.compares else None
+    part = fork.only(rounds)
+    figure = metric.of(part, cell.served_load) if part.usable else None
+    if figure is None or not figure.compares:
+        return None
+    logs = [math.log(value) for value in _by_round(metric, part).values()]
+    return math.exp(fmean(logs)) if logs else figure.value
+
+
+def _by_round(metric: Metric, fork: Fork) -> dict[int, float]:
+    if metric.of_window is None:
+        return {}
+    found = {window.index: metric.of_window(window) for window in fork.served.valid_windows}
+    return {index: value for index, value in found.items() if value > 0}

@@ -1,0 +1,77 @@
+"""Which blocks are measured in turns, for how many rounds, and in which order. Pure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from statistics import fmean
+
+from jdkmatrix.config.model import Profile, Turns
+from jdkmatrix.figures.metrics import metrics_of
+from jdkmatrix.figures.paired import logs_of_rounds
+from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.run.counterbalance import block_orders
+from jdkmatrix.stats.rounds import best_rounds, components
+from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
+from jdkmatrix.terms.executors import reference
+
+# Beside the heap: measured with Open Liberty 25.0.0.12 on HotSpot 21 and 25 (mp-ping and banking, heaps of 256 MiB to
+# 2 GiB), whose RSS was never more than this above the committed heap; with it the driver's JVM, 400 MiB at most.
+BESIDE_HEAP_BYTES = 1 << 30
+
+
+def why_alone(members: Sequence[CellParts], profile: Profile, *, memory_bytes: int) -> str | None:
+    """Why a block of these cells is measured fork after fork, in words; None: in turns. `memory_bytes`: what this host
+    has free."""
+    if profile.protocol == "separate":
+        return "the profile measures fork after fork"
+    if len(members) < 2:
+        return "nothing is compared with it"
+    for parts in members:
+        if reason := parts.subject.why_no_turns:
+            return reason
+        if parts.kernel:
+            return "its executor comes with kernel settings, which hold for the whole host"
+    needed = sum(parts.heap_bytes + BESIDE_HEAP_BYTES for parts in members)
+    if needed > memory_bytes:
+        return (
+            f"{len(members)} servers at once need {needed / 2**30:.1f} GiB of memory, and {memory_bytes / 2**30:.1f} "
+            "GiB are free"
+        )
+    return None
+
+
+def orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:
+    """Of every round, which fork of the block comes when; counterbalanced as blocks are."""
+    return islice(block_orders(range(lanes), random.Random(seed)), rounds)
+
+
+def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) -> int:
+    """How many rounds the next block of a group has: as the profile says, and where it leaves a choice, what tells its
+    ratios soonest by the blocks that are there."""
+    if profile.max_rounds is None:
+        return profile.rounds
+    cells = {cell.key.executor: cell for cell in group}
+    wanted = [
+        best_rounds(
+            found,
+            start_s=_start_s(every),
+            round_s=len(cells) * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S),
+            least=profile.rounds,
+            most=profile.max_rounds,
+        )
+        for executor, cell in cells.items()
+        if (base := cells.get(reference(executor, cell.key.server))) is not None and base is not cell
+        if (every := [fork for one in cells.values() for fork in one.forks if fork.together])
+        if (found := components(logs_of_rounds(metrics_of(cell.served_load)[0], cell, base))) is not None
+    ]
+    return max(wanted, default=profile.rounds)
+
+
+def _start_s(forks: Sequence[Fork]) -> float:
+    """What a block of these costs before its first round: each is started and warmed by itself."""
+    each = [fork.served.warmup.windows[-1].t_s for fork in forks if fork.served.warmup and fork.served.warmup.windows]
+    return fmean(len(fork.together) for fork in forks) * fmean(each) if each else 0.0

@@ -1,0 +1,58 @@
+"""How many rounds should a fork have, and how many forks? Pure.
+
+Forks that are measured in turns give one log ratio a round. Their mean over the rounds of a fork is one datum: rounds
+of one fork share its JVMs, and are no replicates. Its variance has two components, as in a one-way analysis of
+variance: what differs between forks, and what differs between the rounds inside one, which more rounds average out.
+Where a fork costs `start_s` before its first round and `round_s` for each, the variance of a result falls fastest for
+its time with
+
+    rounds = √(start_s / round_s · inside / between)
+
+(T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013, pp. 63-74, section 5 with two levels).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variances of log ratios: `between` forks, and of one round `inside` a fork. `forks`, `rounds`: how many they were
+    estimated from, all rounds together."""
+
+    between: float
+    inside: float
+    forks: int
+    rounds: int
+
+    def of_fork(self, rounds: int) -> float:
+        """The variance of the mean over so many rounds of one fork."""
+        return self.between + self.inside / rounds
+
+
+def components(forks: Sequence[Sequence[float]]) -> Components | None:
+    """From the log ratios of the rounds of every fork; forks without two rounds say nothing. None with fewer than two
+    that have them."""
+    told = [logs for logs in forks if len(logs) >= 2]
+    if len(told) < 2:
+        return None
+    squares = sum(statistics.variance(logs) * (len(logs) - 1) for logs in told)
+    inside = squares / sum(len(logs) - 1 for logs in told)
+    seen = statistics.variance([statistics.fmean(logs) for logs in told])
+    # Of unequal forks, each mean has inside / n of the scatter of its rounds.
+    between = seen - inside * statistics.fmean(1 / len(logs) for logs in told)
+    return Components(max(0.0, between), inside, len(told), sum(map(len, told)))
+
+
+def best_rounds(found: Components, *, start_s: float, round_s: float, least: int, most: int) -> int:
+    """For a fork, within bounds. Where nothing differs between forks a longer fork is always cheaper.
+
+    `start_s`, `round_s`: of all arms of a block together.
+    """
+    if found.between == 0:
+        return most
+    return min(most, max(least, round(math.sqrt(start_s / round_s * found.inside / found.between))))

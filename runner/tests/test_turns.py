@@ -1,0 +1,277 @@
+"""Forks that are measured in turns: who is asked for what, what stands over what, and how many rounds they get."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Generator
+from statistics import fmean, geometric_mean
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Profile
+from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.figures.paired import paired_figures, round_logs
+from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.fork.turns import Lane, Rewarm, Round, Turn, alone, in_turns
+from jdkmatrix.jdks.jvm import heap_bytes
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.windows import Warmup, Window
+from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, orders, rounds_of_next, why_alone
+from jdkmatrix.stats.rounds import Components, best_rounds, components
+from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage, warmup_window
+from tests.support.project import ROOT
+from tests.support.records import altered
+
+MATRIX = load_matrix(ROOT / "matrix.toml")
+SPOILT = Reason(code="steal", message="the hypervisor took 7 % of the CPU time away")
+Heard = list[tuple[int, object]]
+
+
+# ---------------------------------------------------------------------------------------------- who is asked for what
+def lane(number: int, heard: Heard, *, ends_at: Turn | None = None, starts: bool = True) -> Lane:
+    """Takes note of what it is asked for; ends early at a turn, or does not start."""
+
+    def takes() -> Generator[None, Turn | None, Fork]:
+        try:
+            heard.append((number, "start"))
+            while starts and (turn := (yield)) is not None:
+                heard.append((number, turn))
+                if turn == ends_at:
+                    break
+            return fork(number)
+        finally:
+            heard.append((number, "closed"))
+
+    return takes()
+
+
+def measure(*lanes: Lane, rounds: tuple[tuple[int, ...], ...] = ((0, 1), (1, 0))) -> tuple[Fork, ...]:
+    return in_turns(lanes, rounds, rewarm_s=3.0, lead_s=0.25, round_s=1.0)
+
+
+def test_all_start_and_are_warm_before_the_first_round() -> None:
+    heard: Heard = []
+    forks = measure(lane(0, heard), lane(1, heard))
+    assert [one.fork for one in forks] == [0, 1]
+    one, two = Round(1, 0.25, 1.0), Round(2, 0.25, 1.0)
+    assert heard == [
+        *[(0, "start"), (1, "start")],
+        *[(0, Rewarm(3.0)), (1, Rewarm(3.0))],
+        *[(0, one), (1, one), (1, two), (0, two)],
+        *[(0, "closed"), (1, "closed")],
+    ]
+
+
+def test_a_fork_that_ends_early_leaves_the_others_to_go_on() -> None:
+    for early in (lane(0, [], ends_at=Round(1, 0.25, 1.0)), lane(0, [], starts=False)):
+        heard: Heard = []
+        forks = measure(early, lane(1, heard))
+        assert [one.fork for one in forks] == [0, 1]
+        assert [turn for _, turn in heard if isinstance(turn, Round)] == [Round(1, 0.25, 1.0), Round(2, 0.25, 1.0)]
+
+
+def test_whatever_ends_it_no_fork_is_left_open() -> None:
+    heard: Heard = []
+
+    def stopped() -> Generator[None, Turn | None, Fork]:
+        yield
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measure(lane(0, heard), stopped(), lane(2, heard), rounds=((0, 1, 2),))
+    assert [one for one in heard if one[1] == "closed"] == [(0, "closed"), (2, "closed")]
+
+
+def test_alone_a_fork_takes_no_turn() -> None:
+    heard: Heard = []
+    assert alone(lane(4, heard)).fork == 4
+    assert heard == [(4, "start"), (4, "closed")]
+
+
+@given(st.integers(2, 7), st.integers(0, 5), st.text(max_size=3))
+def test_over_full_designs_every_fork_has_every_place_equally_often(lanes: int, designs: int, seed: str) -> None:
+    rounds = designs * (2 * lanes if lanes % 2 else lanes)
+    drawn = list(orders(lanes, rounds, seed))
+    assert drawn == list(orders(lanes, rounds, seed)), "as the seed says"
+    for place in range(lanes):
+        counts = [sum(order[place] == one for order in drawn) for one in range(lanes)]
+        assert len(set(counts)) == 1
+
+
+def test_two_forks_change_places_in_abba() -> None:
+    (first, *rest) = list(orders(2, 5, "x"))
+    assert rest == [first[::-1], first, first[::-1], first]
+
+
+# ---------------------------------------------------------------------------------------------- what stands over what
+def rounds_fork(number: int, sequence: int, together: tuple[int, ...], rps: list[float], bad: set[int]) -> Fork:
+    windows = tuple(
+        Window(
+            index=index, t_s=float(index), sut=sut_usage(), host=pressure(),
+            load=load_result(throughput_rps=value, completed=round(value)),
+            reasons=(SPOILT,) if index in bad else (),
+        )
+        for index, value in enumerate(rps, start=1)
+    )  # fmt: skip
+    warmup = Warmup(windows=(warmup_window(20.0, 100.0),), steady=True, jit_cpus=(), duration_s=17.0)
+    made = altered(fork(number), {"windows": windows, "warmup": warmup})
+    return made.model_copy(update={"sequence": sequence, "together": together})
+
+
+def pair(
+    above: list[float], below: list[float], *, bad: tuple[set[int], set[int]] = (set(), set()), together: bool = True
+) -> tuple[CellRecord, CellRecord]:
+    both = (1, 2) if together else ()
+    return (
+        cell(key("virtual"), (rounds_fork(1, 2, both, above, bad[0]),)),
+        cell(key("liberty"), (rounds_fork(1, 1, both, below, bad[1]),)),
+    )
+
+
+FIGURES = st.lists(st.floats(10, 1e5), min_size=2, max_size=12)
+
+
+@given(FIGURES, st.data())
+def test_the_ratio_of_two_forks_is_the_mean_over_their_common_rounds(above: list[float], data: st.DataObject) -> None:
+    below = data.draw(st.lists(st.floats(10, 1e5), min_size=len(above), max_size=len(above)))
+    spoilt = tuple(data.draw(st.sets(st.integers(1, len(above)))) for _ in range(2))
+    one, two = pair(above, below, bad=cast(Any, spoilt))
+    kept = [i for i in range(1, len(above) + 1) if i not in spoilt[0] | spoilt[1]]
+    arms = paired_figures(THROUGHPUT, one, two)
+    assert round_logs(THROUGHPUT, one.forks[0], two.forks[0]) == pytest.approx(
+        [math.log(above[i - 1] / below[i - 1]) for i in kept]
+    )
+    if not kept:
+        assert arms == ({}, {})
+        return
+    expected = math.exp(fmean(math.log(above[i - 1] / below[i - 1]) for i in kept))
+    assert arms[0][1] / arms[1][1] == pytest.approx(expected)
+
+
+def test_what_drifts_along_cancels_where_a_round_is_lost() -> None:
+    drift = [1000.0 * 1.1**i for i in range(6)]
+    one, two = pair([0.8 * rps for rps in drift], drift, bad=({1, 2}, {6}))
+    above, below = paired_figures(THROUGHPUT, one, two)
+    assert above[1] / below[1] == pytest.approx(0.8)
+    assert below[1] == pytest.approx(geometric_mean(drift[2:5])), "of the rounds that count in both"
+    one, two = pair([0.8 * rps for rps in drift], drift, bad=({1, 2}, {6}), together=False)
+    above, below = paired_figures(THROUGHPUT, one, two)
+    assert above[1] / below[1] != pytest.approx(0.8, rel=0.05), "forks by themselves have no common rounds"
+
+
+def test_forks_of_different_blocks_of_turns_are_not_paired_by_rounds() -> None:
+    one, two = pair([100.0, 200.0], [100.0, 200.0])
+    apart = two.forks[0].model_copy(update={"sequence": 7, "together": (7, 8)})
+    assert not one.forks[0].took_turns_with(apart)
+    assert round_logs(CPU, one.forks[0], apart) == []
+
+
+def test_a_figure_that_no_window_has_is_that_of_the_common_rounds() -> None:
+    one, two = pair([100.0] * 4, [100.0] * 4, bad=({1}, set()))
+    assert round_logs(P99, one.forks[0], two.forks[0]) == []
+    part = one.forks[0].only({2, 3})
+    assert [window.index for window in part.served.windows] == [2, 3]
+
+
+# ---------------------------------------------------------------------------------------------------- how many rounds
+def test_the_components_of_the_variance_are_found_again() -> None:
+    source = random.Random(3)
+    forks = []
+    for _ in range(400):
+        level = source.gauss(0, 0.012)
+        forks.append([level + source.gauss(0, 0.043) for _ in range(source.choice((5, 10, 15)))])
+    found = components(forks)
+    assert found is not None
+    assert math.sqrt(found.between) == pytest.approx(0.012, rel=0.15)
+    assert math.sqrt(found.inside) == pytest.approx(0.043, rel=0.05)
+    assert found.of_fork(10) == pytest.approx(found.between + found.inside / 10)
+
+
+def test_a_single_fork_tells_of_no_components() -> None:
+    assert components([]) is None
+    assert components([[0.1, 0.2]]) is None
+    assert components([[0.1], [0.2], [0.1, 0.2]]) is None
+
+
+@given(st.floats(1e-6, 1e-2), st.floats(1e-6, 1e-2), st.floats(10, 200), st.floats(1, 10))
+def test_no_other_number_of_rounds_tells_a_ratio_sooner(
+    between: float, inside: float, start_s: float, round_s: float
+) -> None:
+    """Variance times time, which is what a given precision costs."""
+    found = Components(between, inside, 10, 100)
+    best = best_rounds(found, start_s=start_s, round_s=round_s, least=2, most=1000)
+
+    def cost(rounds: int) -> float:
+        return found.of_fork(rounds) * (start_s + rounds * round_s)
+
+    assert all(cost(best) <= cost(other) * 1.02 for other in (2, best // 2 + 2, 2 * best, 1000) if 2 <= other <= 1000)
+
+
+def test_where_forks_do_not_differ_one_long_fork_is_best() -> None:
+    assert best_rounds(Components(0.0, 1e-4, 3, 30), start_s=40, round_s=3, least=10, most=60) == 60
+
+
+def group(blocks: int, *, scatter: float, between: float) -> list[CellRecord]:
+    source = random.Random(1)
+    arms: dict[str, list[Fork]] = {"liberty": [], "virtual": []}
+    for block in range(1, blocks + 1):
+        level = source.gauss(0, between)
+        for position, (executor, forks) in enumerate(arms.items()):
+            sequence = 2 * block + position
+            share = math.exp(level) if executor == "virtual" else 1.0
+            rps = [1000 * share * math.exp(source.gauss(0, scatter)) for _ in range(20)]
+            forks.append(rounds_fork(block, sequence, (2 * block, 2 * block + 1), rps, set()))
+    return [cell(key(executor), tuple(forks)) for executor, forks in arms.items()]
+
+
+def profile(**protocol: Any) -> Profile:
+    return Profile.model_validate({"description": "", "blocks": 5, "select": {}, "protocol": "interleaved", **protocol})
+
+
+def test_later_blocks_have_the_rounds_that_the_earlier_ones_ask_for() -> None:
+    bounds = profile(rounds=10, max_rounds=60)
+    assert rounds_of_next([], bounds, MATRIX.turns) == 10
+    assert rounds_of_next(group(1, scatter=0.04, between=0.01), bounds, MATRIX.turns) == 10, "one fork says nothing"
+    noisy = rounds_of_next(group(8, scatter=0.08, between=0.004), bounds, MATRIX.turns)
+    calm = rounds_of_next(group(8, scatter=0.01, between=0.02), bounds, MATRIX.turns)
+    assert (noisy, calm) == (60, 10)
+    assert rounds_of_next(group(8, scatter=0.08, between=0.004), profile(rounds=10), MATRIX.turns) == 10
+
+
+# ------------------------------------------------------------------------------------------------ who takes no turns
+def parts(*, reason: str | None = None, kernel: dict[str, str] | None = None, heap: int = 1 << 30) -> CellParts:
+    subject = SimpleNamespace(why_no_turns=reason)
+    made = SimpleNamespace(subject=subject, kernel=kernel or {}, heap_bytes=heap)
+    return cast(CellParts, made)
+
+
+@pytest.mark.parametrize(
+    ("members", "memory_bytes", "words"),
+    [
+        ([parts(), parts()], 8 << 30, None),
+        ([parts()], 8 << 30, "nothing is compared with it"),
+        ([parts(), parts(reason="it runs in a box")], 8 << 30, "it runs in a box"),
+        ([parts(), parts(kernel={"/sys/x": "1"})], 8 << 30, "its executor comes with kernel settings, which hold"),
+        ([parts(), parts(), parts()], 5 << 30, "3 servers at once need 6.0 GiB of memory, and 5.0 GiB are free"),
+    ],
+)
+def test_who_takes_turns(members: list[CellParts], memory_bytes: int, words: str | None) -> None:
+    found = why_alone(members, profile(), memory_bytes=memory_bytes)
+    assert found is None if words is None else found is not None and found.startswith(words)
+    assert why_alone(members, profile(protocol="separate"), memory_bytes=memory_bytes) is not None
+
+
+def test_memory_is_planned_for_what_a_jvm_says_of_its_heap() -> None:
+    assert heap_bytes({"MaxHeapSize": "1073741824"}, ["-Xmx2g"]) == 1 << 30
+    assert heap_bytes({}, ["-Xms64m", "-Xmx512m", "-Xmx2g"]) == 2 << 30
+    assert heap_bytes({}, ["-Xmx1073741824"]) == 1 << 30
+    assert heap_bytes({}, []) == 0
+    assert BESIDE_HEAP_BYTES > 0
