@@ -27,7 +27,7 @@ java-test: .venv-test
 
 python-test: test-fast java-test # the flake is built of what Maven has fetched
 	@$(VENV)/matrix setup
-	cd runner && ../$(VENV)/pytest -m real
+	cd runner && ../$(VENV)/pytest -m real -n 2 --dist loadfile -v --durations=10
 
 # What needs no server, browser or Nix: for the everyday loop.
 test-fast: .venv-test
