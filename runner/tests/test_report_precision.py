@@ -57,6 +57,10 @@ def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_can
     loaded = turned_run(tmp_path)
     view = precision_of(loaded)
     assert view is not None
+    assert view.turns is not None and view.turns.endswith(
+        "So much of their rounds was lost: liberty 10 %, virtual 10 %."
+    )
+    assert precision_of(synthetic_run(tmp_path / "separate", FIVE)).turns is None  # type: ignore[union-attr]
     (row,) = view.rows
     assert row.adaptive.sort is not None and row.fixed.sort is not None
     assert row.adaptive.sort < row.fixed.sort / 2

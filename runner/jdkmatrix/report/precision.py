@@ -11,7 +11,7 @@ from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.dependence import BlockChecks, lag1_figure, trend_figure
-from jdkmatrix.report.numbers import Figure, missing, span
+from jdkmatrix.report.numbers import Figure, missing, share, span
 from jdkmatrix.report.views import PrecisionRow, PrecisionView
 from jdkmatrix.report.wording import ratio_name
 from jdkmatrix.stats.protocols import Cost, FixedLength, Protocols, compare_in_turns, compare_protocols, measured_fork
@@ -32,7 +32,21 @@ def precision_view(run: RunRecord, cells: Cells, checks: BlockChecks) -> Precisi
         return None
     asked = f"± {rules.precision:.1%}".replace("%", " %")
     fixed = f"{_FIXED.measure_s:.0f} s after a ramp of {_FIXED.ramp_s:.0f} s"
-    return PrecisionView(asked=asked, fixed=fixed, blocks=checks.words, rows=rows)
+    return PrecisionView(asked=asked, fixed=fixed, blocks=checks.words, turns=_turns(cells), rows=rows)
+
+
+def _turns(cells: Cells) -> str | None:
+    lost: dict[str, list[bool]] = {}
+    for cell in cells:
+        windows = [window for fork in cell.usable if fork.together for window in fork.served.windows]
+        lost.setdefault(cell.key.executor, []).extend(not window.valid for window in windows)
+    told = [f"{executor} {share(sum(every) / len(every)).text}" for executor, every in lost.items() if every]
+    if not told:
+        return None
+    return (
+        "Executors took turns, a short window of each round after round, and are compared round by round: a round that "
+        f"a gate took from one counts in neither. So much of their rounds was lost: {', '.join(told)}."
+    )
 
 
 def _rules(run: RunRecord) -> StoppingRules:

@@ -150,11 +150,13 @@ class PrecisionRow:
 
 @dataclass(frozen=True)
 class PrecisionView:
-    """How precisely ratios are known. `asked`: what for, `blocks`: what is tested about these, both in words."""
+    """How precisely ratios are known. In words: `asked`: what for, `blocks`: what is tested about these, `turns`: how
+    many rounds each executor lost where they took turns; None where none did."""
 
     asked: str
     fixed: str
     blocks: str
+    turns: str | None
     rows: tuple[PrecisionRow, ...]
 
 

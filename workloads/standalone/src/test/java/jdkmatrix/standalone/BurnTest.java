@@ -28,7 +28,8 @@ class BurnTest {
                 submitted,
                 seen.get("completed").asLong() + seen.get("completed_late").asLong() + seen.get("unfinished").asLong());
         assertEquals(seen.get("due").asLong(), seen.get("latency_to_end").get("count").asLong());
-        assertTrue(seen.get("cpu_s").asDouble() > 0);
+        // Where the kernel counts it in ticks of 10 ms, a little work may be none.
+        assertTrue(seen.get("cpu_s").asDouble() >= 0);
         // The kernel counts CPU time and the clock on its own: a little more than all of it may show.
         assertTrue(seen.get("cpu_share").asDouble() < 1.2, seen.toString());
     }
@@ -43,6 +44,7 @@ class BurnTest {
         countsAddUp(seen);
         assertEquals(0, seen.get("unfinished").asLong());
         assertTrue(seen.get("completed").asLong() > 0);
+        assertTrue(seen.get("cpu_s").asDouble() > 0, "half a second of work");
         double inFlight = seen.get("throughput_per_s").asDouble()
                 * seen.get("latency_to_end").get("mean_us").asDouble() / 1e6;
         assertTrue(inFlight > 0 && inFlight < 3.2, "in flight: " + inFlight);
