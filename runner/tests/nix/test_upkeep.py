@@ -32,8 +32,7 @@ def test_a_store_beyond_its_limit_is_collected_by_its_nix(tmp_path: Path) -> Non
     nix = replace(newest_nix(), folder=prepared(tmp_path / "own"))
     nix.run(["--init"], tmp_path, tool="nix-store")
     flake, _ = new_flake(tmp_path / "flake")
-    nix.run(["build", "--no-link", flake], tmp_path)
-    (built,) = nix.store.glob("*-seed")
+    built = Path(nix.run(["build", "--no-link", "--print-out-paths", flake], tmp_path).stdout.strip())
     held = collect(nix, limit_bytes=1 << 30)
     assert built.exists() and held > 0
     assert collect(nix, limit_bytes=0) == held
