@@ -8,14 +8,11 @@ stands for the fork, so that the ratio of two forks is the geometric mean of the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from statistics import fmean
 
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-
-ByBlock = Mapping[int, float]
 
 
 def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[dict[int, float], dict[int, float]]:
