@@ -23,13 +23,12 @@ import argparse
 import json
 import math
 import os
-import shutil
 import statistics
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -42,7 +41,7 @@ from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import confinement
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.fork.turns import Lane, Rewarm, Round, Turn
+from jdkmatrix.fork.turns import Round, in_turns
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.provision.project import find_project
@@ -52,51 +51,20 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.run import campaign as campaigns
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import prepare
-from jdkmatrix.stats.intervals import mean_interval, student_t
+from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
+from jdkmatrix.stats.protocols import FixedLength, blocks_needed
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.store.runs import RunStore
 
 ALONE_FROM = 1001  # the numbers of the windows that a fork has by itself; rounds have lower ones
 ALONE = 2
 ALONE_S = 3.0
-FIXED_RAMP_S, FIXED_MEASURE_S = 10.0, 180.0
+FIXED = FixedLength()
 BIAS_MAX = 0.01
 COST_SHARE_MAX = 0.1
 
 
 # ------------------------------------------------------------------------------------------------------------- measure
-def both_ways(
-    lanes: Sequence[Lane], orders: Iterable[Sequence[int]], *, rewarm_s: float, lead_s: float, round_s: float
-) -> tuple[Fork, ...]:
-    """As fork.turns.in_turns, with windows of its own for each fork when it is warm."""
-    forks: dict[int, Fork] = {}
-
-    def give(number: int, turn: Turn | None) -> None:
-        if number not in forks:
-            try:
-                lanes[number].send(turn)
-            except StopIteration as end:
-                forks[number] = end.value
-
-    everyone = range(len(lanes))
-    try:
-        for number in everyone:
-            give(number, None)
-            for window in range(ALONE):
-                give(number, Round(ALONE_FROM + window, lead_s, ALONE_S))
-        for number in everyone:
-            give(number, Rewarm(rewarm_s))
-        for round_, order in enumerate(orders, start=1):
-            for number in order:
-                give(number, Round(round_, lead_s, round_s))
-        for number in everyone:
-            give(number, None)
-    finally:
-        for lane in lanes:
-            lane.close()
-    return tuple(forks[number] for number in everyone)
-
-
 class _Progress:
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -120,19 +88,24 @@ def measure(options: argparse.Namespace, console: Console) -> None:
     """Write the series of every block that all arms came through."""
     project = find_project()
     matrix = _with_profile(load_matrix(project.matrix), options)
-    with _folder() as folder, confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner:
+    with (
+        tempfile.TemporaryDirectory(prefix="jdk-matrix-protocols-", ignore_cleanup_errors=True) as folder,
+        confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
+    ):
         ready = prepare(
             project, matrix, matrix.profiles["both"], select_cells(matrix, "both"), seed=options.seed,
             known_calibration=None, capacities_rps={}, confiner=confiner, say=console.print,
         )  # fmt: skip
-        store = RunStore.create(folder)
+        store = RunStore.create(Path(folder))
         campaign = campaigns.Campaign(
             matrix=matrix, profile=matrix.profiles["both"], plan=ready.plan, parts=ready.parts, host=ready.host,
             confiner=confiner, store=store,
         )  # fmt: skip
         cells = campaign.open(console.print)
         try:
-            with mock.patch.object(campaigns, "in_turns", both_ways):
+            lead_s = matrix.turns.lead_s
+            by_itself = [Round(ALONE_FROM + window, lead_s, ALONE_S) for window in range(ALONE)]
+            with mock.patch.object(campaigns, "in_turns", partial(in_turns, when_warm=by_itself)):
                 campaign.measure(cells, _Progress(console))
         finally:
             blocks = [*_blocks(cells.values())]
@@ -155,15 +128,6 @@ def _with_profile(matrix: Matrix, options: argparse.Namespace) -> Matrix:
     return matrix.model_copy(
         update={"axes": axes, "measure": measured, "profiles": {**matrix.profiles, "both": profile}}
     )
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="jdk-matrix-protocols-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _blocks(cells: Iterable[CellRecord]) -> Iterator[dict[str, Any]]:
@@ -261,14 +225,6 @@ def _lost(arms: Iterable[dict[str, Any]]) -> float:
     return sum(every) / len(every) if every else 0.0
 
 
-def blocks_needed(variance: float, share: float) -> int:
-    """The fewest with half an interval of ± `share`."""
-    blocks = 3
-    while student_t(0.95, blocks) * math.sqrt(variance / blocks) > math.log1p(share):
-        blocks += 1
-    return blocks
-
-
 def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: float) -> bool:
     """Prints the tables; is everything as it should be?"""
     good = True
@@ -309,12 +265,12 @@ def _costs(pair: Pair, table: Table, *, round_s: float, rewarm_s: float) -> bool
     seen = statistics.variance(pair.separate)
     between = max(0.0, seen - pair.inside_per_s / (ALONE * ALONE_S))
     variances = {
-        "published: 180 s after 10 s": between + pair.inside_per_s / FIXED_MEASURE_S,
+        "published: 180 s after 10 s": between + pair.inside_per_s / FIXED.measure_s,
         "separate, 2 × 3 s": seen,
         f"interleaved, {rounds:.0f} rounds": parts.of_fork(max(1, round(rounds))),
     }
     times = {
-        "published: 180 s after 10 s": pair.first_s + 2 * (FIXED_RAMP_S + FIXED_MEASURE_S),
+        "published: 180 s after 10 s": pair.first_s + 2 * (FIXED.ramp_s + FIXED.measure_s),
         "separate, 2 × 3 s": pair.start_s + 2 * ALONE * ALONE_S,
         f"interleaved, {rounds:.0f} rounds": pair.start_s + 2 * (rewarm_s + rounds * round_s),
     }
@@ -322,7 +278,7 @@ def _costs(pair: Pair, table: Table, *, round_s: float, rewarm_s: float) -> bool
     for name, variance in variances.items():
         cells = []
         for share in (0.02, 0.01):
-            blocks = blocks_needed(variance, share)
+            blocks = blocks_needed(variance, math.log1p(share), CONFIDENCE, least=3)
             spent = blocks * times[name] / 60
             minutes.setdefault(name, spent)
             cells.append(f"{spent:.1f} ({blocks})")

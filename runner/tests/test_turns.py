@@ -70,6 +70,13 @@ def test_all_start_and_are_warm_before_the_first_round() -> None:
     ]
 
 
+def test_what_a_fork_takes_by_itself_comes_before_the_next_one_starts() -> None:
+    heard: Heard = []
+    own = Round(1001, 0.25, 3.0)
+    in_turns([lane(0, heard), lane(1, heard)], (), rewarm_s=3.0, lead_s=0.25, round_s=1.0, when_warm=[own])
+    assert heard[:4] == [(0, "start"), (0, own), (1, "start"), (1, own)]
+
+
 def test_a_fork_that_ends_early_leaves_the_others_to_go_on() -> None:
     for early in (lane(0, [], ends_at=Round(1, 0.25, 1.0)), lane(0, [], starts=False)):
         heard: Heard = []

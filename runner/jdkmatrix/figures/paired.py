@@ -8,6 +8,7 @@ stands for the fork, so that the ratio of two forks is the geometric mean of the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from statistics import fmean
 
 from jdkmatrix.figures.metrics import Metric
@@ -19,11 +20,7 @@ def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[
     """Of every block in which both have a figure that may stand in a ratio."""
     above: dict[int, float] = {}
     below: dict[int, float] = {}
-    others = {fork.fork: fork for fork in base.forks if fork.usable}
-    for fork in cell.forks:
-        other = others.get(fork.fork)
-        if not fork.usable or other is None:
-            continue
+    for fork, other in _pairs(cell, base):
         rounds = shared_rounds(fork, other) if fork.took_turns_with(other) else None
         one, two = _figure(metric, fork, cell, rounds), _figure(metric, other, base, rounds)
         if one is not None and two is not None:
@@ -42,14 +39,21 @@ def round_logs(metric: Metric, fork: Fork, other: Fork) -> list[float]:
 
 def logs_of_rounds(metric: Metric, cell: CellRecord, base: CellRecord) -> list[list[float]]:
     """As round_logs, of every block in which both are usable."""
-    others = {fork.fork: fork for fork in base.forks if fork.usable}
-    return [round_logs(metric, fork, others[fork.fork]) for fork in cell.forks if fork.usable and fork.fork in others]
+    return [round_logs(metric, *pair) for pair in _pairs(cell, base)]
 
 
 def shared_rounds(fork: Fork, other: Fork) -> frozenset[int]:
     """Those that are valid in both."""
     one, two = ({window.index for window in each.served.valid_windows} for each in (fork, other))
     return frozenset(one & two)
+
+
+def _pairs(cell: CellRecord, base: CellRecord) -> Iterator[tuple[Fork, Fork]]:
+    """The usable forks of every block that has both."""
+    others = {fork.fork: fork for fork in base.forks if fork.usable}
+    for fork in cell.forks:
+        if fork.usable and fork.fork in others:
+            yield fork, others[fork.fork]
 
 
 def _figure(metric: Metric, fork: Fork, cell: CellRecord, rounds: frozenset[int] | None) -> float | None:

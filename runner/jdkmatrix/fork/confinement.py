@@ -27,7 +27,7 @@ _ROLES: tuple[Role, ...] = ("sut", "driver", "remote")
 
 
 class Confiner(Protocol):
-    """How this run pins; `why_not_cgroup` is in words, None where it does so by cgroup."""
+    """How this run confines; `why_not_cgroup` is in words, None where it does so by cgroup."""
 
     @property
     def method(self) -> ConfinementMethod: ...

@@ -45,9 +45,16 @@ def alone(lane: Lane) -> Fork:
 
 
 def in_turns(
-    lanes: Sequence[Lane], orders: Iterable[Sequence[int]], *, rewarm_s: float, lead_s: float, round_s: float
+    lanes: Sequence[Lane],
+    orders: Iterable[Sequence[int]],
+    *,
+    rewarm_s: float,
+    lead_s: float,
+    round_s: float,
+    when_warm: Sequence[Turn] = (),
 ) -> tuple[Fork, ...]:
     """The forks, as `lanes` stand. `orders`: of every round, which lane comes when, by their numbers from 0 on.
+    `when_warm`: what each takes by itself before the next one starts.
 
     Whatever ends it, no lane is left open.
     """
@@ -65,6 +72,8 @@ def in_turns(
     try:
         for number in everyone:
             give(number, None)
+            for turn in when_warm:
+                give(number, turn)
         for number in everyone:
             give(number, Rewarm(rewarm_s))
         for round_, order in enumerate(orders, start=1):

@@ -185,11 +185,11 @@ def _protocols(
     precision = rules.half_width_log
     return Protocols(
         adaptive=Cost(
-            _blocks_needed(between + inside, precision, SEQUENTIAL_CONFIDENCE, rules.min_blocks),
+            blocks_needed(between + inside, precision, SEQUENTIAL_CONFIDENCE, rules.min_blocks),
             sum(statistics.fmean(fork.warm_s + fork.spent_s for fork in arm) for arm in arms),
         ),
         fixed=Cost(
-            _blocks_needed(between + per_second / fixed.measure_s, precision, CONFIDENCE, fixed.min_blocks),
+            blocks_needed(between + per_second / fixed.measure_s, precision, CONFIDENCE, fixed.min_blocks),
             sum(statistics.fmean(fork.started_s for fork in arm) + fixed.ramp_s + fixed.measure_s for arm in arms),
         ),
         between_forks_log=math.sqrt(between),
@@ -207,7 +207,7 @@ def _inner_variance_per_s(forks: Sequence[MeasuredFork]) -> float:
     return squares / sum(len(fork.windows) - 1 for fork in forks)
 
 
-def _blocks_needed(variance: float, half_width: float, confidence: float, least: int) -> int:
+def blocks_needed(variance: float, half_width: float, confidence: float, least: int) -> int:
     """The smallest n from `least` on with t(n) · √(variance / n) ≤ half_width."""
     normal = student_t(confidence, 10**9)
     # Student's t never asks for fewer than the normal distribution does, so that nothing is skipped.

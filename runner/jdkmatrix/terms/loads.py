@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from fractions import Fraction
 from itertools import pairwise
@@ -189,14 +190,14 @@ Load = Annotated[SaturateLoad | RateLoad | RampLoad, Field(discriminator="kind")
 CellLoad = Annotated[SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad, Field(discriminator="kind")]
 
 
-class GivenTasks(Record):
+class GivenTasks(Record, ABC):
     """What an experiment without a server is loaded with."""
 
     def words(self) -> str:
         return self.short_words()
 
-    def short_words(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def short_words(self) -> str: ...
 
 
 class InFlightLoad(GivenTasks):
