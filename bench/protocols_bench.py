@@ -5,13 +5,15 @@
 
 Measuring starts the forks of a block one after another. Each is measured by itself as soon as it is warm, in two
 windows of 3 s while the others idle: the protocol `separate`. When all are up they take turns: the protocol
-`interleaved`. So what differs between starts of a JVM is in both, and a difference of the two ratios is due to the
-protocol.
+`interleaved`. Before and after these turns each has three stretches of 5 s, in an order that is balanced like that of
+the turns. So what differs between starts of a JVM is in all of them, most of what drifts is in both the stretches and
+the turns, and a difference of these two ratios is due to the turns.
 
-The tables have, for each pair of arms: both ratios with their 95 % intervals over blocks, the difference with its own,
-and how many blocks and minutes a ratio needs to be known to ± 2 % and ± 1 %, beside a protocol of 10 s of ramp and
-180 s of measurement for every fork. What that would scatter by follows from the windows of 3 s: their scatter inside a
-fork averages out over 180 s, as if it were independent from second to second, and between forks it stays.
+The tables have, for each pair of arms: the ratios with their 95 % intervals over blocks, the difference of turns and
+stretches (of turns and `separate` in a series without stretches) with its own, and how many blocks and minutes a ratio
+needs to be known to ± 2 % and ± 1 %, beside a protocol of 10 s of ramp and 180 s of measurement for every fork. What
+that would scatter by follows from the windows of 3 s: their scatter inside a fork averages out over 180 s, as if it
+were independent from second to second, and between forks it stays.
 
 Exit status: 0 no difference above 1 % is shown, and ± 2 % cost at most a tenth of that protocol; 1 otherwise; 2 an
 error.
@@ -28,7 +30,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -41,7 +42,7 @@ from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import confinement
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.fork.turns import Round, in_turns
+from jdkmatrix.fork.turns import Lane, Round, Turn, in_turns
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.provision.project import find_project
@@ -51,6 +52,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.run import campaign as campaigns
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import prepare
+from jdkmatrix.run.turns import orders as drawn
 from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
 from jdkmatrix.stats.protocols import FixedLength, blocks_needed
 from jdkmatrix.stats.rounds import components
@@ -59,6 +61,9 @@ from jdkmatrix.store.runs import RunStore
 ALONE_FROM = 1001  # the numbers of the windows that a fork has by itself; rounds have lower ones
 ALONE = 2
 ALONE_S = 3.0
+STRETCH_FROM = 2001  # and of its stretches, before and after the rounds
+STRETCHES = 3
+STRETCH_S = 5.0
 FIXED = FixedLength()
 BIAS_MAX = 0.01
 COST_SHARE_MAX = 0.1
@@ -103,15 +108,48 @@ def measure(options: argparse.Namespace, console: Console) -> None:
         )  # fmt: skip
         cells = campaign.open(console.print)
         try:
-            lead_s = matrix.turns.lead_s
-            by_itself = [Round(ALONE_FROM + window, lead_s, ALONE_S) for window in range(ALONE)]
-            with mock.patch.object(campaigns, "in_turns", partial(in_turns, when_warm=by_itself)):
+            with mock.patch.object(campaigns, "in_turns", _every_way):
                 campaign.measure(cells, _Progress(console))
         finally:
             blocks = [*_blocks(cells.values())]
             host = {"cpu": ready.host.cpu.model, "kernel": ready.host.kernel.split()[0]}
             options.measure.write_text(json.dumps({**host, "blocks": blocks}, separators=(",", ":")) + "\n")
             console.print(f"{len(blocks)} blocks: {options.measure}")
+
+
+def _every_way(lanes: Sequence[Lane], orders: Iterable[Sequence[int]], **durations: float) -> tuple[Fork, ...]:
+    """`in_turns`, with what else a fork has here."""
+    rounds = [*orders]
+    stretches = [*drawn(len(lanes), 2 * STRETCHES, f"stretches {rounds}")]
+    lead_s = durations["lead_s"]
+    return in_turns(
+        [_stretched(lane, rounds=len(rounds)) for lane in lanes],
+        [*stretches[:STRETCHES], *rounds, *stretches[STRETCHES:]],
+        when_warm=[Round(ALONE_FROM + window, lead_s, ALONE_S) for window in range(ALONE)],
+        **durations,
+    )
+
+
+def _stretched(lane: Lane, *, rounds: int) -> Lane:
+    """The first and the last rounds are stretches."""
+
+    def as_meant(turn: Turn | None) -> Turn | None:
+        if not isinstance(turn, Round) or turn.number >= ALONE_FROM:
+            return turn
+        number = turn.number - STRETCHES
+        if 1 <= number <= rounds:
+            return turn._replace(number=number)
+        return Round(STRETCH_FROM + turn.number - 1, turn.lead_s, STRETCH_S)
+
+    try:
+        turn = yield next(lane)
+        while True:
+            turn = yield lane.send(as_meant(turn))
+    except StopIteration as end:
+        fork: Fork = end.value
+        return fork
+    finally:
+        lane.close()
 
 
 def _with_profile(matrix: Matrix, options: argparse.Namespace) -> Matrix:
@@ -161,12 +199,14 @@ def _window(window: Window) -> list[Any]:
 # ------------------------------------------------------------------------------------------------------------- analyse
 @dataclass(frozen=True)
 class Pair:
-    """Two arms at one place; of every block the log ratio either way, and those of its rounds. `inside_per_s`: the
-    variance of the log ratio of one second, by the windows that the forks had by themselves."""
+    """Two arms at one place; of every block the log ratio every way (that of the stretches is of `separate` where it
+    has none), and those of its rounds. `inside_per_s`: the variance of the log ratio of one second, by the windows that
+    the forks had by themselves."""
 
     place: str
     arms: str
     separate: list[float]
+    stretches: list[float]
     interleaved: list[float]
     rounds: list[list[float]]
     inside_per_s: float
@@ -182,14 +222,22 @@ def pairs(blocks: Sequence[dict[str, Any]], column: int) -> Iterator[Pair]:
         names = [name for name in dict.fromkeys(name for arms in here for name in arms) if name != "liberty"]
         for name in names:
             both = [(arms[name], arms["liberty"]) for arms in here if {name, "liberty"} <= arms.keys()]
-            told = [(_alone(one, other, column), _rounds(one, other, column)) for one, other in both]
-            told = [(alone, rounds) for alone, rounds in told if alone is not None and len(rounds) > 1]
+            told = [
+                (_alone(one, other, column), _paired(one, other, column, STRETCH_FROM), _paired(one, other, column))
+                for one, other in both
+            ]
+            told = [every for every in told if every[0] is not None and len(every[2]) > 1]
             yield Pair(
                 place=place,
                 arms=f"{name} / liberty",
-                separate=[alone for alone, _ in told if alone is not None],
-                interleaved=[statistics.fmean(rounds) for _, rounds in told],
-                rounds=[rounds for _, rounds in told],
+                separate=[alone for alone, _, _ in told if alone is not None],
+                stretches=[
+                    statistics.fmean(stretches) if stretches else alone
+                    for alone, stretches, _ in told
+                    if alone is not None
+                ],
+                interleaved=[statistics.fmean(rounds) for _, _, rounds in told],
+                rounds=[rounds for _, _, rounds in told],
                 inside_per_s=sum(_inside_per_s([pair[arm] for pair in both], column) for arm in (0, 1)),
                 start_s=statistics.fmean(one["warm_s"] + other["warm_s"] for one, other in both),
                 first_s=statistics.fmean(one["first_response_s"] + other["first_response_s"] for one, other in both),
@@ -198,25 +246,25 @@ def pairs(blocks: Sequence[dict[str, Any]], column: int) -> Iterator[Pair]:
 
 
 def _alone(one: dict[str, Any], other: dict[str, Any], column: int) -> float | None:
-    figures = [
-        [w[column] for w in arm["windows"] if w[0] >= ALONE_FROM and not w[6] and w[column] > 0] for arm in (one, other)
-    ]
+    figures = [[w[column] for w in _valid(arm, column, ALONE_FROM)] for arm in (one, other)]
     return math.log(statistics.fmean(figures[0]) / statistics.fmean(figures[1])) if all(figures) else None
 
 
 def _inside_per_s(arms: Sequence[dict[str, Any]], column: int) -> float:
     found = []
     for arm in arms:
-        logs = [math.log(w[column]) for w in arm["windows"] if w[0] >= ALONE_FROM and not w[6] and w[column] > 0]
+        logs = [math.log(w[column]) for w in _valid(arm, column, ALONE_FROM)]
         found += [statistics.variance(logs) * ALONE_S] if len(logs) > 1 else []
     return statistics.fmean(found) if found else 0.0
 
 
-def _rounds(one: dict[str, Any], other: dict[str, Any], column: int) -> list[float]:
-    above, below = (
-        {w[0]: w[column] for w in arm["windows"] if w[0] < ALONE_FROM and not w[6] and w[column] > 0}
-        for arm in (one, other)
-    )
+def _valid(arm: dict[str, Any], column: int, first: int) -> list[list[Any]]:
+    """Of the windows that are numbered from `first` on: 1 rounds, ALONE_FROM, or STRETCH_FROM."""
+    return [w for w in arm["windows"] if first <= w[0] < first + ALONE_FROM - 1 and not w[6] and w[column] > 0]
+
+
+def _paired(one: dict[str, Any], other: dict[str, Any], column: int, first: int = 1) -> list[float]:
+    above, below = ({w[0]: w[column] for w in _valid(arm, column, first)} for arm in (one, other))
     return [math.log(above[number] / below[number]) for number in sorted(above.keys() & below.keys())]
 
 
@@ -229,7 +277,7 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
     """Prints the tables; is everything as it should be?"""
     good = True
     ratios = Table(title="the same forks, both ways")
-    for name in ("where", "arms", "blocks", "separate", "interleaved", "difference", "SD separate", "SD interleaved"):
+    for name in ("where", "arms", "blocks", "separate", "stretches", "turns", "difference", "SD separate", "SD turns"):
         ratios.add_column(name)
     costs = Table(title="what one ratio costs, both arms together, in minutes (blocks)")
     for name in ("where", "arms", "", "± 2 %", "± 1 %", "of the fixed protocol at ± 2 %"):
@@ -238,10 +286,11 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
         if len(pair.interleaved) < 3:
             console.print(f"{pair.place}, {pair.arms}: {len(pair.interleaved)} blocks are too few")
             continue
-        differences = [two - one for one, two in zip(pair.separate, pair.interleaved, strict=True)]
+        differences = [two - one for one, two in zip(pair.stretches, pair.interleaved, strict=True)]
         ratios.add_row(
-            pair.place, pair.arms, str(len(differences)), _ratio(pair.separate), _ratio(pair.interleaved),
-            _ratio(differences), *(f"{statistics.stdev(logs):.2%}" for logs in (pair.separate, pair.interleaved)),
+            pair.place, pair.arms, str(len(differences)), _ratio(pair.separate), _ratio(pair.stretches),
+            _ratio(pair.interleaved), _ratio(differences),
+            *(f"{statistics.stdev(logs):.2%}" for logs in (pair.separate, pair.interleaved)),
         )  # fmt: skip
         interval = mean_interval(differences)
         good &= interval is None or not (interval[0] > BIAS_MAX or interval[1] < -BIAS_MAX)

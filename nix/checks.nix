@@ -1,12 +1,12 @@
 # What `nix flake check` builds: the packages that the profile `quick` needs, and what can be tried without a network. All
-# JDKs and servers together would fill a small disk: they are `parts` in default.nix.
+# JDKs and servers together would fill a small disk: they are `parts` in default.nix. `make lint` has what does not depend
+# on where it runs: types and style of the Python sources.
 {
   lib,
   runCommand,
   actionlint,
   deadnix,
   nixfmt,
-  ruff,
   shellcheck,
   zizmor,
   parts,
@@ -44,17 +44,7 @@ parts
 // {
   unit = inSource "unit" [ pythonPackages.forTests ] ''
     cd runner
-    python -m pytest -m "not real" -n auto -p no:cacheprovider
-  '';
-  report = inSource "report" [ pythonPackages.forTests ] ''
-    cd runner
-    python -m pytest tests/test_report_view.py -p no:cacheprovider
-  '';
-  python = inSource "python" [ pythonPackages.forTests ruff ] ''
-    cd runner
-    ruff check .
-    ruff format --check .
-    mypy
+    python -m pytest -m "not real" -n auto -p no:cacheprovider --hypothesis-profile few-examples
   '';
   nix = inSource "nix" [ deadnix nixfmt ] ''
     nixfmt --check flake.nix nix/*.nix

@@ -24,15 +24,12 @@ rec {
     ++ (with python3Packages; [
       hypothesis
       lupa
-      mypy
       playwright
       pytest
       pytest-timeout
       pytest-xdist
       pyyaml
-      scipy-stubs
       setuptools
-      types-psutil
     ]);
   forTests = python3Packages.python.withPackages (_: test);
 }

@@ -12,6 +12,8 @@ from tests.nix.upkeep import tidy
 
 # How long an example takes depends on what else this host does.
 settings.register_profile("unhurried", deadline=None)
+# For places that are tried for what they lack, after the properties were explored elsewhere.
+settings.register_profile("few-examples", deadline=None, max_examples=10)
 settings.load_profile("unhurried")
 
 

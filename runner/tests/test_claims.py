@@ -32,6 +32,7 @@ DATA: dict[str, Any] = {
             "source": "one",
             "condition": "2 CPUs",
             "published": "It is fast.",
+            "not_checked": "Nobody has one.",
             "figures": [
                 {"quantity": "p99", "arm": "virtual", "value": 2, "unit": "ms", "as_printed": "2 ms"},
                 {
@@ -186,13 +187,14 @@ def test_an_id_that_the_registry_has_not_is_told_with_its_scenario(tmp_path: Pat
 
 def test_a_claim_that_a_scenario_names_cannot_say_that_none_does(tmp_path: Path) -> None:
     path = tmp_path / "claims.toml"
-    head = "[claims.infoq-memory]\n"
-    path.write_text((ROOT / "claims.toml").read_text().replace(head, f'{head}not_repeated = "too large"\n'))
+    text = (ROOT / "claims.toml").read_text()
+    head, found, tail = text.partition("[claims.infoq-memory-mixed]\n")
+    path.write_text(head + found + tail.replace("not_checked =", "not_repeated =", 1))
     with pytest.raises(ConfigError) as caught:
         load_claims_of(MATRIX, path, matrix_toml=ROOT / "matrix.toml")
     assert str(caught.value) == (
-        f'{ROOT}/matrix.toml: scenarios.infoq-memory.published[0]: "infoq-memory" has a `not_repeated` in claims.toml, '
-        "which says why no scenario repeats it; take one out"
+        f'{ROOT}/matrix.toml: scenarios.infoq-memory.published[1]: "infoq-memory-mixed" has a `not_repeated` in '
+        "claims.toml, which says why no scenario repeats it; take one out"
     )
 
 

@@ -90,7 +90,7 @@ def test_the_page_shows_every_claim_below_its_source(tmp_path: Path) -> None:
         "<b>Note.</b> Its unit is wrong.",
     ):
         assert text in block
-    assert block.count("<table") == 1
+    assert block.count("<table") == 2, "what was published, and what was measured here"
 
 
 def test_the_page_sets_apart_what_no_source_says(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_p
     del data["scenario"]["not_repeated"]
     for claim in data["scenario"]["claims"]:
         for table in (claim, claim["source"], *claim["figures"]):
-            for name in ("only", "inference", "not_repeated", "no_url"):
+            for name in ("only", "inference", "not_repeated", "no_url", "checks", "not_checked"):
                 table.pop(name, None)
     loaded = replace(loaded, run=RunRecord.model_validate(data))
     block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
@@ -144,7 +144,7 @@ def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     (source,) = view_run(loaded, Cells(loaded.run, loaded.cells)).published
     assert source.href is None and source.no_url == HOSTILE and source.claims[0].id == HOSTILE
     block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
-    assert block.count("&lt;img src=x") == 2 * 18
+    assert block.count("&lt;img src=x") == 42
     assert "<img" not in block and "<script" not in block and "49" not in block and "javascript:" not in block
 
 

@@ -78,13 +78,13 @@ def few_files(loaded: LoadedRun) -> ExperimentCellView:
 def test_it_says_which_cell_it_is(burn: ExperimentCellView) -> None:
     assert burn.cell_id == "burn.temurin-21.0.8.fixed-2.cpus-2.burn-500us.tasks-8"
     assert burn.title == "burn, fixed-2 on temurin-21.0.8"
-    assert burn.condition == "2 CPUs, 500 µs of work per task"
+    assert burn.condition == "Without a server, 2 CPUs, 500 µs of work per task"
     assert burn.load_words.startswith("closed loop: 8 tasks in flight")
-    assert burn.work == "20,500 rounds, meant to take 500 µs"
+    assert burn.ran_with.work.value == "20,500 rounds, meant to take 500 µs"
     assert burn.kind_words.startswith("Tasks that only compute")
-    assert burn.jdk is not None and burn.jdk.id == "temurin-21.0.8"
-    assert burn.jvm_flags == (("UseG1GC", "true"),)
-    assert by_name(burn.host)["Cores"].startswith("4 cores in 1 package")
+    assert burn.ran_with.jdk is not None and burn.ran_with.jdk.id == "temurin-21.0.8"
+    assert burn.ran_with.jvm_flags == (("UseG1GC", "true"),)
+    assert by_name(burn.ran_with.host)["Cores"].startswith("4 cores in 1 package")
 
 
 def test_what_was_asked_for_is_its_table_of_the_matrix_without_what_is_not_set(
@@ -92,7 +92,7 @@ def test_what_was_asked_for_is_its_table_of_the_matrix_without_what_is_not_set(
 ) -> None:
     assert by_name(burn.asked) == {"experiment": "burn", "warmup_s": "1.0", "drain_s": "10.0", "parks": "true"}
     assert by_name(boxed.asked)["limits"] == '{"threads_max": 500}'
-    assert boxed.work is None
+    assert boxed.ran_with.work.value == "none"
 
 
 def test_tiles_have_units_and_say_over_how_many_forks(burn: ExperimentCellView, boxed: ExperimentCellView) -> None:

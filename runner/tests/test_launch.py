@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import signal
 import subprocess
 import sys
@@ -50,6 +52,32 @@ def test_it_may_open_as_many_files_as_said() -> None:
     process = launch.spawn(["true"], cpus=[], open_files_max=2**62, stderr=subprocess.PIPE)
     _, errors = process.communicate(timeout=20)
     assert errors.startswith(b"launch: cannot limit open files to 4611686018427387904: ")
+
+
+def test_it_asks_for_its_time_slice_and_keeps_its_niceness() -> None:
+    """Linux tells a slice from 6.12 on, and only where it was built to; what is older starts the program all the
+    same."""
+    script = (
+        "import os, re, threading; "
+        "told = lambda: re.findall(r'se.slice +: +(.+)', open('/proc/thread-self/sched').read()); "
+        "found = [told()]; thread = threading.Thread(target=lambda: found.append(told())); "
+        "thread.start(); thread.join(); print(found, os.getpriority(os.PRIO_PROCESS, 0))"
+    )
+    nice = os.getpriority(os.PRIO_PROCESS, 0)
+
+    def seen(slice_us: int | None) -> str:
+        command = [sys.executable, "-c", script]
+        process = launch.spawn(command, cpus=[], slice_us=slice_us, stdout=subprocess.PIPE)
+        output, _ = process.communicate(timeout=20)
+        return output.decode().strip()
+
+    release = tuple(map(int, re.findall(r"[0-9]+", platform.release())[:2]))
+    if Path("/proc/self/sched").is_file() and release >= (6, 12):
+        assert seen(300) == f"[['300000'], ['300000']] {nice}"
+        assert seen(None).endswith(f" {nice}") and "'300000'" not in seen(None)
+    else:
+        process = launch.spawn(["true"], cpus=[], slice_us=300)
+        assert process.wait(20) == 0
 
 
 def test_without_its_cgroup_or_its_cpus_the_program_does_not_start(tmp_path: Path) -> None:

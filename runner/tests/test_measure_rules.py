@@ -41,7 +41,7 @@ from jdkmatrix.subjects.served.warmup import (
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.terms.quantities import rate_words
-from tests.support.builders import load_result, pressure, remote_stats, sut_usage, warmup_window
+from tests.support.builders import latency, load_result, pressure, remote_stats, sut_usage, warmup_window
 
 MATRIX = load_matrix(Path(__file__).parents[2] / "matrix.toml")
 RULES = MATRIX.warmup.model_copy(
@@ -276,8 +276,8 @@ def test_a_window_is_recorded_with_both() -> None:
     [
         (990, 0.0, []),
         (1010, 0.0, ["remote-late"]),
-        (990, 0.002, []),
-        (1010, 0.002, ["remote-late"]),
+        (1990, 0.002, []),
+        (2010, 0.002, ["remote-late"]),
         (2900, 0.02, []),
         (3100, 0.02, ["remote-late"]),
         (19_900, 1.0, []),
@@ -286,10 +286,26 @@ def test_a_window_is_recorded_with_both() -> None:
 )
 def test_how_late_the_remote_system_may_be_follows_its_delay(late_us: float, delay_s: float, codes: list[str]) -> None:
     remote = remote_stats(late_us=late_us, cpu_share=0.5)
+    seldom = latency(late_us).model_copy(update={"mean_us": 1.0})
+    remote = remote.model_copy(update={"lateness": seldom})
     means = Means(service_s=delay_s, remote_cpus=1)
     rate = load_result(RateLoad(rate_rps=1000, connections=10))
     reasons = window_reasons(rate, sut_usage(), pressure(), LIMITS, remote=remote, means=means)
     assert [reason.code for reason in reasons] == codes
+
+
+@pytest.mark.parametrize(
+    ("mean_us", "delay_s", "codes"),
+    [(190, 0.002, []), (210, 0.002, ["remote-late"]), (900, 0.0, []), (1900, 0.02, []), (2100, 0.02, ["remote-late"])],
+)
+def test_a_remote_system_may_not_be_late_on_average(mean_us: float, delay_s: float, codes: list[str]) -> None:
+    often = latency(950).model_copy(update={"mean_us": mean_us})
+    remote = remote_stats(late_us=950, cpu_share=0.5).model_copy(update={"lateness": often})
+    rate = load_result(RateLoad(rate_rps=1000, connections=10))
+    means = Means(service_s=delay_s, remote_cpus=1)
+    reasons = list(window_reasons(rate, sut_usage(), pressure(), LIMITS, remote=remote, means=means))
+    assert [reason.code for reason in reasons] == codes
+    assert not reasons or f"on average its answers {mean_us / 1000:.2f} ms" in reasons[0].message
 
 
 @pytest.mark.parametrize(("cpu_share", "codes"), [(0.5, ["remote-late"]), (0.95, [])])

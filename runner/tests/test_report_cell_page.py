@@ -19,7 +19,7 @@ from jdkmatrix.report.fork_series import warmup_note
 from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import Figure
-from jdkmatrix.report.views import CellView, Chart, ForkView
+from jdkmatrix.report.views import Chart, ServedCellView, ServedForkView
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
@@ -38,19 +38,19 @@ def forks_of(loaded: LoadedRun, executor: str) -> tuple[Fork, ...]:
     return next(c.forks for c in loaded.cells if (c.key.executor, c.key.burn_us) == (executor, 100))
 
 
-def page_of(loaded: LoadedRun, executor: str) -> CellView:
+def page_of(loaded: LoadedRun, executor: str) -> ServedCellView:
     cells = Cells(loaded.run, loaded.cells)
     cell = next(cell for cell in cells if (cell.key.executor, cell.key.burn_us) == (executor, 100))
     return view_cell(cell, cells, judge_run(cells), loaded.run, executor_order(k.executor for k in cells.keys), {})
 
 
 @pytest.fixture(scope="module")
-def page(loaded: LoadedRun) -> CellView:
+def page(loaded: LoadedRun) -> ServedCellView:
     return page_of(loaded, "virtual")
 
 
 @pytest.fixture(scope="module")
-def first(page: CellView) -> ForkView:
+def first(page: ServedCellView) -> ServedForkView:
     return page.forks[0]
 
 
@@ -64,21 +64,21 @@ def rate(window: Window) -> float:
     return window.load.throughput_rps
 
 
-def test_it_says_which_cell_it_is(page: CellView) -> None:
+def test_it_says_which_cell_it_is(page: ServedCellView) -> None:
     assert page.cell_id == "mp-ping.temurin-21.0.8.virtual.cpus-1.burn-100us.saturate-50"
     assert page.title == "virtual on temurin-21.0.8"
     assert page.condition == "mp-ping, 1 CPU, 100 µs of work per request"
     assert page.load_words.startswith("closed loop: 50 connections")
-    assert page.work == "4,100 rounds, meant to take 100 µs"
+    assert page.ran_with.work.value == "4,100 rounds, meant to take 100 µs"
     assert (page.status, page.status_class, page.status_title) == ("ok", "ok", "measured in the steady state")
-    assert page.latency_short == "service time" and page.latency_kind is not None
-    assert page.latency_kind.startswith("service time in a closed loop")
-    assert page.jvm_flags == (("CICompilerCount", "2"), ("MaxHeapSize", "1073741824"), ("UseG1GC", "true"))
-    assert page.jdk is not None and page.jdk.id == "temurin-21.0.8"
-    assert page.identity_inputs == '{\n  "cpus": 1,\n  "jdk": "temurin-21.0.8"\n}'
+    assert page.latency_short == "service time" and page.tiles_note is not None
+    assert page.tiles_note.startswith("Latency is service time in a closed loop")
+    assert page.ran_with.jvm_flags == (("CICompilerCount", "2"), ("MaxHeapSize", "1073741824"), ("UseG1GC", "true"))
+    assert page.ran_with.jdk is not None and page.ran_with.jdk.id == "temurin-21.0.8"
+    assert page.ran_with.identity_inputs == '{\n  "cpus": 1,\n  "jdk": "temurin-21.0.8"\n}'
 
 
-def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: CellView) -> None:
+def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: ServedCellView) -> None:
     assert [(name, unit) for name, unit, _ in page.tiles] == [
         ("Throughput", "requests/s"),
         ("CPU per request", "µs"),
@@ -103,7 +103,7 @@ def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: CellView
     assert 12 < (tiles["95 % of steady state after"].sort or 0) < 13
 
 
-def test_percentiles_are_in_milliseconds_with_an_interval_over_forks(page: CellView) -> None:
+def test_percentiles_are_in_milliseconds_with_an_interval_over_forks(page: ServedCellView) -> None:
     tiles = {name: figure for name, _, figure in page.tiles}
     for name in ("p50", "p99", "p99.9"):
         under = tiles[name].under
@@ -114,7 +114,7 @@ def test_percentiles_are_in_milliseconds_with_an_interval_over_forks(page: CellV
     assert 4 < float(tiles["p50"].text) < float(tiles["p99"].text) < float(tiles["p99.9"].text) < 25
 
 
-def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, page: CellView) -> None:
+def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, page: ServedCellView) -> None:
     assert [(one.executor, one.current) for one in page.siblings] == [("liberty", False), ("virtual", True)]
     other, this = page.siblings
     assert other.href == "mp-ping.temurin-21.0.8.liberty.cpus-1.burn-100us.saturate-50.html"
@@ -129,7 +129,7 @@ def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, page: Ce
     assert other.p99.text != this.p99.text
 
 
-def test_the_blocks_behind_its_ratios_are_shown(loaded: LoadedRun, page: CellView) -> None:
+def test_the_blocks_behind_its_ratios_are_shown(loaded: LoadedRun, page: ServedCellView) -> None:
     against = page.against
     assert against is not None and against.denominator == "liberty"
     assert [name for name, _ in against.sentences] == ["Throughput", "CPU per request"]
@@ -147,7 +147,7 @@ def test_the_blocks_behind_its_ratios_are_shown(loaded: LoadedRun, page: CellVie
         assert float(row.ratio) == pytest.approx(one / other, abs=0.006)
 
 
-def test_a_fork_says_where_when_and_on_what_it_ran(loaded: LoadedRun, first: ForkView) -> None:
+def test_a_fork_says_where_when_and_on_what_it_ran(loaded: LoadedRun, first: ServedForkView) -> None:
     fork = forks_of(loaded, "virtual")[0]
     facts = {fact.name: fact.value for fact in first.facts}
     assert (first.number, first.anchor, first.status, first.status_class) == (1, "fork-1", "ok", "ok")
@@ -175,7 +175,7 @@ def test_what_a_fork_did_not_come_to_is_said(loaded: LoadedRun) -> None:
     assert facts["CPUs"].endswith(": they share CPUs")
 
 
-def test_command_lines_can_be_pasted_into_a_shell(first: ForkView) -> None:
+def test_command_lines_can_be_pasted_into_a_shell(first: ServedForkView) -> None:
     assert first.commands == (
         ("Server", "/jdks/SYNTHETIC/bin/java -Xms1g -Xmx1g -XX:+UseG1GC -jar 'ws server.jar' defaultServer"),
         ("Driver", "/jdks/SYNTHETIC/bin/java -jar loadgen.jar --label 'it'\"'\"'s a test'"),
@@ -288,7 +288,7 @@ def test_errors_and_collections_are_counted(loaded: LoadedRun) -> None:
     assert (figure.text, figure.title) == ("1,032", "1,000 connect, 2 read, 30 timeout")
 
 
-def test_windows_stand_across_under_their_numbers(loaded: LoadedRun, first: ForkView) -> None:
+def test_windows_stand_across_under_their_numbers(loaded: LoadedRun, first: ServedForkView) -> None:
     assert first.windows is not None
     assert first.windows.heads == ("1", "2") and first.windows.reasons == first.windows.shortfalls == ("", "")
     assert [group for group, _ in first.windows.groups] == ["Load", "Latency", "Server", "Driver and host"]
@@ -304,7 +304,7 @@ def spread_words(values: list[float]) -> str:
     return f"{low} to {high}, median {middle}"
 
 
-def test_the_series_of_a_fork_have_units_and_tell_their_range(loaded: LoadedRun, first: ForkView) -> None:
+def test_the_series_of_a_fork_have_units_and_tell_their_range(loaded: LoadedRun, first: ServedForkView) -> None:
     samples = forks_of(loaded, "virtual")[0].served.samples
     assert [chart.title for chart in first.series] == [
         "Throughput in requests/s", "p99 latency in ms", "Server’s CPU in CPUs", "In flight in requests", "RSS in MiB",
@@ -324,12 +324,12 @@ def test_the_series_of_a_fork_have_units_and_tell_their_range(loaded: LoadedRun,
     assert noted(first.series, "p99")[1] == spread_words(p99)
 
 
-def test_a_pool_has_a_series_only_where_there_is_one(loaded: LoadedRun, first: ForkView) -> None:
+def test_a_pool_has_a_series_only_where_there_is_one(loaded: LoadedRun, first: ServedForkView) -> None:
     assert not [chart for chart in first.series if chart.id.endswith("-pool")]
     assert noted(page_of(loaded, "liberty").forks[0].series, "pool") == ("Pool size in threads", "always 16")
 
 
-def test_the_series_of_the_warm_up(loaded: LoadedRun, first: ForkView) -> None:
+def test_the_series_of_the_warm_up(loaded: LoadedRun, first: ServedForkView) -> None:
     warmup = forks_of(loaded, "virtual")[0].served.warmup
     assert warmup is not None
     assert [chart.title for chart in first.warmup] == [

@@ -28,7 +28,7 @@ from jdkmatrix.report.outcomes import finding_of
 from jdkmatrix.report.precision import precision_view
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site import build_site
-from jdkmatrix.report.views import Answer, CellRow, CellView
+from jdkmatrix.report.views import Answer, CellRow, ServedCellView
 from jdkmatrix.report.wording import Finding
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
@@ -90,7 +90,7 @@ def key_of(loaded: LoadedRun, executor: str = "virtual") -> CellKey:
     return next(cell.key for cell in loaded.cells if cell.key.executor == executor)
 
 
-def page_of(loaded: LoadedRun, executor: str = "virtual") -> CellView:
+def page_of(loaded: LoadedRun, executor: str = "virtual") -> ServedCellView:
     cells, judgements = of(loaded)
     cell = cells.get(key_of(loaded, executor))
     assert cell is not None
@@ -274,7 +274,8 @@ def test_p99_of_a_closed_loop_is_shown_and_never_judged(closed_loop: LoadedRun) 
     assert section.scorecard is not None and section.scorecard.columns == ("Throughput", "CPU per request")
     assert section.latency_kind is not None and "mean ≈ connections / throughput" in section.latency_kind
     page = page_of(closed_loop)
-    assert (page.latency_kind, page.latency_short) == (section.latency_kind, "service time")
+    assert page.latency_short == "service time"
+    assert page.tiles_note is not None and f"Latency is {section.latency_kind}, " in page.tiles_note
 
 
 def test_every_page_says_what_percentiles_of_a_closed_loop_are(closed_loop: LoadedRun, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from jdkmatrix.report.fork_windows import window_table
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.views import CellView, RunView
+from jdkmatrix.report.views import RunView, ServedCellView
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered, altered_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run
@@ -33,7 +33,7 @@ def view(loaded: LoadedRun) -> RunView:
     return view_run(loaded, Cells(loaded.run, loaded.cells))
 
 
-def cell_page(loaded: LoadedRun, index: int) -> CellView:
+def cell_page(loaded: LoadedRun, index: int) -> ServedCellView:
     cells = Cells(loaded.run, loaded.cells)
     key = loaded.cells[index].key
     cell = cells.get(key)

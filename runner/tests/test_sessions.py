@@ -26,7 +26,7 @@ from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, ServerFacts, Session
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.sessions import differences
+from jdkmatrix.report.sessions import differences, windows_fact
 from jdkmatrix.report.site import build_site
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import make_plan
@@ -300,6 +300,19 @@ def test_a_run_of_one_session_says_nothing_of_differences(tmp_path: Path) -> Non
     assert [fact.value for fact in view.facts if fact.name == "Sessions"] == ["1"]
     assert not [notice for notice in view.notices if "session" in notice.title]
     assert "session" not in summary_markdown(one)
+
+
+def test_the_share_of_time_in_windows_that_count(tmp_path: Path) -> None:
+    """Both sessions took half an hour."""
+    loaded = synthetic_run(tmp_path, QUICK)
+    forks = [fork for cell in loaded.cells for fork in cell.forks if fork.usable]
+    counted_s = sum(window.load.duration_s for fork in forks for window in fork.served.valid_windows)
+    two = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(), session(2))}))
+    (told,) = windows_fact(two)
+    assert told.value == f"{100 * counted_s / 3600:.0f} % of that time"
+    running = session(2).model_copy(update={"ended_at": None})
+    assert windows_fact(replace(two, run=two.run.model_copy(update={"sessions": (session(), running)}))) == ()
+    assert windows_fact(replace(two, cells=())) == ()
 
 
 def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:

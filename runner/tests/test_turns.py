@@ -271,9 +271,19 @@ def parts(*, reason: str | None = None, kernel: dict[str, str] | None = None, he
     ],
 )
 def test_who_takes_turns(members: list[CellParts], memory_bytes: int, words: str | None) -> None:
-    found = why_alone(members, profile(), memory_bytes=memory_bytes)
+    found = why_alone(members, profile(), MATRIX.turns, wait_us=0, memory_bytes=memory_bytes)
     assert found is None if words is None else found is not None and found.startswith(words)
-    assert why_alone(members, profile(protocol="separate"), memory_bytes=memory_bytes) is not None
+    separate = profile(protocol="separate")
+    assert why_alone(members, separate, MATRIX.turns, wait_us=0, memory_bytes=memory_bytes) is not None
+
+
+def test_a_remote_system_that_answers_late_leaves_no_time_for_turns() -> None:
+    """A turn would be over, or nearly so, before its requests have spread."""
+    turns = MATRIX.turns.model_copy(update={"lead_s": 0.25})
+    two = [parts(), parts()]
+    assert why_alone(two, profile(), turns, wait_us=25_000, memory_bytes=8 << 30) is None
+    found = why_alone(two, profile(), turns, wait_us=25_001, memory_bytes=8 << 30)
+    assert found is not None and "a turn’s lead of 0.25 s is too short" in found
 
 
 def test_memory_is_planned_for_what_a_jvm_says_of_its_heap() -> None:

@@ -14,3 +14,8 @@ def is_web_address(text: str) -> bool:
         return parts.scheme in ("https", "http") and bool(parts.hostname)
     except ValueError:
         return False
+
+
+def web(url: str | None) -> str | None:
+    """Only http and https become links; a record may hold any text, "javascript:" too."""
+    return url if url and is_web_address(url) else None

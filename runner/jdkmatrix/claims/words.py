@@ -17,11 +17,14 @@ def amount(figure: PublishedFigure) -> str:
 
 
 def _number(figure: PublishedFigure) -> str:
-    if figure.value is not None:
-        return _exact(figure.value)
-    if figure.low is None:
-        return f"at most {_exact(figure.high)}"
-    return f"at least {_exact(figure.low)}" if figure.high is None else f"{_exact(figure.low)} to {_exact(figure.high)}"
+    return _exact(figure.value) if figure.value is not None else between(figure.low, figure.high)
+
+
+def between(low: float | None, high: float | None) -> str:
+    """ "0.5 to 0.55", "at most 5"; one end at least is there."""
+    if low is None:
+        return f"at most {_exact(high)}"
+    return f"at least {_exact(low)}" if high is None else f"{_exact(low)} to {_exact(high)}"
 
 
 def of_whom(figure: PublishedFigure) -> str:

@@ -21,10 +21,12 @@ from jdkmatrix.report import sessions
 from jdkmatrix.report.cell_figures import failed_words, of_metric
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.dependence import check_blocks
+from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import counted, is_news, sentence
+from jdkmatrix.report.published import judged_claims, verdict_lines
 from jdkmatrix.report.steps import not_saturated
 from jdkmatrix.report.wording import condition, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
@@ -104,6 +106,8 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
         console.print(_EXPERIMENT_CAPTION)
     for text in _measured_how(loaded):
         console.print(escape(text), soft_wrap=True)
+    for text in _published(run):
+        console.print(escape(f"published: {text}"), soft_wrap=True)
     for texts in (
         _outcomes(run),
         (f"not testable here: {text}" for text in _not_testable(loaded)),
@@ -154,6 +158,7 @@ def summary_markdown(loaded: LoadedRun) -> str:
     if loaded.experiments:
         parts += [_experiment_markdown(loaded.experiments), markdown.escaped(_EXPERIMENT_CAPTION)]
     lists = {
+        "Published, and measured here": _published(judged),
         "Outcomes of forks, and what is not judged": tuple(_outcomes(judged)),
         "Not testable here": tuple(_not_testable(loaded)),
         "Failed or invalid": tuple(_problems(loaded)),
@@ -211,6 +216,14 @@ def _measured_how(loaded: LoadedRun) -> Iterator[str]:
         yield told
     if attempts := sum(len(cell.attempts) for cell in loaded.cells):
         yield f"{attempts} earlier attempts at forks do not count: a fault of the host, or a block that was cut off"
+
+
+def _published(run: _Judged) -> tuple[str, ...]:
+    """Whether the run speaks for the claims of its scenario, each in a line."""
+    record = run.loaded.run
+    if record.scenario is None:
+        return ()
+    return verdict_lines(judged_claims(record, run.cells, Experiments(record, run.loaded.experiments)))
 
 
 def _not_testable(loaded: LoadedRun) -> Iterator[str]:

@@ -111,6 +111,9 @@ class Addition(Selection):
 _PRECISION_OF_FIXED_BLOCKS = 0.05
 
 
+ANSWERS_IN_LEAD = 10  # a choice, not a measurement
+
+
 class Turns(Table):
     """How the forks of a block are measured in turns: a window of `round_s` of each, behind `lead_s` of the same load
     that counts nowhere, round after round. Before the first round each gets load for `rewarm_s`."""
@@ -118,6 +121,11 @@ class Turns(Table):
     round_s: Seconds
     lead_s: Seconds
     rewarm_s: Seconds
+
+    def suit(self, wait_us: int) -> bool:
+        """Is there time for turns where a remote system answers after so many microseconds? A turn starts with all of
+        its requests at once, and `ANSWERS_IN_LEAD` of them, one after the other, spread them."""
+        return wait_us * ANSWERS_IN_LEAD <= self.lead_s * 1e6
 
 
 class Protocol(Table):
@@ -215,11 +223,12 @@ class DriverChoice(Table):
 
 class RemoteRules(Table):
     """`share_driver_cpus`: on a host with too few CPUs, the remote system may have the driver's; the cell says so.
-    `warmup_delay_us_max`: longer delays are cut to this while a server is warmed up at a moderate rate, and before a
-    ramp until it begins."""
+    `slice_us`: the time slice that its threads ask the kernel for. `warmup_delay_us_max`: longer delays are cut to this
+    while a server is warmed up at a moderate rate, and before a ramp until it begins."""
 
     cpus: Cpus
     share_driver_cpus: bool
+    slice_us: Annotated[int, Field(ge=100, le=100_000)]
     warmup_delay_us_max: Annotated[int, Field(ge=0, le=600_000_000)]
 
 
@@ -266,6 +275,7 @@ class Thresholds(Table):
     remote_late_p99_us_max: Annotated[float, Field(gt=0)]
     remote_late_short_share_max: Annotated[float, Field(ge=0)]
     remote_late_least_us: Annotated[float, Field(ge=0)]
+    remote_late_mean_share_max: Annotated[float, Field(gt=0)]
     achieved_rate_min: Share
     error_share_max: Share
     saturated_share_min: Share

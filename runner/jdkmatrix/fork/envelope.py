@@ -53,7 +53,10 @@ def _remote(setup: ForkSetup, draft: ForkDraft) -> Iterator[RemoteProcess | None
         return
     cpus = setup.parts.cpu_sets.remote
     cgroup = setup.confiner.group("remote", cpus)
-    with RemoteProcess(parts.jar, parts.java, cpus=cpus, log_dir=setup.log_dir, cgroup=cgroup) as remote:
+    slice_us = setup.matrix.remote.slice_us
+    with RemoteProcess(
+        parts.jar, parts.java, cpus=cpus, log_dir=setup.log_dir, cgroup=cgroup, slice_us=slice_us
+    ) as remote:
         draft.remote_command = tuple(remote.command)
         remote.wait_ready()
         yield remote

@@ -213,16 +213,18 @@ def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds, *, hol
         for name, latency in (("answers", remote.lateness), ("timer", remote.loop_lateness))
         if latency is not None and latency.percentiles_us["99"] > late_us_max
     }
+    mean_us_max = limits.remote_late_mean_share_max * delay_us
+    mean_us = remote.lateness.mean_us if remote.lateness is not None else 0.0
+    told, figures = [], {}
     if late_us:
-        told = " and ".join(f"its {name} {value / 1000:.1f} ms" for name, value in late_us.items())
-        yield Reason(
-            code="remote-late",
-            message=f"the remote system was late, at p99 {told}: requests waited for it longer than was asked",
-            figures={
-                **{f"{name}_p99_us": value for name, value in late_us.items()},
-                "max": late_us_max,
-            },
-        )
+        told.append("at p99 " + " and ".join(f"its {name} {value / 1000:.1f} ms" for name, value in late_us.items()))
+        figures = {**{f"{name}_p99_us": value for name, value in late_us.items()}, "max": late_us_max}
+    if 0 < mean_us_max < mean_us:
+        told.append(f"on average its answers {mean_us / 1000:.2f} ms")
+        figures |= {"answers_mean_us": mean_us, "mean_max": mean_us_max}
+    if told:
+        message = f"the remote system was late, {', '.join(told)}: requests waited for it longer than was asked"
+        yield Reason(code="remote-late", message=message, figures=figures)
 
 
 def _of_sut(sut: SutUsage, limits: Thresholds, means: Means) -> Iterator[Reason]:

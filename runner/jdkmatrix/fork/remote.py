@@ -49,12 +49,19 @@ class RemoteProcess:
     """Starts on enter, with one event loop per CPU, and is ended on exit whatever happened in between.
 
     `java` is an executable of JDK 21 or newer, `cgroup` the folder of the cgroup that it starts in (None: the
-    runner's own). `log_dir` exists and gets what the JVM has to say. Enter it in a thread that lives as long as the
-    process should: see `launch`.
+    runner's own), `slice_us` the time slice that its threads ask for. `log_dir` exists and gets what the JVM has to
+    say. Enter it in a thread that lives as long as the process should: see `launch`.
     """
 
     def __init__(
-        self, jar: Path, java: Path, *, cpus: Sequence[int], log_dir: Path, cgroup: Path | None = None
+        self,
+        jar: Path,
+        java: Path,
+        *,
+        cpus: Sequence[int],
+        log_dir: Path,
+        cgroup: Path | None = None,
+        slice_us: int | None = None,
     ) -> None:
         self._command = (
             *(str(java), *JVM_OPTIONS, "-jar", str(jar)),
@@ -62,6 +69,7 @@ class RemoteProcess:
         )
         self._cpus = cpus
         self._cgroup = cgroup
+        self._slice_us = slice_us
         self._stderr = log_dir / STDERR_LOG
         self._process: subprocess.Popen[bytes] | None = None
         self._port: int | None = None
@@ -73,6 +81,7 @@ class RemoteProcess:
                 self._command,
                 cpus=self._cpus,
                 cgroups=[self._cgroup] if self._cgroup else [],
+                slice_us=self._slice_us,
                 env=launch.clean_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -14,6 +14,8 @@ Unit = Literal[
     "ratio", "requests/s", "requests", "ms", "s", "min", "MB", "GB", "GiB", "threads", "files", "occurrences", "lines"
 ]
 Only = Literal["graph", "words"]
+Count = Annotated[int, Field(strict=True, ge=0)]
+Version = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$")]
 
 
 class ClaimSource(Record):
@@ -64,11 +66,72 @@ class PublishedFigure(Record):
         return self
 
 
+Patterns = Annotated[tuple[Text | Count, ...], Field(min_length=1)]
+
+
+class CheckedCells(Record):
+    """Which cells a check looks at: values of axes, names as patterns of a shell ("temurin-21*"); an axis left out
+    means any value."""
+
+    workload: Patterns | None = None
+    server: Patterns | None = None
+    jdk: Patterns | None = None
+    cpus: Patterns | None = None
+    burn_us: Patterns | None = None
+    wait_us: Patterns | None = None
+    load: Patterns | None = None
+
+
+class ClaimCheck(Record):
+    """A comparison that speaks for a claim, or against it.
+
+    `says`: what is looked at, in words. `metric`: the id of a figure, or the name of a reading of an experiment; of the
+    executor `arm` (a pattern). `versus`: over the same cell on that executor, or minus it where the band is one of a
+    `difference`; `versus_load`: over the same cell under that load.
+
+    The band is that of the claim's figure number `figure` (from 1 on), with `tolerance`, a share, around a single
+    value; or `low` and `high` are this project's reading of words. `one_is_enough`: a single cell inside the band
+    speaks for the claim, and only all outside against it. `kernel_from`, `kernel_below`: the claim is about Linux of
+    such versions. `inference`: what of the check no original says.
+    """
+
+    says: Text
+    metric: Text
+    arm: Text
+    versus: Text | None = None
+    versus_load: Text | None = None
+    difference: bool = False
+    figure: Count | None = None
+    tolerance: Annotated[float, Field(gt=0, lt=1)] | None = None
+    low: Number | None = None
+    high: Number | None = None
+    where: CheckedCells = CheckedCells()
+    one_is_enough: bool = False
+    kernel_from: Version | None = None
+    kernel_below: Version | None = None
+    inference: Text | None = None
+
+    @model_validator(mode="after")
+    def _has_one_band(self) -> Self:
+        own = self.low is not None or self.high is not None
+        if (self.figure is not None) == own:
+            raise ValueError("give either figure, or low or high or both")
+        if own and self.inference is None:
+            raise ValueError("low and high are no published figure: say in inference where they come from")
+        if self.tolerance is not None and (self.figure is None or self.inference is None):
+            raise ValueError("tolerance is for the value of a figure: name it, and say in inference why so much")
+        if self.versus is not None and self.versus_load is not None:
+            raise ValueError("give either versus or versus_load")
+        if self.difference and self.versus is None:
+            raise ValueError("a difference needs versus")
+        return self
+
+
 class PublishedResult(Record):
     """`published`: in words; `figures`: what of it is a number; `only`: what there is where no number was published,
     None: not told; `note`: what the original leaves out, or where it contradicts itself;
     `inference`: what this project concludes, which the original does not say; `not_repeated`: why no scenario repeats
-    it, None where one does."""
+    it, None where one does; `checks`: what in results speaks for it or against it; `not_checked`: why nothing does."""
 
     condition: Text
     published: Text
@@ -77,6 +140,21 @@ class PublishedResult(Record):
     note: Text | None = None
     inference: Text | None = None
     not_repeated: Text | None = None
+    checks: tuple[ClaimCheck, ...] = ()
+    not_checked: Text | None = None
+
+    @model_validator(mode="after")
+    def _bands_are_those_of_its_figures(self) -> Self:
+        for number, check in enumerate(self.checks, start=1):
+            if check.figure is None:
+                continue
+            if check.figure > len(self.figures):
+                raise ValueError(f"check {number}: figure = {check.figure}, and there are {len(self.figures)}")
+            if (self.figures[check.figure - 1].value is not None) != (check.tolerance is not None):
+                raise ValueError(f"check {number}: a figure with a single value needs a tolerance, others have none")
+        if self.checks and self.not_checked is not None:
+            raise ValueError(f"says in not_checked why nothing checks it, and has {len(self.checks)} checks")
+        return self
 
     @model_validator(mode="after")
     def _has_figures_or_not(self) -> Self:

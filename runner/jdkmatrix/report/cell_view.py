@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, P99, THROUGHPUT, metrics_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import Logs, attempt_views, order_words
 from jdkmatrix.report.cell_figures import cost, failed_words, of_metric, percentile
+from jdkmatrix.report.cell_page import box, command_lines, kept_there, ran_with, reason_words
 from jdkmatrix.report.cellstats import Cells, CellStats, State
 from jdkmatrix.report.clock import speed_words
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
@@ -27,14 +26,13 @@ from jdkmatrix.report.pairs import pair_table, paired_words
 from jdkmatrix.report.run_view import state_text
 from jdkmatrix.report.search import search_view
 from jdkmatrix.report.under_load import under_load_words
-from jdkmatrix.report.views import Against, CellView, Fact, ForkView, LogView, Sibling
+from jdkmatrix.report.views import Against, Fact, LogView, ServedCellView, ServedForkView, Sibling
 from jdkmatrix.report.wording import (
     STATE_CLASS,
     STATE_MEANING,
     STATUS_CLASS,
     STATUS_WORDS,
     condition,
-    confined_words,
     losses_words,
     ratio_sentence,
 )
@@ -47,11 +45,10 @@ _NO_FORK = "no usable fork"
 
 def view_cell(
     cell: CellStats, cells: Cells, judgements: Judgements, run: RunRecord, order: Sequence[str], logs: Logs
-) -> CellView:
+) -> ServedCellView:
     key = cell.key
     record = cell.record
-    jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
-    return CellView(
+    return ServedCellView(
         cell_id=key.cell_id,
         title=f"{key.executor} on {key.jdk}",
         condition=f"{key.served}, {condition(key.cpus, key.task)}",
@@ -60,18 +57,22 @@ def view_cell(
         status_class=STATE_CLASS[cell.state],
         status_title=STATE_MEANING[cell.state],
         tiles=_tiles(cell),
-        latency_kind=KIND_WORDS[cell.latency.kind] if cell.latency else None,
+        tiles_note=_tiles_note(cell),
         latency_short=KIND_SHORT[cell.latency.kind] if cell.latency else "",
         siblings=_siblings(key, cells, order),
         against=_against(cell, judgements),
         forks=tuple(_fork(fork, cell, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
         attempts=attempt_views(record, run, logs),
-        jdk=facts.jdk_row(jdk) if jdk else None,
-        host=facts.host_facts(run.latest_session.host),
-        identity_digest=record.identity.digest,
-        identity_inputs=facts.pretty_json(record.identity.inputs),
-        jvm_flags=tuple(sorted(record.jvm_flags.items())),
-        work=f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else "none",
+        ran_with=ran_with(record, run, work="Work per request"),
+    )
+
+
+def _tiles_note(cell: CellStats) -> str | None:
+    if cell.latency is None:
+        return None
+    return (
+        f"Latency is {KIND_WORDS[cell.latency.kind]}, all usable forks together; beneath it is the 95 % interval of "
+        "the geometric mean of the forks’ own percentiles. One fork with a long tail can move the figure outside it."
     )
 
 
@@ -159,37 +160,26 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
     return tuple(found)
 
 
-def _fork(fork: Fork, cell: CellStats, run: RunRecord, logs: Sequence[LogView]) -> ForkView:
+def _fork(fork: Fork, cell: CellStats, run: RunRecord, logs: Sequence[LogView]) -> ServedForkView:
     ident = f"fork-{fork.fork}"
     short = cell.fork_fell_short(fork)
-    return ForkView(
+    return ServedForkView(
         number=fork.fork,
         anchor=ident,
         status=State.FELL_SHORT.value if short else STATUS_WORDS[fork.status],
         status_class=STATE_CLASS[State.FELL_SHORT] if short else STATUS_CLASS[fork.status],
-        reasons=tuple(_reason(reason) for reason in fork.reasons),
+        reasons=reason_words(fork.reasons),
         facts=_facts(fork, cell.record, run),
         warmup_note=warmup_note(fork),
         warmup=warmup_charts(fork),
         series=fork_series(fork),
         windows=window_table(fork.served.windows) if fork.served.windows else None,
         search=search_view(fork.served.capacity) if fork.served.capacity else None,
-        commands=tuple(
-            (title, shlex.join(command))
-            for title, command in (
-                ("Server", fork.command),
-                ("Driver", fork.served.driver_command),
-                ("Remote system", fork.remote_command),
-            )
-            if command
+        commands=command_lines(
+            ("Server", fork.command), ("Driver", fork.served.driver_command), ("Remote system", fork.remote_command)
         ),
         logs=tuple(logs),
     )
-
-
-def _reason(reason: Reason) -> str:
-    figures = ", ".join(f"{name} {value:.4g}" for name, value in reason.figures.items())
-    return f"{reason.message} ({figures})" if figures else reason.message
 
 
 def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
@@ -202,7 +192,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
             "CPUs",
             f"server {facts.ranges(confinement.sut_cpus)}, driver {facts.ranges(confinement.driver_cpus)}: {together}",
         ),
-        Fact("Kept there", confined_words(confinement.method, confinement.why_not_cgroup)),
+        kept_there(fork),
         Fact("Protocol", protocol_words(fork)),
         Fact(
             "First answer",
@@ -240,11 +230,7 @@ def _of_workload(fork: Fork, record: CellRecord) -> Iterable[Fact]:
         books = "money was conserved" if audit.conserved else "money was made or lost"
         moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
         yield Fact("Books", f"{moved}: {books}")
-    if fork.limits:
-        yield Fact("Box", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits))
-
-
-_UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
+    yield from box(fork)
 
 
 def _proof(fork: Fork) -> str:

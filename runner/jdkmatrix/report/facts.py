@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from jdkmatrix.claims.address import web
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord
@@ -15,7 +16,6 @@ from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.clock import clock_notices
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import span
-from jdkmatrix.report.published import web
 from jdkmatrix.report.views import Fact, JdkRow, Notice
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.quantities import plural
@@ -43,11 +43,16 @@ def moment(iso: str) -> str:
     return (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def duration(start: str, end: str | None) -> str | None:
+def seconds_between(start: str, end: str | None) -> float | None:
+    """None where one of them is no date."""
     try:
-        seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() if end else None
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() if end else None
     except ValueError:
         return None
+
+
+def duration(start: str, end: str | None) -> str | None:
+    seconds = seconds_between(start, end)
     return None if seconds is None else span(seconds)
 
 

@@ -137,6 +137,7 @@ GATES = (
             "remote_late_p99_us_max",
             "remote_late_short_share_max",
             "remote_late_least_us",
+            "remote_late_mean_share_max",
         ),
         "A remote system that saturates its CPUs, or is too late at p99 for the delay that was asked for.",
         "Late responses that are rarer than one in a hundred. In a closed loop that saturates the server, lateness "

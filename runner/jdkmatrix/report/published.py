@@ -1,35 +1,78 @@
-"""What was published about the experiment that a run repeats, as the run recorded it. Pure; no verdicts."""
+"""What was published about the experiment that a run repeats, as the run recorded it, and what came of it. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from jdkmatrix.claims.address import is_web_address
-from jdkmatrix.claims.words import amount, of_whom, without_figures
+from jdkmatrix.claims.address import web
+from jdkmatrix.claims.words import amount, between, of_whom, without_figures
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.views import ClaimFigure, ClaimView, SourceView
-from jdkmatrix.terms.quantities import MISSING
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.claim_verdicts import JudgedCell, JudgedCheck, JudgedClaim, Verdict, judge_claims
+from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.names import cell_page
+from jdkmatrix.report.numbers import Figure, missing
+from jdkmatrix.report.views import CheckedCellView, CheckView, ClaimFigure, ClaimView, SourceView
+from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.terms.quantities import MISSING, digits, plural
+
+VERDICT_CLASS = {
+    Verdict.REPRODUCED: "ok",
+    Verdict.CONTRADICTED: "failed",
+    Verdict.INCONCLUSIVE: "not-steady",
+    Verdict.NOT_MEASURED: "none",
+    Verdict.NOT_TESTABLE_HERE: "none",
+    Verdict.NOT_TESTABLE: "none",
+}
 
 
-def published_views(run: RunRecord) -> tuple[SourceView, ...]:
+def judged_claims(run: RunRecord, cells: Cells, experiments: Experiments) -> tuple[JudgedClaim, ...]:
+    """Those of the scenario that a run repeats, as it recorded them."""
+    return judge_claims(run.scenario.claims if run.scenario else (), run, cells, experiments)
+
+
+def published_views(judged: Iterable[JudgedClaim]) -> tuple[SourceView, ...]:
     """Every source once, with its claims; both in the order of the record. Empty where a run recorded none."""
-    return _by_source(run.scenario.claims if run.scenario else ())
+    found = {one.claim.id: one for one in judged}
+    return _by_source([one.claim for one in found.values()], found)
 
 
 def not_repeated_views(run: RunRecord) -> tuple[SourceView, ...]:
     """As published_views, of the claims that no scenario repeats."""
-    return _by_source(run.scenario.not_repeated if run.scenario else ())
+    return _by_source(run.scenario.not_repeated if run.scenario else (), {})
 
 
-def _by_source(claims: Iterable[ClaimRecord]) -> tuple[SourceView, ...]:
-    by_source: dict[ClaimSource, list[ClaimRecord]] = {}
+def verdict_lines(judged: Iterable[JudgedClaim]) -> tuple[str, ...]:
+    """A line for each claim: its verdict, and what it rests on."""
+    return tuple(f"{one.claim.id}: {one.verdict.value}{_rests_on(one)}" for one in judged)
+
+
+def _rests_on(one: JudgedClaim) -> str:
+    if one.why:
+        return f" ({one.why.rstrip('.')})"
+    told = [check for check in one.checks if check.verdict is one.verdict]
+    return f" ({'; '.join(dict.fromkeys(_line(check) for check in told))})"
+
+
+def _line(check: JudgedCheck) -> str:
+    cells = [cell for cell in check.cells if cell.verdict is check.verdict]
+    measured = [cell.estimate for cell in cells if cell.estimate]
+    if not measured:
+        return check.why or next((cell.why for cell in cells if cell.why), check.check.says)
+    lone = measured[0] if len(measured) == 1 else None
+    shown = _measured(lone, check.unit).text if lone else plural(len(measured), "cell")
+    return f"{check.check.says}: {shown}, {_band_words(check)} published"
+
+
+def _by_source(claims: Iterable[ClaimRecord], judged: Mapping[str, JudgedClaim]) -> tuple[SourceView, ...]:
+    by_source: dict[ClaimSource, list[ClaimView]] = {}
     for claim in claims:
-        by_source.setdefault(claim.source, []).append(claim)
+        by_source.setdefault(claim.source, []).append(_claim(claim, judged.get(claim.id)))
     return tuple(_source(source, of_it) for source, of_it in by_source.items())
 
 
-def _source(source: ClaimSource, claims: list[ClaimRecord]) -> SourceView:
+def _source(source: ClaimSource, claims: Iterable[ClaimView]) -> SourceView:
     return SourceView(
         title=source.title,
         about=", ".join(part for part in (source.by, source.date) if part) or None,
@@ -37,13 +80,17 @@ def _source(source: ClaimSource, claims: list[ClaimRecord]) -> SourceView:
         no_url=source.no_url,
         conditions=source.conditions,
         inference=source.inference,
-        claims=tuple(_claim(claim) for claim in claims),
+        claims=tuple(claims),
     )
 
 
-def _claim(claim: ClaimRecord) -> ClaimView:
+def _claim(claim: ClaimRecord, judged: JudgedClaim | None) -> ClaimView:
     return ClaimView(
         id=claim.id,
+        verdict=judged.verdict.value if judged else None,
+        verdict_class=VERDICT_CLASS[judged.verdict] if judged else "none",
+        why_not=judged.why if judged else None,
+        checks=tuple(map(_check, judged.checks)) if judged else (),
         condition=claim.condition,
         published=claim.published,
         instead=without_figures(claim),
@@ -65,6 +112,38 @@ def _figure(figure: PublishedFigure) -> ClaimFigure:
     )
 
 
-def web(url: str | None) -> str | None:
-    """Only http and https become links; a record may hold any text, "javascript:" too."""
-    return url if url and is_web_address(url) else None
+def _check(one: JudgedCheck) -> CheckView:
+    return CheckView(
+        says=one.check.says,
+        band=_band_words(one),
+        inference=one.check.inference,
+        verdict=one.verdict.value,
+        verdict_class=VERDICT_CLASS[one.verdict],
+        why=one.why,
+        cells=tuple(_cell(cell, one.unit) for cell in one.cells),
+    )
+
+
+def _cell(one: JudgedCell, unit: str) -> CheckedCellView:
+    to_decide = f"{plural(one.blocks, 'block')} would decide it" if one.blocks else None
+    return CheckedCellView(
+        label=one.key.cell_id,
+        href=cell_page(one.key) if one.verdict is not Verdict.NOT_MEASURED else None,
+        measured=_measured(one.estimate, unit) if one.estimate else missing(one.why or "not measured"),
+        verdict=one.verdict.value,
+        verdict_class=VERDICT_CLASS[one.verdict],
+        remark="; ".join(filter(None, (one.why, to_decide))) or None,
+    )
+
+
+def _measured(estimate: Estimate, unit: str) -> Figure:
+    value = f"{digits(estimate.value, 3)} {unit}".rstrip()
+    if estimate.low is None or estimate.high is None:
+        return Figure(value, estimate.value)
+    if estimate.high == float("inf"):
+        return Figure(f"at least {value}", estimate.value)
+    return Figure(f"{value} ({digits(estimate.low, 3)}–{digits(estimate.high, 3)})", estimate.value)
+
+
+def _band_words(one: JudgedCheck) -> str:
+    return f"{between(one.band.low, one.band.high)} {one.unit}".rstrip()

@@ -24,7 +24,7 @@ from jdkmatrix.report.numbers import Figure, half_width, missing, quantity, rati
 from jdkmatrix.report.outcomes import counted, finding_of, is_news, sentence
 from jdkmatrix.report.pairs import paired_words, pairs_title
 from jdkmatrix.report.precision import precision_view
-from jdkmatrix.report.published import not_repeated_views, published_views
+from jdkmatrix.report.published import judged_claims, not_repeated_views, published_views
 from jdkmatrix.report.sections import sections
 from jdkmatrix.report.views import CellRow, RunView, Trouble
 from jdkmatrix.report.wording import (
@@ -67,12 +67,13 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         title=_title(run, cells.keys, experiments),
         forks=count_forks(loaded),
         summary=" ".join(filter(None, (_summary(cells, experiments), experiment_words.summary(experiments)))),
-        facts=(*facts.run_facts(run), *sessions.fact(loaded)),
+        facts=(*facts.run_facts(run), *sessions.fact(loaded), *sessions.windows_fact(loaded)),
         host=facts.host_facts(run.latest_session.host),
         notices=tuple(sorted(notices, key=lambda notice: notice.weight != "warn")),
         family=family_words(judgements.comparisons, judgements.checks),
         sections=sections(cells, judgements, order),
-        published=published_views(run),
+        published=published_views(judged_claims(run, cells, experiments)),
+        scale_words=run.scenario.scale_words if run.scenario and run.scenario.scale == "small" else None,
         not_repeated=not_repeated_views(run),
         own_pools=" or ".join(dict.fromkeys(own_pool(key.server) for key in cells.keys)),
         varying=varying,

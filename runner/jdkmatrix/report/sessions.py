@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from jdkmatrix.records.run import Session
-from jdkmatrix.report.facts import duration, moment
+from jdkmatrix.report.facts import duration, moment, seconds_between
 from jdkmatrix.report.views import Fact, Notice
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.quantities import plural
@@ -26,6 +26,7 @@ _HOST_NAMES = {
     "swap_bytes": "the bytes of swap",
 }
 _SHOWN_AT_MOST = 80
+_WINDOWS_TITLE = "in windows that count; the rest is starts, warm-ups, what gates took, and the runner’s own work"
 
 
 def measuring(loaded: LoadedRun) -> tuple[Session, ...]:
@@ -80,6 +81,23 @@ def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
     if len(sessions) < 2:
         return tuple(Fact("Sessions", "1") for _ in sessions)
     return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "with the forks of each that stand"),)
+
+
+def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
+    """How much of the time gave figures; nothing where it is not known how long a session took, or no window counts."""
+    spans = [seconds_between(session.started_at, session.ended_at) for session in loaded.run.sessions]
+    took_s = sum(filter(None, spans))
+    counted_s = sum(
+        window.load.duration_s
+        for cell in loaded.cells
+        if cell.key.has_server
+        for fork in cell.forks
+        if fork.usable
+        for window in fork.served.valid_windows
+    )
+    if None in spans or not took_s > 0 or not counted_s:
+        return ()
+    return (Fact("In windows", f"{counted_s / took_s:.0%} of that time".replace("%", " %"), _WINDOWS_TITLE),)
 
 
 def notices(loaded: LoadedRun) -> Iterator[Notice]:

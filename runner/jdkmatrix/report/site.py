@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.report import logs
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells, State
@@ -22,6 +23,7 @@ from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.page import Pages, vega_library
 from jdkmatrix.report.replace_folder import replacing
 from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.views import CellView
 from jdkmatrix.report.wording import STATE_MEANING
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
@@ -124,41 +126,28 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
     for cell in cells:
         published = logs.publish_all(loaded, cell.record, folder / "cells")
         cell_view = view_cell(cell, cells, judgements, loaded.run, order, published)
-        page = folder / cell_page(cell.key)
-        page.write_text(
-            pages.render(
-                "cell.html.j2",
-                view=cell_view,
-                run_id=loaded.run.run_id,
-                record_href=_link(_record(cell.key)),
-                vega_src=f"../{place.root}{_LIBRARY}",
-                specs=cell_view.charts,
-                library_inline=False,
-            ),
-            "utf-8",
-        )
-        (folder / "cells" / _record(cell.key)).write_text(cell.record.model_dump_json(indent=1), "utf-8")
-    _write_experiments(loaded, experiments, order, folder, pages)
+        _write_cell("cell-served.html.j2", cell_view, cell.record, place, folder, pages)
+    for lone in experiments:
+        published = logs.publish_all(loaded, lone.record, folder / "cells")
+        lone_view = view_experiment_cell(lone, experiments, loaded.run, order, published)
+        _write_cell("cell-experiment.html.j2", lone_view, lone.record, place, folder, pages)
 
 
-def _write_experiments(
-    loaded: LoadedRun, experiments: Experiments, order: Sequence[str], folder: Path, pages: Pages
-) -> None:
-    """The page and the record of every cell without a server."""
-    for cell in experiments:
-        published = logs.publish_all(loaded, cell.record, folder / "cells")
-        (folder / cell_page(cell.key)).write_text(
-            pages.render(
-                "experiment-cell.html.j2",
-                view=view_experiment_cell(cell, experiments, loaded.run, order, published),
-                run_id=loaded.run.run_id,
-                record_href=_link(_record(cell.key)),
-                specs={},
-                library_inline=False,
-            ),
-            "utf-8",
-        )
-        (folder / "cells" / _record(cell.key)).write_text(cell.record.model_dump_json(indent=1), "utf-8")
+def _write_cell(template: str, view: CellView, record: CellRecord, place: _Place, folder: Path, pages: Pages) -> None:
+    """The cell's page and its record."""
+    (folder / cell_page(record.key)).write_text(
+        pages.render(
+            template,
+            view=view,
+            run_id=place.run.run.run_id,
+            record_href=_link(_record(record.key)),
+            vega_src=f"../{place.root}{_LIBRARY}",
+            specs=view.charts,
+            library_inline=False,
+        ),
+        "utf-8",
+    )
+    (folder / "cells" / _record(record.key)).write_text(record.model_dump_json(indent=1), "utf-8")
 
 
 def _record(key: CellKey) -> str:

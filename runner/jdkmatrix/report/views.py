@@ -199,11 +199,40 @@ class ClaimFigure:
 
 
 @dataclass(frozen=True)
+class CheckedCellView:
+    """`measured`: with its interval; `verdict`: with why, or how many blocks would decide."""
+
+    label: str
+    href: str | None
+    measured: Figure
+    verdict: str
+    verdict_class: str
+    remark: str | None
+
+
+@dataclass(frozen=True)
+class CheckView:
+    """`band`: what would reproduce the claim; `why`: where no cell could be judged."""
+
+    says: str
+    band: str
+    inference: str | None
+    verdict: str
+    verdict_class: str
+    why: str | None
+    cells: tuple[CheckedCellView, ...]
+
+
+@dataclass(frozen=True)
 class ClaimView:
     """`instead`: what there is in place of figures; `inference`: this project's, not the source's; `not_repeated`: why
-    no scenario repeats it."""
+    no scenario repeats it. `verdict` is None of claims that no run speaks to; `why_not`: why it is not testable."""
 
     id: str
+    verdict: str | None
+    verdict_class: str
+    why_not: str | None
+    checks: tuple[CheckView, ...]
     condition: str
     published: str
     instead: str | None
@@ -246,6 +275,7 @@ class RunView:
     family: str | None  # how many comparisons the page makes and how it comes to its verdicts
     sections: tuple[Section, ...]
     published: tuple[SourceView, ...]
+    scale_words: str | None  # how far a smaller run than the published one is from it
     not_repeated: tuple[SourceView, ...]  # published, and repeated by no scenario
     own_pools: str  # what executors are compared with, on any of its servers
     varying: frozenset[str]  # axes with more than one value: the columns of the table
@@ -312,21 +342,27 @@ class AttemptView:
     logs: tuple[LogView, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ForkView:
+    """What any fork has. `commands`: of each program, what it is and its command line."""
+
     number: int
     anchor: str
     status: str
     status_class: str
     reasons: tuple[str, ...]
     facts: tuple[Fact, ...]
+    commands: tuple[tuple[str, str], ...]
+    logs: tuple[LogView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedForkView(ForkView):
     warmup_note: str
     warmup: tuple[Chart, ...]
     series: tuple[Chart, ...]
     windows: WindowTable | None
     search: SearchView | None
-    commands: tuple[tuple[str, str], ...]
-    logs: tuple[LogView, ...]
 
 
 @dataclass(frozen=True)
@@ -350,7 +386,21 @@ class Against:
 
 
 @dataclass(frozen=True)
+class RanWith:
+    """What decides a cell's figures besides its condition."""
+
+    jdk: JdkRow | None
+    work: Fact
+    identity_digest: str
+    identity_inputs: str
+    jvm_flags: tuple[tuple[str, str], ...]
+    host: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CellView:
+    """What any cell has. `tiles`: name, unit, figure; `tiles_note`: what these figures are."""
+
     cell_id: str
     title: str
     condition: str
@@ -358,19 +408,22 @@ class CellView:
     status: str
     status_class: str
     status_title: str
-    tiles: tuple[tuple[str, str, Figure], ...]  # name, unit, figure
-    latency_kind: str | None
-    latency_short: str  # the same in two words
+    tiles: tuple[tuple[str, str, Figure], ...]
+    tiles_note: str | None
+    attempts: tuple[AttemptView, ...]
+    ran_with: RanWith
+
+    @property
+    def charts(self) -> dict[str, Spec]:
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedCellView(CellView):
+    latency_short: str  # what percentiles are of, in two words
     siblings: tuple[Sibling, ...]
     against: Against | None
-    forks: tuple[ForkView, ...]
-    attempts: tuple[AttemptView, ...]
-    jdk: JdkRow | None
-    host: tuple[Fact, ...]
-    identity_digest: str
-    identity_inputs: str
-    jvm_flags: tuple[tuple[str, str], ...]
-    work: str
+    forks: tuple[ServedForkView, ...]
 
     @property
     def charts(self) -> dict[str, Spec]:

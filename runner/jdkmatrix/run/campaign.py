@@ -132,7 +132,9 @@ class Campaign:
     def _measure_block(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
         self._make_room(block, cells)
         members = [self.parts[planned.key] for planned in block.forks]
-        alone = why_alone(members, self.profile, memory_bytes=available_memory_bytes())
+        alone = why_alone(
+            members, self.profile, self.matrix.turns, wait_us=block.group.wait_us, memory_bytes=available_memory_bytes()
+        )
         if alone is None:
             self._measure_in_turns(block, cells, ahead)
         else:

@@ -17,6 +17,7 @@ from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.stats.rounds import best_rounds, components
 from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
 from jdkmatrix.terms.executors import reference
+from jdkmatrix.terms.quantities import wait_words
 
 # A reserve for each server beside its heap: for what a JVM has there, for the driver's JVM (a heap of 256 MiB) and that
 # of the remote system. A heap is planned whole, although few are touched whole: 13 forks of Open Liberty 25.0.0.12 and
@@ -24,18 +25,22 @@ from jdkmatrix.terms.executors import reference
 BESIDE_HEAP_BYTES = 1 << 30
 
 
-def why_alone(members: Sequence[CellParts], profile: Profile, *, memory_bytes: int) -> str | None:
-    """Why a block of these cells is measured fork after fork, in words; None: in turns. `memory_bytes`: what this host
-    has free."""
+def why_alone(
+    members: Sequence[CellParts], profile: Profile, turns: Turns, *, wait_us: int, memory_bytes: int
+) -> str | None:
+    """Why a block of these cells is measured fork after fork, in words; None: in turns. `wait_us`: until their remote
+    system answers; `memory_bytes`: what this host has free."""
     if profile.protocol == "separate":
         return "the profile measures fork after fork"
     if len(members) < 2:
         return "nothing is compared with it"
-    for parts in members:
-        if reason := parts.subject.why_no_turns:
-            return reason
-        if parts.kernel:
-            return "its executor comes with kernel settings, which hold for the whole host"
+    if reason := next(filter(None, map(_why_none, members)), None):
+        return reason
+    if not turns.suit(wait_us):
+        return (
+            f"its remote system answers after {wait_words(wait_us)}: a turn’s lead of {turns.lead_s:g} s is too short "
+            "for its requests to spread"
+        )
     needed = sum(parts.heap_bytes + BESIDE_HEAP_BYTES for parts in members)
     if needed > memory_bytes:
         return (
@@ -43,6 +48,13 @@ def why_alone(members: Sequence[CellParts], profile: Profile, *, memory_bytes: i
             "GiB are free"
         )
     return None
+
+
+def _why_none(parts: CellParts) -> str | None:
+    """Why one of them takes no turns, whatever is beside it."""
+    if parts.kernel:
+        return parts.subject.why_no_turns or "its executor comes with kernel settings, which hold for the whole host"
+    return parts.subject.why_no_turns
 
 
 def orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
+from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.limits import LimitHit
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import KnownBug, NotTestable, ScenarioRecord
@@ -108,6 +108,7 @@ def _scenario() -> ScenarioRecord:
         note=HOSTILE,
         inference=HOSTILE,
         not_repeated=HOSTILE,
+        checks=(ClaimCheck(says=HOSTILE, metric="throughput", arm="virtual", low=0, inference=HOSTILE),),
         source=source,
     )
     return ScenarioRecord(

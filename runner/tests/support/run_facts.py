@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
+from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import CpuFacts, HostFacts, JdkRecord, KnownBug, ScenarioRecord
 
 
@@ -82,6 +82,7 @@ def scenario_record() -> ScenarioRecord:
                 ),
                 note="Its unit is wrong.",
                 inference="It was throttled.",
+                checks=(ClaimCheck(says="throughput", metric="throughput", arm="virtual", versus="liberty", figure=1),),
                 source=article,
             ),
             ClaimRecord(
@@ -89,6 +90,7 @@ def scenario_record() -> ScenarioRecord:
                 condition="4 CPUs (synthetic)",
                 published="No difference.",
                 only="graph",
+                not_checked="A graph has no figures.",
                 source=leaflet,
             ),
         ),

@@ -10,8 +10,8 @@ from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import Logs, attempt_views
+from jdkmatrix.report.cell_page import ran_with
 from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
 from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.views import Arm, ExperimentCellView
@@ -34,12 +34,11 @@ def view_experiment_cell(
 ) -> ExperimentCellView:
     """`order`: of executors, for their colours."""
     key, record = cell.key, cell.record
-    jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
     kind = cell.kind
     return ExperimentCellView(
         cell_id=key.cell_id,
         title=f"{key.workload}, {key.executor} on {key.jdk}",
-        condition=condition(key),
+        condition=f"Without a server, {condition(key)}",
         load_words=record.task_load.words(),
         kind_words=BY_NAME[kind].PAGE.introduction if kind else "",
         status=STATUS_WORDS[cell.status],
@@ -47,17 +46,13 @@ def view_experiment_cell(
         status_title=STATUS_MEANING[cell.status],
         outcomes=outcome_views(record.forks),
         tiles=tuple((figure_words(spread.name), _unit(spread), _tile(spread)) for spread in cell.spreads),
+        tiles_note="Medians over the usable forks; beneath them the minimum and the maximum." if cell.spreads else None,
         asked=_asked(record),
         leading=_leading_name(cell, experiments),
         arms=_arms(cell, experiments, order),
         forks=tuple(fork_view(fork, key, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
         attempts=attempt_views(record, run, logs),
-        jdk=facts.jdk_row(jdk) if jdk else None,
-        host=facts.host_facts(run.latest_session.host),
-        identity_digest=record.identity.digest,
-        identity_inputs=facts.pretty_json(record.identity.inputs),
-        jvm_flags=tuple(sorted(record.jvm_flags.items())),
-        work=f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else None,
+        ran_with=ran_with(record, run, work="Work per task"),
     )
 
 

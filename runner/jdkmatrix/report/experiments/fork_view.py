@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.experiments.result import Reading
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.pressure import Pressure
-from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.attempts import order_words
+from jdkmatrix.report.cell_page import box, command_lines, kept_there, reason_words
 from jdkmatrix.report.clock import speed_words
 from jdkmatrix.report.experiments.expectations import expectation_of
 from jdkmatrix.report.experiments.fork_facts import counts, distributions, remote_facts, sections, vm_facts
@@ -21,11 +20,9 @@ from jdkmatrix.report.experiments.views import ExperimentForkView
 from jdkmatrix.report.experiments.words import figure_words, outcome_views
 from jdkmatrix.report.numbers import Figure, missing, share
 from jdkmatrix.report.views import Fact, LogView
-from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, confined_words
+from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import amount, digits, plural
-
-_UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
 
 
 def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> ExperimentForkView:
@@ -36,7 +33,7 @@ def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView])
         anchor=f"fork-{fork.fork}",
         status=STATUS_WORDS[fork.status],
         status_class=STATUS_CLASS[fork.status],
-        reasons=tuple(_reason(reason) for reason in fork.reasons),
+        reasons=reason_words(fork.reasons),
         outcomes=outcome_views((fork,)),
         figures=tuple(_figure(one) for one in measured),
         expectation=expectation_of(result) if result else None,
@@ -50,18 +47,9 @@ def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView])
         remote=remote_facts(fork.experiment.remote) if fork.experiment.remote else (),
         vm=vm_facts(result.vm) if result else (),
         asked=facts.pretty_json(result.asked) if result else "",
-        commands=tuple(
-            (title, shlex.join(command))
-            for title, command in (("Program", fork.command), ("Remote system", fork.remote_command))
-            if command
-        ),
+        commands=command_lines(("Program", fork.command), ("Remote system", fork.remote_command)),
         logs=tuple(logs),
     )
-
-
-def _reason(reason: Reason) -> str:
-    told = ", ".join(f"{name} {value:.4g}" for name, value in reason.figures.items())
-    return f"{reason.message} ({told})" if told else reason.message
 
 
 def _figure(one: Reading) -> tuple[str, str, Figure, Figure, Figure]:
@@ -97,12 +85,11 @@ def _facts(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
         Fact("Order", order_words(fork, run)),
         facts.started(fork.started_at, fork.ended_at),
         Fact("CPUs", cpus),
-        Fact("Kept there", confined_words(confinement.method, confinement.why_not_cgroup)),
+        kept_there(fork),
         Fact("CPU speed", speed_words(fork), "of serial work on one of its CPUs, before and after"),
     ]
     found += [Fact("Given up", compromise) for compromise in confinement.compromises]
-    if fork.limits:
-        found.append(Fact("Box", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits)))
+    found += box(fork)
     found += [Fact("Limit that was hit", outcome.message) for outcome in fork.outcomes]
     return tuple(found)
 

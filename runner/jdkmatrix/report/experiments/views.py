@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.report.charts import Spec
 from jdkmatrix.report.numbers import Figure
-from jdkmatrix.report.views import Answer, AttemptView, Chart, Fact, JdkRow, Legend, LogView
+from jdkmatrix.report.views import Answer, CellView, Chart, Fact, ForkView, Legend
 from jdkmatrix.terms.cell_key import CellKey
 
 
@@ -159,20 +158,14 @@ class DistributionTable:
     rows: tuple[tuple[str, tuple[Figure, ...]], ...]
 
 
-@dataclass(frozen=True)
-class ExperimentForkView:
+@dataclass(frozen=True, kw_only=True)
+class ExperimentForkView(ForkView):
     """`figures`: name, unit, value, expected, measured / expected. `counts`: what else was
     counted; `sections`: what only this experiment has, each below its title."""
 
-    number: int
-    anchor: str
-    status: str
-    status_class: str
-    reasons: tuple[str, ...]
     outcomes: tuple[OutcomeView, ...]
     figures: tuple[tuple[str, str, Figure, Figure, Figure], ...]
     expectation: Expectation | None
-    facts: tuple[Fact, ...]
     counts: tuple[Fact, ...]
     distributions: DistributionTable | None
     sections: tuple[tuple[str, tuple[Fact, ...]], ...]
@@ -182,8 +175,6 @@ class ExperimentForkView:
     remote: tuple[Fact, ...]
     vm: tuple[Fact, ...]
     asked: str
-    commands: tuple[tuple[str, str], ...]
-    logs: Sequence[LogView]
 
 
 @dataclass(frozen=True)
@@ -198,26 +189,11 @@ class Arm:
     current: bool
 
 
-@dataclass(frozen=True)
-class ExperimentCellView:
-    cell_id: str
-    title: str
-    condition: str
-    load_words: str
+@dataclass(frozen=True, kw_only=True)
+class ExperimentCellView(CellView):
     kind_words: str
-    status: str
-    status_class: str
-    status_title: str
     outcomes: tuple[OutcomeView, ...]
-    tiles: tuple[tuple[str, str, Figure], ...]  # name, unit, figure
     asked: tuple[Fact, ...]
     leading: str  # the heading of the arms' figure
     arms: tuple[Arm, ...]
     forks: tuple[ExperimentForkView, ...]
-    attempts: tuple[AttemptView, ...]
-    jdk: JdkRow | None
-    host: tuple[Fact, ...]
-    identity_digest: str
-    identity_inputs: str
-    jvm_flags: tuple[tuple[str, str], ...]
-    work: str | None

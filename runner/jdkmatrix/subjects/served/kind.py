@@ -15,7 +15,7 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.jvm import heap_bytes, options_of
 from jdkmatrix.jdks.resolve import Available
-from jdkmatrix.loads.base import Lengths, LoadKind
+from jdkmatrix.loads.base import Lengths
 from jdkmatrix.loads.cell_loads import basis_of
 from jdkmatrix.loads.kinds import planned
 from jdkmatrix.records.run import Calibration
@@ -45,12 +45,11 @@ class ServedApplications:
         mp-ping), and the gate as then looking at half of its longest tail more."""
         rules = matrix.warmup
         warmup_s = rules.max_s / 4 + rules.tail_s_max / 2 + rules.settle_s
-        return _START_AND_STOP_S + warmup_s + _measured_s(matrix, profile, planned(matrix.loads[cell.load]))
+        return _START_AND_STOP_S + warmup_s + _measured_s(matrix, profile, cell)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
-        kind = planned(matrix.loads[cell.load])
-        if not _takes_turns(profile, kind):
-            return kind.length_words(_lengths(profile))
+        if not _takes_turns(matrix, profile, cell):
+            return planned(matrix.loads[cell.load]).length_words(_lengths(profile))
         more = f" to {profile.max_rounds}" if profile.max_rounds else ""
         return f"{profile.rounds}{more} rounds of {matrix.turns.round_s:g} s in turns"
 
@@ -118,16 +117,20 @@ class ServedApplications:
         )
 
 
-def _measured_s(matrix: Matrix, profile: Profile, kind: LoadKind[Any]) -> float:
-    if not _takes_turns(profile, kind):
-        return kind.expected_s(_lengths(profile))
+def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
+    if not _takes_turns(matrix, profile, cell):
+        return planned(matrix.loads[cell.load]).expected_s(_lengths(profile))
     turns = matrix.turns
     return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
 
 
-def _takes_turns(profile: Profile, kind: LoadKind[Any]) -> bool:
+def _takes_turns(matrix: Matrix, profile: Profile, cell: CellKey) -> bool:
     """As far as is known before a host is looked at."""
-    return profile.protocol == "interleaved" and kind.takes_turns
+    return (
+        profile.protocol == "interleaved"
+        and planned(matrix.loads[cell.load]).takes_turns
+        and matrix.turns.suit(cell.wait_us)
+    )
 
 
 def _lengths(profile: Profile) -> Lengths:

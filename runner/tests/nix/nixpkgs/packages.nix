@@ -329,7 +329,6 @@ let
       "hypothesis"
       "jinja2"
       "lupa"
-      "mypy"
       "numpy"
       "pbr"
       "playwright"
@@ -341,10 +340,8 @@ let
       "pyyaml"
       "rich"
       "scipy"
-      "scipy-stubs"
       "setuptools"
       "typer"
-      "types-psutil"
       "vl-convert-python"
     ] pythonPackage;
   };

@@ -1,0 +1,320 @@
+"""Do the results of a run speak for what was published? A pure function of both.
+
+Every check of a claim looks at some cells. An estimate whose interval lies inside the published band reproduces it, one
+whose interval lies outside contradicts it, and one across an edge is inconclusive (stats/bands.py). A claim is
+contradicted as soon as one of its checks is, and reproduced when all that could be judged reproduce it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import fnmatchcase
+
+from jdkmatrix.figures.metrics import METRICS, Metric
+from jdkmatrix.loads.base import Bound, ForkFigure
+from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.cellstats import Cells, CellStats, compare
+from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
+from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place
+from jdkmatrix.stats.intervals import mean_interval
+from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.quantities import wait_words, work_words
+
+# From the unit of a published figure to the one that a figure here is shown in.
+_FACTORS = {
+    ("min", "s"): 60.0,
+    ("s", "ms"): 1e3,
+    ("ms", "s"): 1e-3,
+    ("MB", "MiB"): 1e6 / 2**20,
+    ("GB", "MiB"): 1e9 / 2**20,
+    ("GiB", "MiB"): 2.0**10,
+    ("requests/s", "1/s"): 1.0,
+}
+_BY_ID = {metric.id: metric for metric in METRICS}
+
+
+class Verdict(Enum):
+    REPRODUCED = "reproduced"
+    CONTRADICTED = "contradicted"
+    INCONCLUSIVE = "inconclusive"
+    NOT_MEASURED = "not measured"
+    NOT_TESTABLE_HERE = "not testable here"
+    NOT_TESTABLE = "not testable"
+
+
+_OF_PLACE = {
+    Place.INSIDE: Verdict.REPRODUCED,
+    Place.OUTSIDE: Verdict.CONTRADICTED,
+    Place.OPEN: Verdict.INCONCLUSIVE,
+}
+
+
+@dataclass(frozen=True)
+class JudgedCell:
+    """`estimate`: in the unit of the check; None where there is none, and `why` says why. `blocks`: how many in all
+    would decide it; None where it is decided, or that cannot be said."""
+
+    key: CellKey
+    estimate: Estimate | None
+    verdict: Verdict
+    why: str | None = None
+    blocks: int | None = None
+
+
+@dataclass(frozen=True)
+class JudgedCheck:
+    """`band`: in `unit`, "" for a ratio. `why`: where no cell could be judged."""
+
+    check: ClaimCheck
+    band: Band
+    unit: str
+    verdict: Verdict
+    cells: tuple[JudgedCell, ...] = ()
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    claim: ClaimRecord
+    verdict: Verdict
+    checks: tuple[JudgedCheck, ...] = ()
+    why: str | None = None
+
+
+def judge_claims(
+    claims: Iterable[ClaimRecord], run: RunRecord, cells: Cells, experiments: Experiments
+) -> tuple[JudgedClaim, ...]:
+    """In their order."""
+    results = _Results(run, cells, experiments)
+    return tuple(_claim(claim, results) for claim in claims)
+
+
+def _claim(claim: ClaimRecord, results: _Results) -> JudgedClaim:
+    if not claim.checks:
+        why = claim.not_checked or claim.not_repeated or "the run recorded this claim without a check"
+        return JudgedClaim(claim, Verdict.NOT_TESTABLE, why=why)
+    checks = tuple(_check(check, claim, results) for check in claim.checks)
+    return JudgedClaim(claim, _all_together(check.verdict for check in checks), checks)
+
+
+def _all_together(verdicts: Iterable[Verdict]) -> Verdict:
+    found = set(verdicts)
+    order = (
+        *(Verdict.CONTRADICTED, Verdict.INCONCLUSIVE, Verdict.REPRODUCED),
+        *(Verdict.NOT_MEASURED, Verdict.NOT_TESTABLE_HERE),
+    )
+    return next((one for one in order if one in found), Verdict.NOT_TESTABLE)
+
+
+def _check(check: ClaimCheck, claim: ClaimRecord, results: _Results) -> JudgedCheck:
+    unit = "" if _is_ratio(check) else results.unit(check)
+    band = _band(check, claim, unit)
+    if why := _other_kernel(check, results.kernels):
+        return JudgedCheck(check, band, unit, Verdict.NOT_TESTABLE_HERE, why=why)
+    keys = [key for key in results.keys if asks_for(check, key)]
+    if not keys:
+        for refused in results.run.not_testable:
+            if asks_for(check, refused.key):
+                return JudgedCheck(check, band, unit, Verdict.NOT_TESTABLE_HERE, why=refused.reason)
+        return JudgedCheck(check, band, unit, Verdict.NOT_TESTABLE_HERE, why=f"this run has no {words_of(check)}")
+    judged = tuple(_cell(key, check, band, results) for key in keys)
+    return JudgedCheck(check, band, unit, _of_cells(check, judged), judged)
+
+
+def _of_cells(check: ClaimCheck, cells: Sequence[JudgedCell]) -> Verdict:
+    verdicts = [cell.verdict for cell in cells]
+    if check.one_is_enough and Verdict.REPRODUCED in verdicts:
+        return Verdict.REPRODUCED
+    if check.one_is_enough and set(verdicts) & {Verdict.INCONCLUSIVE, Verdict.NOT_MEASURED}:
+        return Verdict.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else Verdict.NOT_MEASURED
+    return _all_together(verdicts)
+
+
+def _cell(key: CellKey, check: ClaimCheck, band: Band, results: _Results) -> JudgedCell:
+    estimate = results.estimate(check, key)
+    if isinstance(estimate, str):
+        return JudgedCell(key, None, Verdict.NOT_MEASURED, why=estimate)
+    verdict = _OF_PLACE[place(estimate, band)]
+    if verdict is not Verdict.INCONCLUSIVE:
+        return JudgedCell(key, estimate, verdict)
+    why = "one block, no interval" if estimate.low is None else None
+    return JudgedCell(key, estimate, verdict, why, blocks_to_decide(estimate, band))
+
+
+# ----------------------------------------------------------------------------------------------------- what is asked
+def _is_ratio(check: ClaimCheck) -> bool:
+    return (check.versus is not None and not check.difference) or check.versus_load is not None
+
+
+def _band(check: ClaimCheck, claim: ClaimRecord, unit: str) -> Band:
+    if check.figure is None:
+        return Band(check.low, check.high)
+    figure = claim.figures[check.figure - 1]
+    factor = 1.0 if figure.unit in ("ratio", unit) else _FACTORS.get((figure.unit, unit), 1.0)
+    if figure.value is not None:
+        away = abs(figure.value) * (check.tolerance or 0.0)
+        return Band((figure.value - away) * factor, (figure.value + away) * factor)
+    low, high = (None if end is None else end * factor for end in (figure.low, figure.high))
+    return Band(low, high)
+
+
+def asks_for(check: ClaimCheck, key: CellKey) -> bool:
+    """Does it look at such a cell?"""
+    if not fnmatchcase(key.executor, check.arm):
+        return False
+    if check.versus is not None and key.executor == check.versus:
+        return False
+    wanted = check.where.model_dump(exclude_none=True)
+    return all(_is_among(getattr(key, axis), patterns) for axis, patterns in wanted.items())
+
+
+def _is_among(value: str | int, patterns: Iterable[str | int]) -> bool:
+    return any(
+        fnmatchcase(value, pattern) if isinstance(value, str) and isinstance(pattern, str) else value == pattern
+        for pattern in patterns
+    )
+
+
+def words_of(check: ClaimCheck) -> str:
+    """Which cells it looks at."""
+    axes = check.where
+    parts = [
+        f"cell of {_either(axes.workload)}" if axes.workload else "cell",
+        f"on {_either(axes.server)}" if axes.server else "",
+        f"on {_either(axes.jdk)}" if axes.jdk else "",
+        f"with {_either(axes.cpus)} CPUs" if axes.cpus else "",
+        f"with {_either(work_words(int(us)) for us in axes.burn_us)} of work" if axes.burn_us else "",
+        f"with answers after {_either(wait_words(int(us)) for us in axes.wait_us)}" if axes.wait_us else "",
+        f"under {_either(axes.load)}" if axes.load else "",
+        f"with {check.arm}",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _either(values: Iterable[object]) -> str:
+    return " or ".join(map(str, values))
+
+
+def _other_kernel(check: ClaimCheck, kernels: Iterable[str]) -> str | None:
+    """Why it cannot be judged on these."""
+    low, high = (_version(text) for text in (check.kernel_from, check.kernel_below))
+    for kernel in kernels:
+        found = _version(kernel)
+        if not found or (low and found < low) or (high and found >= high):
+            asked = " and ".join(
+                (
+                    *([f"from {check.kernel_from}"] if check.kernel_from else []),
+                    *([f"below {check.kernel_below}"] if check.kernel_below else []),
+                )
+            )
+            if asked:
+                return (
+                    f"the kernel is {kernel.split()[0] if kernel.split() else 'not known'}; the claim is about {asked}"
+                )
+    return None
+
+
+def _version(text: str | None) -> tuple[int, ...]:
+    found = re.match(r"[0-9]+(\.[0-9]+)*", text or "")
+    return tuple(map(int, found.group().split("."))) if found else ()
+
+
+# --------------------------------------------------------------------------------------------------- what was measured
+class _Results:
+    def __init__(self, run: RunRecord, cells: Cells, experiments: Experiments) -> None:
+        self.run, self._cells, self._experiments = run, cells, experiments
+        self.keys = (*cells.keys, *experiments.keys)
+        self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
+
+    def unit(self, check: ClaimCheck) -> str:
+        """As its figure is shown here; that of a reading is known by a cell that has it."""
+        if check.metric in _BY_ID:
+            return _BY_ID[check.metric].unit
+        spreads = (cell.spread(check.metric) for cell in self._experiments)
+        return next((spread.unit for spread in spreads if spread), "")
+
+    def estimate(self, check: ClaimCheck, key: CellKey) -> Estimate | str:
+        """Or why there is none."""
+        base_key = None
+        if check.versus is not None:
+            base_key = key.model_copy(update={"executor": check.versus})
+        elif check.versus_load is not None:
+            base_key = key.model_copy(update={"load": check.versus_load})
+        return self._served(check, key, base_key) if key.has_server else self._experiment(check, key, base_key)
+
+    def _served(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
+        metric = _BY_ID.get(check.metric)
+        cell, base = self._cells.get(key), self._cells.get(base_key) if base_key else None
+        if metric is None or cell is None or not cell.usable:
+            return "no fork that can be used"
+        if base_key is None:
+            return _of_figures(cell.figures(metric), metric)
+        if base is None or not base.usable:
+            return f"no fork of {base_key.cell_id} that can be used"
+        if check.difference:
+            return _difference(_shown(cell, metric), _shown(base, metric))
+        compared = compare(metric, cell, base, sequential=self.run.stopping is not None)
+        if compared.losses.differ:
+            return "the two lost different numbers of forks, so that they are not compared"
+        return "no block has both" if compared.ratio is None else _of_ratio(compared.ratio)
+
+    def _experiment(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
+        mine = _readings(self._experiments.get(key), check.metric)
+        if not mine:
+            return "no fork that can be used has it"
+        if base_key is None:
+            return _mean(list(mine.values()))
+        other = _readings(self._experiments.get(base_key), check.metric)
+        if check.difference:
+            return _difference(mine, other)
+        above, below = ({block: value for block, value in arm.items() if value > 0} for arm in (mine, other))
+        ratio = paired_ratio(above, below)
+        return f"no block has it and {base_key.executor}" if ratio is None else _of_ratio(ratio)
+
+
+def _readings(cell: ExperimentCell | None, name: str) -> dict[int, float]:
+    """By block."""
+    return {
+        fork.fork: reading.value
+        for fork in (cell.usable if cell else ())
+        if fork.experiment.result is not None
+        for reading in fork.experiment.result.readings
+        if reading.name == name
+    }
+
+
+def _shown(cell: CellStats, metric: Metric) -> dict[int, float]:
+    """By block, in the unit of the page."""
+    return {block: value * metric.scale for block, value in cell.by_block(metric).items()}
+
+
+def _of_figures(figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate | str:
+    told = [figure for figure in figures.values() if figure.comparable]
+    if not told:
+        return metric.missing
+    if all(figure.bound is Bound.AT_LEAST for figure in told):
+        least = min(figure.value for figure in told) * metric.scale
+        return Estimate(least, least, float("inf"), len(told))
+    exact = [figure.value * metric.scale for figure in told if figure.bound is Bound.NONE]
+    if len(exact) < len(told):
+        return "some forks give a bound only"
+    return _mean(exact)
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    low, high = mean_interval(values) or (None, None)
+    return Estimate(sum(values) / len(values), low, high, len(values))
+
+
+def _difference(above: Mapping[int, float], below: Mapping[int, float]) -> Estimate | str:
+    both = sorted(above.keys() & below.keys())
+    return _mean([above[block] - below[block] for block in both]) if both else "no block has both"
+
+
+def _of_ratio(ratio: Ratio) -> Estimate:
+    return Estimate(ratio.value, ratio.ci_low, ratio.ci_high, ratio.blocks, of_ratio=True)

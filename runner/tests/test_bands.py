@@ -1,0 +1,80 @@
+"""Where an estimate lies beside a band, and how many blocks would tell."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place
+from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval, student_t
+
+NUMBERS = st.floats(0.01, 100)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "band", "found"),
+    [
+        (0.62, 0.88, Band(0.6, 0.9), Place.INSIDE),
+        (0.6, 0.9, Band(0.6, 0.9), Place.INSIDE),
+        (0.55, 0.88, Band(0.6, 0.9), Place.OPEN),
+        (0.5, 0.95, Band(0.6, 0.9), Place.OPEN),
+        (0.3, 0.59, Band(0.6, 0.9), Place.OUTSIDE),
+        (0.91, 1.2, Band(0.6, 0.9), Place.OUTSIDE),
+        (0.2, 0.9, Band(None, 1), Place.INSIDE),
+        (0.9, 1.1, Band(None, 1), Place.OPEN),
+        (1.1, 1.2, Band(None, 1), Place.OUTSIDE),
+        (1800.0, math.inf, Band(1200, None), Place.INSIDE),
+        (60.0, math.inf, Band(1200, None), Place.OPEN),
+        (60.0, math.inf, Band(20, 30), Place.OUTSIDE),
+    ],
+)
+def test_an_interval_speaks_only_as_a_whole(low: float, high: float, band: Band, found: Place) -> None:
+    assert place(Estimate(low, low, high, 5), band) is found
+
+
+@given(NUMBERS, st.tuples(NUMBERS, NUMBERS).map(sorted))
+def test_a_single_block_leaves_it_open(value: float, ends: list[float]) -> None:
+    one = Estimate(value, None, None, 1)
+    assert place(one, Band(*ends)) is Place.OPEN
+    assert blocks_to_decide(one, Band(*ends)) is None
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=8), st.tuples(NUMBERS, NUMBERS).map(sorted))
+def test_a_wider_band_takes_nothing_back(values: list[float], ends: list[float]) -> None:
+    low, high = mean_interval(values) or (None, None)
+    estimate = Estimate(statistics.fmean(values), low, high, len(values))
+    if place(estimate, Band(*ends)) is Place.INSIDE:
+        assert place(estimate, Band(ends[0], None)) is Place.INSIDE
+        assert place(estimate, Band(None, ends[1])) is Place.INSIDE
+    if place(estimate, Band(*ends)) is Place.OUTSIDE:
+        assert Place.OUTSIDE in (place(estimate, Band(ends[0], None)), place(estimate, Band(None, ends[1])))
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=8), NUMBERS, st.booleans())
+def test_so_many_blocks_would_decide_and_one_fewer_would_not(values: list[float], edge: float, of_ratio: bool) -> None:
+    """With the scatter that was seen around the same mean."""
+    scale, back = (math.log, math.exp) if of_ratio else (float, float)
+    logs = [scale(value) for value in values]
+    mean, deviation = statistics.fmean(logs), statistics.stdev(logs)
+    assume(deviation > 1e-3 and abs(mean - scale(edge)) > deviation / 20)
+    band = Band(None, edge)
+
+    def with_blocks(number: int) -> Estimate:
+        half = student_t(CONFIDENCE, number) * deviation / math.sqrt(number)
+        return Estimate(back(mean), back(mean - half), back(mean + half), number, of_ratio=of_ratio)
+
+    seen = with_blocks(len(values))
+    assume(place(seen, band) is Place.OPEN)
+    needed = blocks_to_decide(seen, band)
+    assert needed is not None and needed > len(values)
+    assert place(with_blocks(needed + 1), band) is not Place.OPEN
+    assert place(with_blocks(max(2, needed - 2)), band) is Place.OPEN
+
+
+def test_an_estimate_at_an_edge_says_nothing_of_how_many_are_needed() -> None:
+    assert blocks_to_decide(Estimate(1.0, 0.9, 1.1, 4), Band(None, 1.0)) is None
+    assert blocks_to_decide(Estimate(1.0, 0.0, 1.1, 4, of_ratio=True), Band(None, 0.9)) is None

@@ -1,0 +1,193 @@
+"""Verdicts on published claims: what the results of a run say for them or against them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jdkmatrix.claims.load import load_claims
+from jdkmatrix.cli.scenarios import SCALES, as_profile
+from jdkmatrix.cli.summary import summary_markdown
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
+from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
+from jdkmatrix.records.run import NotTestable
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.claim_verdicts import JudgedClaim, Verdict, asks_for, judge_claims
+from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.site import build_site
+from jdkmatrix.run.plan import select_cells
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.builders import key
+from tests.support.experiment_runs import experiments_run
+from tests.support.project import ROOT
+from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+
+REGISTRY = load_claims(ROOT / "claims.toml")
+MATRIX = load_matrix(ROOT / "matrix.toml")
+SOURCE = ClaimSource(title="SYNTHETIC", no_url="Nowhere.")
+RATIO = PublishedFigure(
+    quantity="throughput", arm="virtual", versus="liberty", low=0.6, high=0.9, unit="ratio", as_printed="less"
+)
+VERSUS = ClaimCheck(says="throughput", metric="throughput", arm="virtual", versus="liberty", figure=1)
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    """virtual / liberty is about 0.83 in each of its cells."""
+    return synthetic_run(tmp_path_factory.mktemp("run"), Shape(jdks=("temurin-25",), cpus=(1, 2), blocks=4))
+
+
+def claim(*checks: ClaimCheck, **changes: Any) -> ClaimRecord:
+    values = {"id": "x", "condition": "c", "published": "p", "figures": (RATIO,), "source": SOURCE, "checks": checks}
+    return ClaimRecord.model_validate({**values, **changes})
+
+
+def judged(loaded: LoadedRun, one: ClaimRecord) -> JudgedClaim:
+    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
+    (found,) = judge_claims([one], loaded.run, cells, experiments)
+    return found
+
+
+def with_band(**band: float | None) -> ClaimRecord:
+    figure = RATIO.model_copy(update={"low": None, "high": None, **band})
+    return claim(VERSUS, figures=(figure,))
+
+
+def test_the_interval_and_the_band_decide_in_every_cell(loaded: LoadedRun) -> None:
+    found = judged(loaded, with_band(low=0.6, high=0.95))
+    assert found.verdict is Verdict.REPRODUCED
+    (check,) = found.checks
+    assert [cell.key.cpus for cell in check.cells] == [1, 2]
+    cells = Cells(loaded.run, loaded.served)
+    for cell in check.cells:
+        compared = cells.compare(THROUGHPUT, cell.key, "liberty")
+        assert compared is not None and compared.ratio is not None and cell.estimate is not None
+        assert (cell.estimate.value, cell.estimate.blocks) == (compared.ratio.value, 4)
+    assert judged(loaded, with_band(low=1.2)).verdict is Verdict.CONTRADICTED
+    narrow = judged(loaded, with_band(low=0.829, high=0.831))
+    assert narrow.verdict is Verdict.INCONCLUSIVE
+
+
+def test_one_cell_against_it_contradicts_a_claim_about_all(loaded: LoadedRun) -> None:
+    """And speaks for nothing where one inside is enough."""
+    ratios = [cell.estimate.value for cell in judged(loaded, with_band(high=9)).checks[0].cells if cell.estimate]
+    assert len(set(ratios)) == 2
+    one_cpu = VERSUS.model_copy(update={"where": VERSUS.where.model_copy(update={"cpus": (1,)})})
+    against = VERSUS.model_copy(update={"figure": None, "low": 2.0, "inference": "i"})
+    both = claim(one_cpu, against)
+    assert judged(loaded, both).verdict is Verdict.CONTRADICTED
+    enough = against.model_copy(update={"one_is_enough": True})
+    assert judged(loaded, claim(enough)).verdict is Verdict.CONTRADICTED, "none is inside"
+
+
+def test_one_block_is_inconclusive(tmp_path: Path) -> None:
+    found = judged(synthetic_run(tmp_path, replace(QUICK, blocks=1)), with_band(low=0.1, high=9))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert {cell.why for cell in found.checks[0].cells} == {"one block, no interval"}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "why"),
+    [
+        ({"kernel_from": "6.1"}, None),
+        ({"kernel_from": "5.14", "kernel_below": "6.2"}, None),
+        ({"kernel_from": "6.2"}, "the kernel is 6.1.0-synthetic; the claim is about from 6.2"),
+        ({"kernel_from": "4.18", "kernel_below": "4.19"}, "the claim is about from 4.18 and below 4.19"),
+        ({"kernel_below": "6.1"}, "the claim is about below 6.1"),
+    ],
+)
+def test_a_claim_about_another_kernel_is_not_testable_here(
+    loaded: LoadedRun, kernel: dict[str, str], why: str | None
+) -> None:
+    (check,) = judged(loaded, claim(VERSUS.model_copy(update=kernel))).checks
+    assert (check.verdict is Verdict.NOT_TESTABLE_HERE) == (why is not None)
+    assert check.why is None if why is None else check.why is not None and why in check.why
+
+
+def test_what_this_run_does_not_have_is_said(loaded: LoadedRun) -> None:
+    on_four = VERSUS.model_copy(update={"where": VERSUS.where.model_copy(update={"cpus": (4,), "jdk": ("*-25",)})})
+    (check,) = judged(loaded, claim(on_four)).checks
+    assert check.verdict is Verdict.NOT_TESTABLE_HERE
+    assert check.why == "this run has no cell on *-25 with 4 CPUs with virtual"
+    refused = NotTestable(key=key("virtual", cpus=4), reason="this host has 2 CPUs")
+    known = replace(loaded, run=loaded.run.model_copy(update={"not_testable": (refused,)}))
+    assert judged(known, claim(on_four)).checks[0].why == "this host has 2 CPUs"
+    unchecked = judged(loaded, claim(figures=(), only="graph", not_checked="There is only a graph."))
+    assert (unchecked.verdict, unchecked.why) == (Verdict.NOT_TESTABLE, "There is only a graph.")
+
+
+def test_units_of_published_figures_become_those_of_the_page(loaded: LoadedRun) -> None:
+    figure = PublishedFigure(quantity="RSS", arm="virtual", value=1, unit="GiB", as_printed="1 GB")
+    peak = ClaimCheck(says="RSS", metric="rss-peak", arm="virtual", figure=1, tolerance=0.5, inference="i")
+    (check,) = judged(loaded, claim(peak, figures=(figure,))).checks
+    assert (check.unit, check.band.low, check.band.high) == ("MiB", 512, 1536)
+    for cell in check.cells:
+        assert cell.estimate is not None and 1 < cell.estimate.value < 1e6
+
+
+def test_a_difference_is_taken_block_by_block(loaded: LoadedRun) -> None:
+    less = VERSUS.model_copy(update={"difference": True, "figure": None, "high": 0.0, "inference": "i"})
+    found = judged(loaded, claim(less))
+    assert found.verdict is Verdict.REPRODUCED
+    assert found.checks[0].unit == "requests/s"
+
+
+def test_a_load_over_another_one(tmp_path: Path) -> None:
+    shape = Shape(jdks=("temurin-25",), loads=("saturate-50", "rate-2000"), blocks=3)
+    more = ClaimCheck(
+        says="s", metric="rss-peak", arm="liberty", versus_load="saturate-50", low=0.01, inference="i",
+        where={"load": ("rate-2000",)},
+    )  # fmt: skip
+    found = judged(synthetic_run(tmp_path, shape), claim(more))
+    assert found.verdict is Verdict.REPRODUCED
+    assert [cell.key.load for cell in found.checks[0].cells] == ["rate-2000"]
+
+
+def test_experiments_without_a_server_speak_by_their_readings(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, forks=3)
+    quick = ClaimCheck(
+        says="s", metric="until all were answered", arm="virtual", high=60, inference="i", where={"workload": ("fan*",)}
+    )
+    found = judged(loaded, claim(quick))
+    assert found.verdict is Verdict.REPRODUCED
+    assert found.checks[0].unit == "s"
+    nothing = judged(loaded, claim(quick.model_copy(update={"metric": "throughput"})))
+    assert nothing.verdict is Verdict.NOT_MEASURED
+
+
+@pytest.mark.parametrize("claim_id", [claim_id for claim_id, one in REGISTRY.claims.items() if one.checks])
+def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
+    """Of a scenario that names the claim; so does what it is compared with."""
+    cells = {
+        cell
+        for name, scenario in MATRIX.scenarios.items()
+        if claim_id in scenario.published
+        for scale in SCALES
+        for cell in select_cells(*as_profile(MATRIX, name, scale))
+    }
+    for check in REGISTRY.claims[claim_id].checks:
+        asked = [cell for cell in cells if asks_for(check, cell)]
+        assert asked, check.says
+        for cell in asked if check.versus else ():
+            assert cell.model_copy(update={"executor": check.versus}) in cells, cell.cell_id
+        for cell in asked if check.versus_load else ():
+            assert cell.model_copy(update={"load": check.versus_load}) in cells, cell.cell_id
+        if all(cell.has_server for cell in asked):
+            assert check.metric in {metric.id for metric in METRICS}, check.says
+
+
+def test_the_page_and_the_summary_give_the_same_verdict(tmp_path: Path) -> None:
+    loaded = with_scenario(synthetic_run(tmp_path / "run", QUICK))
+    assert loaded.run.scenario is not None
+    first, second = (judged(loaded, one) for one in loaded.run.scenario.claims)
+    site = build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates").parent
+    block = (site / "index.html").read_text("utf-8").split('id="published"')[1].split('id="cells"')[0]
+    summary = summary_markdown(loaded).replace("\\", "")
+    for one in (first, second):
+        assert f"<h4>{one.claim.id} <span" in block and one.verdict.value in block
+        assert f"{one.claim.id}: {one.verdict.value}" in summary
+    assert "a tenth (synthetic)" in block
