@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv/bin
 
-.PHONY: matrix setup test test-fast lint java-test python-test bench provoke lock clean
+.PHONY: matrix setup test test-fast test-real compiled lint java-test bench provoke lock clean
 
 matrix: .venv-run
 	@$(VENV)/matrix run --profile quick
@@ -10,7 +10,11 @@ matrix: .venv-run
 setup: .venv-run
 	@$(VENV)/matrix setup
 
-test: lint java-test python-test
+test:
+	@$(MAKE) --no-print-directory --jobs 2 compiled
+	@$(MAKE) --no-print-directory test-fast test-real
+
+compiled: lint java-test
 
 .PHONY: .venv-run .venv-test
 .venv-run:
@@ -25,7 +29,7 @@ lint: .venv-test
 java-test: .venv-test
 	$(VENV)/python -m jdkmatrix.provision.maven -q verify
 
-python-test: test-fast java-test # the flake is built of what Maven has fetched
+test-real: .venv-test # after java-test: the flake is built of what Maven has fetched
 	@$(VENV)/matrix setup
 	cd runner && ../$(VENV)/pytest -m real -n 2 --dist loadfile --ignore=tests/drivers_loadgen --durations=10
 	cd runner && ../$(VENV)/pytest -m real tests/drivers_loadgen # latencies: with nothing beside them
@@ -37,6 +41,7 @@ test-fast: .venv-test
 bench: .venv-test
 	@$(VENV)/matrix setup
 	@missed=0; $(VENV)/python bench/plan_bench.py || missed=1; \
+	$(VENV)/python bench/protocols_bench.py bench/protocols/*.json || missed=1; \
 	$(VENV)/python bench/loadgen_bench.py || missed=1; exit $$missed
 
 # Disturb real windows on purpose, for the page of the method; needs a host on which nothing else runs.

@@ -16,7 +16,7 @@ from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.claim_verdicts import JudgedClaim, Verdict, asks_for, judge_claims
+from jdkmatrix.report.claim_verdicts import JudgedClaim, Verdict, _factor, asks_for, judge_claims
 from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.site import build_site
 from jdkmatrix.run.plan import select_cells
@@ -129,6 +129,14 @@ def test_units_of_published_figures_become_those_of_the_page(loaded: LoadedRun) 
         assert cell.estimate is not None and 1 < cell.estimate.value < 1e6
 
 
+def test_another_quantity_is_not_taken_for_it(loaded: LoadedRun) -> None:
+    figure = PublishedFigure(quantity="answers", arm="virtual", value=2000, unit="requests", as_printed="2000")
+    rate = ClaimCheck(says="rate", metric="throughput", arm="virtual", figure=1, tolerance=0.5, inference="i")
+    found = judged(loaded, claim(rate, figures=(figure,)))
+    assert found.verdict is Verdict.NOT_TESTABLE
+    assert found.checks[0].why == "published in requests, measured in requests/s"
+
+
 def test_a_difference_is_taken_block_by_block(loaded: LoadedRun) -> None:
     less = VERSUS.model_copy(update={"difference": True, "figure": None, "high": 0.0, "inference": "i"})
     found = judged(loaded, claim(less))
@@ -177,7 +185,10 @@ def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
         for cell in asked if check.versus_load else ():
             assert cell.model_copy(update={"load": check.versus_load}) in cells, cell.cell_id
         if all(cell.has_server for cell in asked):
-            assert check.metric in {metric.id for metric in METRICS}, check.says
+            (metric,) = (metric for metric in METRICS if metric.id == check.metric)
+            if check.figure and not (check.versus or check.versus_load):
+                published = REGISTRY.claims[claim_id].figures[check.figure - 1].unit
+                assert _factor(published, metric.unit) is not None, check.says
 
 
 def test_the_page_and_the_summary_give_the_same_verdict(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
+from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.run_view import view_run
@@ -155,12 +155,15 @@ TEXTS = st.text(min_size=1)
 def test_a_terminal_and_a_record_have_every_word(published: str, printed: str, ours: str, why: str) -> None:
     figure = PublishedFigure(quantity="p99", unit="s", value=1, as_printed=printed, inference=f"1 {ours}")
     source = ClaimSource(title="T", date="2024", no_url=why, inference=f"3 {ours}")
+    check = ClaimCheck(says=printed, metric="p99", arm="virtual", figure=1, tolerance=0.2, inference=f"4 {ours}")
     claim = ClaimRecord(
-        id="x", condition="c", published=published, figures=(figure,), inference=f"2 {ours}", source=source
-    )
+        id="x", condition="c", published=published, figures=(figure,), inference=f"2 {ours}", source=source,
+        checks=(check,),
+    )  # fmt: skip
     text = "\n".join(claim_lines(claim))
     assert published in text and f'1 s, printed as "{printed}"' in text and f"T, 2024 (no address: {why})" in text
-    for number in (1, 2, 3):
+    assert f"checked by {printed}: 1 s ± 20 % reproduces it" in text
+    for number in (1, 2, 3, 4):
         assert re.search(rf"our inference( about it)?: {number} {re.escape(ours)}", text)
     assert ClaimRecord.model_validate_json(claim.model_dump_json()) == claim
 

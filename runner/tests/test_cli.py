@@ -193,6 +193,8 @@ def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> N
     one = called(home, "scenarios", "delay-ramp").stdout
     assert "infoq" not in one and "repeated by no scenario" not in one
     assert "delay-ramp-platform: " in one and "1,100 requests/s" in one
+    assert "checked by rate at the knee of p99: 1,100 requests/s ± 10 % reproduces it" in one
+    assert "not checked: There is only a graph, whose spikes have no figures." in one
     assert "our inference: 1,200 requests/s of 200 ms take 240 threads" in one
     assert "source: Java Virtual Threads: An opportunity to simplify high-load programming, 2024-04-17 (no addr" in one
 

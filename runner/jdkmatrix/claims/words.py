@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jdkmatrix.records.claims import ClaimSource, PublishedFigure, PublishedResult
+from jdkmatrix.records.claims import ClaimCheck, ClaimSource, PublishedFigure, PublishedResult
 
 MINUS = "\u2212"
 _INSTEAD = {
@@ -25,6 +25,14 @@ def between(low: float | None, high: float | None) -> str:
     if low is None:
         return f"at most {_exact(high)}"
     return f"at least {_exact(low)}" if high is None else f"{_exact(low)} to {_exact(high)}"
+
+
+def reproduced_by(check: ClaimCheck, claim: PublishedResult) -> str:
+    """The range of a check: "0.6 to 0.9", "14.3 GiB ± 10 %"."""
+    if check.figure is None:
+        return between(check.low, check.high)
+    around = f" ± {check.tolerance:.0%}".replace("%", " %") if check.tolerance else ""
+    return f"{amount(claim.figures[check.figure - 1])}{around}"
 
 
 def of_whom(figure: PublishedFigure) -> str:

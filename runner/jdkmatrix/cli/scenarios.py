@@ -12,7 +12,7 @@ from rich.table import Table
 
 from jdkmatrix.claims.load import load_claims_of
 from jdkmatrix.claims.model import Registry
-from jdkmatrix.claims.words import amount, of_whom, source_line, without_figures
+from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
 from jdkmatrix.cli.progress import clock
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.checks import unknown
@@ -191,6 +191,12 @@ def claim_lines(claim: ClaimRecord) -> Iterator[str]:
             yield f"    our inference: {figure.inference}"
     if instead := without_figures(claim):
         yield f"  {instead}"
+    for check in claim.checks:
+        yield f"  checked by {check.says}: {reproduced_by(check, claim)} reproduces it"
+        if check.inference:
+            yield f"    our inference: {check.inference}"
+    if claim.not_checked:
+        yield f"  not checked: {claim.not_checked}"
     if claim.note:
         yield f"  note: {claim.note}"
     if claim.inference:

@@ -113,6 +113,10 @@ def _all_together(verdicts: Iterable[Verdict]) -> Verdict:
 
 def _check(check: ClaimCheck, claim: ClaimRecord, results: _Results) -> JudgedCheck:
     unit = "" if _is_ratio(check) else results.unit(check)
+    published = claim.figures[check.figure - 1].unit if check.figure else unit
+    if unit and _factor(published, unit) is None:
+        told = f"published in {published}, measured in {unit}"
+        return JudgedCheck(check, _band(check, claim, published), published, Verdict.NOT_TESTABLE, why=told)
     band = _band(check, claim, unit)
     if why := _other_kernel(check, results.kernels):
         return JudgedCheck(check, band, unit, Verdict.NOT_TESTABLE_HERE, why=why)
@@ -155,12 +159,22 @@ def _band(check: ClaimCheck, claim: ClaimRecord, unit: str) -> Band:
     if check.figure is None:
         return Band(check.low, check.high)
     figure = claim.figures[check.figure - 1]
-    factor = 1.0 if figure.unit in ("ratio", unit) else _FACTORS.get((figure.unit, unit), 1.0)
+    factor = _factor(figure.unit, unit) or 1.0
     if figure.value is not None:
         away = abs(figure.value) * (check.tolerance or 0.0)
-        return Band((figure.value - away) * factor, (figure.value + away) * factor)
-    low, high = (None if end is None else end * factor for end in (figure.low, figure.high))
+        return Band(_decimal((figure.value - away) * factor), _decimal((figure.value + away) * factor))
+    low, high = (None if end is None else _decimal(end * factor) for end in (figure.low, figure.high))
     return Band(low, high)
+
+
+def _decimal(value: float) -> float:
+    """Without what binary fractions leave behind: 1,210 and not 1,210.0000000000002."""
+    return float(f"{value:.9g}")
+
+
+def _factor(published: str, shown: str) -> float | None:
+    """None where the one is no other measure of the same."""
+    return 1.0 if published in ("ratio", shown) else _FACTORS.get((published, shown))
 
 
 def asks_for(check: ClaimCheck, key: CellKey) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +17,13 @@ from jdkmatrix.report.charts import DASHES, executor_order
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.view import view_experiments
+from jdkmatrix.report.exports import results_csv, verdicts
 from jdkmatrix.report.heat import legend
 from jdkmatrix.report.judgements import NUMERATOR, judge_run
 from jdkmatrix.report.method import view_method
 from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.page import Pages, vega_library
+from jdkmatrix.report.published import judged_claims
 from jdkmatrix.report.replace_folder import replacing
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import CellView
@@ -123,6 +126,9 @@ def _write_run(place: _Place, places: Sequence[_Place], site: Path, pages: Pages
         "utf-8",
     )
     (folder / "run.json").write_text(loaded.run.model_dump_json(indent=1), "utf-8")
+    (folder / "results.csv").write_text(results_csv(loaded.run.run_id, cells, judgements, experiments), "utf-8")
+    told = verdicts(judged_claims(loaded.run, cells, experiments))
+    (folder / "verdicts.json").write_text(json.dumps(told, indent=1, allow_nan=False) + "\n", "utf-8")
     for cell in cells:
         published = logs.publish_all(loaded, cell.record, folder / "cells")
         cell_view = view_cell(cell, cells, judgements, loaded.run, order, published)

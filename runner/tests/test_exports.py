@@ -1,0 +1,104 @@
+"""Results for other programs: the same figures and verdicts as on the page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.exports import COLUMNS, _field, results_csv, verdicts
+from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.published import judged_claims
+from jdkmatrix.report.site import build_site
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.hostile_runs import hostile_run
+from tests.support.mixed_runs import mixed
+from tests.support.project import ROOT
+from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+
+
+def table(loaded: LoadedRun) -> list[dict[str, str]]:
+    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
+    text = results_csv(loaded.run.run_id, cells, judge_run(cells), experiments)
+    reader = csv.DictReader(io.StringIO(text))
+    assert tuple(reader.fieldnames or ()) == COLUMNS
+    return list(reader)
+
+
+def test_every_figure_of_every_cell_is_a_line(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, Shape(blocks=3, accidents=True, cpus=(1, 2), burn_us=(0, 100)))
+    rows = table(loaded)
+    cells = Cells(loaded.run, loaded.served)
+    told = {(cell.key.cell_id, metric.id) for cell in cells for metric in METRICS if cell.figures(metric)}
+    assert [(row["cell_id"], row["figure"]) for row in rows] == list(
+        dict.fromkeys((row["cell_id"], row["figure"]) for row in rows)
+    )
+    assert {(row["cell_id"], row["figure"]) for row in rows} == told
+    for row in rows:
+        assert float(row["least"]) <= float(row["value"]) * (1 + 1e-9)
+        assert float(row["value"]) <= float(row["most"]) * (1 + 1e-9)
+        assert {row["run_id"]} == {loaded.run.run_id}
+
+
+def test_ratios_are_those_that_were_judged(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, QUICK)
+    cells = Cells(loaded.run, loaded.served)
+    judgements = judge_run(cells)
+    compared = [row for row in table(loaded) if row["figure"] == "throughput" and row["executor"] == "virtual"]
+    assert len(compared) == 2
+    for row in compared:
+        (cell,) = (cell for cell in cells if cell.key.cell_id == row["cell_id"])
+        judged = judgements.of(THROUGHPUT, cell.key)
+        assert judged is not None and row["versus"] == "liberty"
+        assert (float(row["ratio"]), int(row["blocks"])) == (judged.ratio.value, 2)
+        assert row["verdict"] == judged.verdict.value
+    own = [row for row in table(loaded) if row["figure"] == "throughput" and row["executor"] == "liberty"]
+    assert {(row["versus"], row["ratio"]) for row in own} == {("", "")}
+
+
+def test_experiments_without_a_server_are_in_it(tmp_path: Path) -> None:
+    rows = table(mixed(tmp_path))
+    assert {row["server"] for row in rows} >= {"none", "open-liberty"}
+    for row in rows:
+        if row["server"] == "none":
+            assert float(row["least"]) <= float(row["value"]) <= float(row["most"])
+            assert row["interval_low"] == row["interval_high"] == ""
+
+
+@given(st.text(), st.sampled_from("=+-@\t\r"))
+def test_no_text_is_a_formula(text: str, first: str) -> None:
+    assert str(_field(first + text)).startswith("'" + first)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), None])
+def test_what_is_no_number_is_an_empty_field(number: float | None) -> None:
+    assert _field(number) == ""
+    assert _field(-1.5) == "-1.5"
+
+
+def test_the_site_has_both_files(tmp_path: Path) -> None:
+    loaded = with_scenario(synthetic_run(tmp_path / "run", QUICK))
+    site = build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates").parent
+    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
+    judged = judged_claims(loaded.run, cells, experiments)
+    assert json.loads((site / "verdicts.json").read_text("utf-8")) == verdicts(judged)
+    text = (site / "results.csv").read_text("utf-8")
+    assert text == results_csv(loaded.run.run_id, cells, judge_run(cells), experiments)
+    page = (site / "index.html").read_text("utf-8")
+    assert 'href="results.csv"' in page and 'href="verdicts.json"' in page and 'href="run.json"' in page
+
+
+def test_hostile_names_stay_fields(tmp_path: Path) -> None:
+    loaded = hostile_run(tmp_path)
+    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
+    for row in table(loaded):
+        assert set(row) == set(COLUMNS)
+    json.dumps(verdicts(judged_claims(loaded.run, cells, experiments)), allow_nan=False)
