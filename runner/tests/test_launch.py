@@ -117,7 +117,14 @@ def test_kill_9_of_the_parent_ends_the_program(tmp_path: Path) -> None:
     wait_until(lambda: child.name() == "sleep")
     process.kill()
     process.wait()
-    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+
+    def gone() -> bool:
+        try:
+            return child.status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return True
+
+    wait_until(gone)
 
 
 def test_terminate_asks_first_and_then_kills() -> None:

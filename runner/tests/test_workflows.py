@@ -331,6 +331,7 @@ def test_the_real_report_and_summary_are_written(tmp_path: Path, home: Path) -> 
 
 
 @pytest.mark.real
+@pytest.mark.usefixtures("one_run_on_this_host")
 def test_the_real_matrix_refuses_what_it_does_not_know(tmp_path: Path, home: Path) -> None:
     ended = run_step(shell_step("Measure"), tmp_path, inputs={"profile": "quik"}, real=True, home=home)
     assert ended.code == 1
