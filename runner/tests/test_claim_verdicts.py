@@ -16,7 +16,7 @@ from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.claim_verdicts import JudgedClaim, Verdict, _factor, asks_for, judge_claims
+from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim, _factor, asks_for, judge_claims
 from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.site import build_site
 from jdkmatrix.run.plan import select_cells
@@ -59,7 +59,7 @@ def with_band(**band: float | None) -> ClaimRecord:
 
 def test_the_interval_and_the_band_decide_in_every_cell(loaded: LoadedRun) -> None:
     found = judged(loaded, with_band(low=0.6, high=0.95))
-    assert found.verdict is Verdict.REPRODUCED
+    assert found.verdict is ClaimVerdict.REPRODUCED
     (check,) = found.checks
     assert [cell.key.cpus for cell in check.cells] == [1, 2]
     cells = Cells(loaded.run, loaded.served)
@@ -67,9 +67,9 @@ def test_the_interval_and_the_band_decide_in_every_cell(loaded: LoadedRun) -> No
         compared = cells.compare(THROUGHPUT, cell.key, "liberty")
         assert compared is not None and compared.ratio is not None and cell.estimate is not None
         assert (cell.estimate.value, cell.estimate.blocks) == (compared.ratio.value, 4)
-    assert judged(loaded, with_band(low=1.2)).verdict is Verdict.CONTRADICTED
+    assert judged(loaded, with_band(low=1.2)).verdict is ClaimVerdict.CONTRADICTED
     narrow = judged(loaded, with_band(low=0.829, high=0.831))
-    assert narrow.verdict is Verdict.INCONCLUSIVE
+    assert narrow.verdict is ClaimVerdict.INCONCLUSIVE
 
 
 def test_one_cell_against_it_contradicts_a_claim_about_all(loaded: LoadedRun) -> None:
@@ -79,14 +79,14 @@ def test_one_cell_against_it_contradicts_a_claim_about_all(loaded: LoadedRun) ->
     one_cpu = VERSUS.model_copy(update={"where": VERSUS.where.model_copy(update={"cpus": (1,)})})
     against = VERSUS.model_copy(update={"figure": None, "low": 2.0, "inference": "i"})
     both = claim(one_cpu, against)
-    assert judged(loaded, both).verdict is Verdict.CONTRADICTED
+    assert judged(loaded, both).verdict is ClaimVerdict.CONTRADICTED
     enough = against.model_copy(update={"one_is_enough": True})
-    assert judged(loaded, claim(enough)).verdict is Verdict.CONTRADICTED, "none is inside"
+    assert judged(loaded, claim(enough)).verdict is ClaimVerdict.CONTRADICTED, "none is inside"
 
 
 def test_one_block_is_inconclusive(tmp_path: Path) -> None:
     found = judged(synthetic_run(tmp_path, replace(QUICK, blocks=1)), with_band(low=0.1, high=9))
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.verdict is ClaimVerdict.INCONCLUSIVE
     assert {cell.why for cell in found.checks[0].cells} == {"one block, no interval"}
 
 
@@ -104,20 +104,20 @@ def test_a_claim_about_another_kernel_is_not_testable_here(
     loaded: LoadedRun, kernel: dict[str, str], why: str | None
 ) -> None:
     (check,) = judged(loaded, claim(VERSUS.model_copy(update=kernel))).checks
-    assert (check.verdict is Verdict.NOT_TESTABLE_HERE) == (why is not None)
+    assert (check.verdict is ClaimVerdict.NOT_TESTABLE_HERE) == (why is not None)
     assert check.why is None if why is None else check.why is not None and why in check.why
 
 
 def test_what_this_run_does_not_have_is_said(loaded: LoadedRun) -> None:
     on_four = VERSUS.model_copy(update={"where": VERSUS.where.model_copy(update={"cpus": (4,), "jdk": ("*-25",)})})
     (check,) = judged(loaded, claim(on_four)).checks
-    assert check.verdict is Verdict.NOT_TESTABLE_HERE
+    assert check.verdict is ClaimVerdict.NOT_TESTABLE_HERE
     assert check.why == "this run has no cell on *-25 with 4 CPUs with virtual"
     refused = NotTestable(key=key("virtual", cpus=4), reason="this host has 2 CPUs")
     known = replace(loaded, run=loaded.run.model_copy(update={"not_testable": (refused,)}))
     assert judged(known, claim(on_four)).checks[0].why == "this host has 2 CPUs"
     unchecked = judged(loaded, claim(figures=(), only="graph", not_checked="There is only a graph."))
-    assert (unchecked.verdict, unchecked.why) == (Verdict.NOT_TESTABLE, "There is only a graph.")
+    assert (unchecked.verdict, unchecked.why) == (ClaimVerdict.NOT_TESTABLE, "There is only a graph.")
 
 
 def test_units_of_published_figures_become_those_of_the_page(loaded: LoadedRun) -> None:
@@ -133,14 +133,14 @@ def test_another_quantity_is_not_taken_for_it(loaded: LoadedRun) -> None:
     figure = PublishedFigure(quantity="answers", arm="virtual", value=2000, unit="requests", as_printed="2000")
     rate = ClaimCheck(says="rate", metric="throughput", arm="virtual", figure=1, tolerance=0.5, inference="i")
     found = judged(loaded, claim(rate, figures=(figure,)))
-    assert found.verdict is Verdict.NOT_TESTABLE
+    assert found.verdict is ClaimVerdict.NOT_TESTABLE
     assert found.checks[0].why == "published in requests, measured in requests/s"
 
 
 def test_a_difference_is_taken_block_by_block(loaded: LoadedRun) -> None:
     less = VERSUS.model_copy(update={"difference": True, "figure": None, "high": 0.0, "inference": "i"})
     found = judged(loaded, claim(less))
-    assert found.verdict is Verdict.REPRODUCED
+    assert found.verdict is ClaimVerdict.REPRODUCED
     assert found.checks[0].unit == "requests/s"
 
 
@@ -151,7 +151,7 @@ def test_a_load_over_another_one(tmp_path: Path) -> None:
         where={"load": ("rate-2000",)},
     )  # fmt: skip
     found = judged(synthetic_run(tmp_path, shape), claim(more))
-    assert found.verdict is Verdict.REPRODUCED
+    assert found.verdict is ClaimVerdict.REPRODUCED
     assert [cell.key.load for cell in found.checks[0].cells] == ["rate-2000"]
 
 
@@ -161,10 +161,10 @@ def test_experiments_without_a_server_speak_by_their_readings(tmp_path: Path) ->
         says="s", metric="until all were answered", arm="virtual", high=60, inference="i", where={"workload": ("fan*",)}
     )
     found = judged(loaded, claim(quick))
-    assert found.verdict is Verdict.REPRODUCED
+    assert found.verdict is ClaimVerdict.REPRODUCED
     assert found.checks[0].unit == "s"
     nothing = judged(loaded, claim(quick.model_copy(update={"metric": "throughput"})))
-    assert nothing.verdict is Verdict.NOT_MEASURED
+    assert nothing.verdict is ClaimVerdict.NOT_MEASURED
 
 
 @pytest.mark.parametrize("claim_id", [claim_id for claim_id, one in REGISTRY.claims.items() if one.checks])

@@ -91,13 +91,12 @@ METRICS = (
     *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES),
 )
 
-
-_BY_ID = {metric.id: metric for metric in METRICS}
+BY_ID = {metric.id: metric for metric in METRICS}
 
 
 def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
     """What executors under this load are compared by, the leading figure first."""
-    return tuple(_BY_ID[name] for name in kind_of(load).metrics)
+    return tuple(BY_ID[name] for name in kind_of(load).metrics)
 
 
 def leading_by_block(cell: CellRecord) -> dict[int, float]:

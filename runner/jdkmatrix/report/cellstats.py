@@ -237,6 +237,9 @@ class Cells:
 
     def compare(self, metric: Metric, key: CellKey, base_executor: str) -> Comparison | None:
         """`key` over the same cell on another executor; None when one of them has no record."""
-        cell = self.get(key)
-        base = self.get(key.model_copy(update={"executor": base_executor}))
+        return self.over(metric, key, key.model_copy(update={"executor": base_executor}))
+
+    def over(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison | None:
+        """`key` over another cell; None when one of them has no record."""
+        cell, base = self.get(key), self.get(base_key)
         return compare(metric, cell, base, sequential=self._sequential) if cell and base else None

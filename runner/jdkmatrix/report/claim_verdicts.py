@@ -12,12 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
+from statistics import fmean
 
-from jdkmatrix.figures.metrics import METRICS, Metric
+from jdkmatrix.figures.metrics import BY_ID, Metric
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cellstats import Cells, CellStats, compare
+from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
 from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place
 from jdkmatrix.stats.intervals import mean_interval
@@ -35,10 +36,9 @@ _FACTORS = {
     ("GiB", "MiB"): 2.0**10,
     ("requests/s", "1/s"): 1.0,
 }
-_BY_ID = {metric.id: metric for metric in METRICS}
 
 
-class Verdict(Enum):
+class ClaimVerdict(Enum):
     REPRODUCED = "reproduced"
     CONTRADICTED = "contradicted"
     INCONCLUSIVE = "inconclusive"
@@ -48,9 +48,9 @@ class Verdict(Enum):
 
 
 _OF_PLACE = {
-    Place.INSIDE: Verdict.REPRODUCED,
-    Place.OUTSIDE: Verdict.CONTRADICTED,
-    Place.OPEN: Verdict.INCONCLUSIVE,
+    Place.INSIDE: ClaimVerdict.REPRODUCED,
+    Place.OUTSIDE: ClaimVerdict.CONTRADICTED,
+    Place.OPEN: ClaimVerdict.INCONCLUSIVE,
 }
 
 
@@ -61,7 +61,7 @@ class JudgedCell:
 
     key: CellKey
     estimate: Estimate | None
-    verdict: Verdict
+    verdict: ClaimVerdict
     why: str | None = None
     blocks: int | None = None
 
@@ -73,7 +73,7 @@ class JudgedCheck:
     check: ClaimCheck
     band: Band
     unit: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     cells: tuple[JudgedCell, ...] = ()
     why: str | None = None
 
@@ -81,7 +81,7 @@ class JudgedCheck:
 @dataclass(frozen=True)
 class JudgedClaim:
     claim: ClaimRecord
-    verdict: Verdict
+    verdict: ClaimVerdict
     checks: tuple[JudgedCheck, ...] = ()
     why: str | None = None
 
@@ -97,18 +97,18 @@ def judge_claims(
 def _claim(claim: ClaimRecord, results: _Results) -> JudgedClaim:
     if not claim.checks:
         why = claim.not_checked or claim.not_repeated or "the run recorded this claim without a check"
-        return JudgedClaim(claim, Verdict.NOT_TESTABLE, why=why)
+        return JudgedClaim(claim, ClaimVerdict.NOT_TESTABLE, why=why)
     checks = tuple(_check(check, claim, results) for check in claim.checks)
     return JudgedClaim(claim, _all_together(check.verdict for check in checks), checks)
 
 
-def _all_together(verdicts: Iterable[Verdict]) -> Verdict:
+def _all_together(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
     found = set(verdicts)
     order = (
-        *(Verdict.CONTRADICTED, Verdict.INCONCLUSIVE, Verdict.REPRODUCED),
-        *(Verdict.NOT_MEASURED, Verdict.NOT_TESTABLE_HERE),
+        *(ClaimVerdict.CONTRADICTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.REPRODUCED),
+        *(ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_TESTABLE_HERE),
     )
-    return next((one for one in order if one in found), Verdict.NOT_TESTABLE)
+    return next((one for one in order if one in found), ClaimVerdict.NOT_TESTABLE)
 
 
 def _check(check: ClaimCheck, claim: ClaimRecord, results: _Results) -> JudgedCheck:
@@ -116,35 +116,35 @@ def _check(check: ClaimCheck, claim: ClaimRecord, results: _Results) -> JudgedCh
     published = claim.figures[check.figure - 1].unit if check.figure else unit
     if unit and _factor(published, unit) is None:
         told = f"published in {published}, measured in {unit}"
-        return JudgedCheck(check, _band(check, claim, published), published, Verdict.NOT_TESTABLE, why=told)
+        return JudgedCheck(check, _band(check, claim, published), published, ClaimVerdict.NOT_TESTABLE, why=told)
     band = _band(check, claim, unit)
     if why := _other_kernel(check, results.kernels):
-        return JudgedCheck(check, band, unit, Verdict.NOT_TESTABLE_HERE, why=why)
+        return JudgedCheck(check, band, unit, ClaimVerdict.NOT_TESTABLE_HERE, why=why)
     keys = [key for key in results.keys if asks_for(check, key)]
     if not keys:
         for refused in results.run.not_testable:
             if asks_for(check, refused.key):
-                return JudgedCheck(check, band, unit, Verdict.NOT_TESTABLE_HERE, why=refused.reason)
-        return JudgedCheck(check, band, unit, Verdict.NOT_TESTABLE_HERE, why=f"this run has no {words_of(check)}")
+                return JudgedCheck(check, band, unit, ClaimVerdict.NOT_TESTABLE_HERE, why=refused.reason)
+        return JudgedCheck(check, band, unit, ClaimVerdict.NOT_TESTABLE_HERE, why=f"this run has no {words_of(check)}")
     judged = tuple(_cell(key, check, band, results) for key in keys)
     return JudgedCheck(check, band, unit, _of_cells(check, judged), judged)
 
 
-def _of_cells(check: ClaimCheck, cells: Sequence[JudgedCell]) -> Verdict:
+def _of_cells(check: ClaimCheck, cells: Sequence[JudgedCell]) -> ClaimVerdict:
     verdicts = [cell.verdict for cell in cells]
-    if check.one_is_enough and Verdict.REPRODUCED in verdicts:
-        return Verdict.REPRODUCED
-    if check.one_is_enough and set(verdicts) & {Verdict.INCONCLUSIVE, Verdict.NOT_MEASURED}:
-        return Verdict.INCONCLUSIVE if Verdict.INCONCLUSIVE in verdicts else Verdict.NOT_MEASURED
+    if check.one_is_enough and ClaimVerdict.REPRODUCED in verdicts:
+        return ClaimVerdict.REPRODUCED
+    if check.one_is_enough and set(verdicts) & {ClaimVerdict.INCONCLUSIVE, ClaimVerdict.NOT_MEASURED}:
+        return ClaimVerdict.INCONCLUSIVE if ClaimVerdict.INCONCLUSIVE in verdicts else ClaimVerdict.NOT_MEASURED
     return _all_together(verdicts)
 
 
 def _cell(key: CellKey, check: ClaimCheck, band: Band, results: _Results) -> JudgedCell:
     estimate = results.estimate(check, key)
     if isinstance(estimate, str):
-        return JudgedCell(key, None, Verdict.NOT_MEASURED, why=estimate)
+        return JudgedCell(key, None, ClaimVerdict.NOT_MEASURED, why=estimate)
     verdict = _OF_PLACE[place(estimate, band)]
-    if verdict is not Verdict.INCONCLUSIVE:
+    if verdict is not ClaimVerdict.INCONCLUSIVE:
         return JudgedCell(key, estimate, verdict)
     why = "one block, no interval" if estimate.low is None else None
     return JudgedCell(key, estimate, verdict, why, blocks_to_decide(estimate, band))
@@ -183,8 +183,7 @@ def asks_for(check: ClaimCheck, key: CellKey) -> bool:
         return False
     if check.versus is not None and key.executor == check.versus:
         return False
-    wanted = check.where.model_dump(exclude_none=True)
-    return all(_is_among(getattr(key, axis), patterns) for axis, patterns in wanted.items())
+    return all(patterns is None or _is_among(getattr(key, axis), patterns) for axis, patterns in check.where)
 
 
 def _is_among(value: str | int, patterns: Iterable[str | int]) -> bool:
@@ -216,25 +215,20 @@ def _either(values: Iterable[object]) -> str:
 
 def _other_kernel(check: ClaimCheck, kernels: Iterable[str]) -> str | None:
     """Why it cannot be judged on these."""
-    low, high = (_version(text) for text in (check.kernel_from, check.kernel_below))
-    for kernel in kernels:
-        found = _version(kernel)
-        if not found or (low and found < low) or (high and found >= high):
-            asked = " and ".join(
-                (
-                    *([f"from {check.kernel_from}"] if check.kernel_from else []),
-                    *([f"below {check.kernel_below}"] if check.kernel_below else []),
-                )
-            )
-            if asked:
-                return (
-                    f"the kernel is {kernel.split()[0] if kernel.split() else 'not known'}; the claim is about {asked}"
-                )
-    return None
+    low, below = check.kernel_from, check.kernel_below
+    asked = " and ".join(filter(None, (low and f"from {low}", below and f"below {below}")))
+    other = next((kernel for kernel in kernels if not _is_between(_version(kernel), low, below)), None)
+    if not asked or other is None:
+        return None
+    return f"the kernel is {next(iter(other.split()), 'not known')}; the claim is about {asked}"
 
 
-def _version(text: str | None) -> tuple[int, ...]:
-    found = re.match(r"[0-9]+(\.[0-9]+)*", text or "")
+def _is_between(found: tuple[int, ...], low: str | None, below: str | None) -> bool:
+    return bool(found) and (low is None or found >= _version(low)) and (below is None or found < _version(below))
+
+
+def _version(text: str) -> tuple[int, ...]:
+    found = re.match(r"[0-9]+(\.[0-9]+)*", text)
     return tuple(map(int, found.group().split("."))) if found else ()
 
 
@@ -247,8 +241,8 @@ class _Results:
 
     def unit(self, check: ClaimCheck) -> str:
         """As its figure is shown here; that of a reading is known by a cell that has it."""
-        if check.metric in _BY_ID:
-            return _BY_ID[check.metric].unit
+        if check.metric in BY_ID:
+            return BY_ID[check.metric].unit
         spreads = (cell.spread(check.metric) for cell in self._experiments)
         return next((spread.unit for spread in spreads if spread), "")
 
@@ -262,7 +256,7 @@ class _Results:
         return self._served(check, key, base_key) if key.has_server else self._experiment(check, key, base_key)
 
     def _served(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
-        metric = _BY_ID.get(check.metric)
+        metric = BY_ID.get(check.metric)
         cell, base = self._cells.get(key), self._cells.get(base_key) if base_key else None
         if metric is None or cell is None or not cell.usable:
             return "no fork that can be used"
@@ -272,10 +266,10 @@ class _Results:
             return f"no fork of {base_key.cell_id} that can be used"
         if check.difference:
             return _difference(_shown(cell, metric), _shown(base, metric))
-        compared = compare(metric, cell, base, sequential=self.run.stopping is not None)
-        if compared.losses.differ:
+        compared = self._cells.over(metric, key, base_key)
+        if compared is not None and compared.losses.differ:
             return "the two lost different numbers of forks, so that they are not compared"
-        return "no block has both" if compared.ratio is None else _of_ratio(compared.ratio)
+        return "no block has both" if compared is None or compared.ratio is None else _of_ratio(compared.ratio)
 
     def _experiment(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
         mine = _readings(self._experiments.get(key), check.metric)
@@ -322,7 +316,7 @@ def _of_figures(figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate |
 
 def _mean(values: Sequence[float]) -> Estimate:
     low, high = mean_interval(values) or (None, None)
-    return Estimate(sum(values) / len(values), low, high, len(values))
+    return Estimate(fmean(values), low, high, len(values))
 
 
 def _difference(above: Mapping[int, float], below: Mapping[int, float]) -> Estimate | str:

@@ -67,9 +67,13 @@ def _of_served(cell: CellStats, judgements: Judgements) -> Iterator[dict[str, ob
         values = [figure.value * metric.scale for figure in figures]
         row: dict[str, object] = {
             **_of_cell(cell.key),
-            **{"figure": metric.id, "unit": metric.unit, "forks": len(figures)},
-            **{"value": over.summary.geomean * metric.scale, "least": min(values), "most": max(values)},
-            **{"bound": over.bound.value if over.bounded and over.bound else ""},
+            "figure": metric.id,
+            "unit": metric.unit,
+            "forks": len(figures),
+            "value": over.summary.geomean * metric.scale,
+            "least": min(values),
+            "most": max(values),
+            "bound": over.bound.value if over.bounded and over.bound else "",
         }
         if not over.bounded and over.summary.ci_low is not None and over.summary.ci_high is not None:
             row |= {
@@ -85,9 +89,13 @@ def _compared(cell: CellStats, metric: Metric, judgements: Judgements) -> dict[s
         return {}
     ratio = judged.ratio
     return {
-        **{"versus": reference(cell.key.executor, cell.key.server), "ratio": ratio.value},
-        **{"ratio_low": ratio.ci_low, "ratio_high": ratio.ci_high, "blocks": ratio.blocks},
-        **{"p_adjusted": judged.p_adjusted, "verdict": judged.verdict.value},
+        "versus": reference(cell.key.executor, cell.key.server),
+        "ratio": ratio.value,
+        "ratio_low": ratio.ci_low,
+        "ratio_high": ratio.ci_high,
+        "blocks": ratio.blocks,
+        "p_adjusted": judged.p_adjusted,
+        "verdict": judged.verdict.value,
     }
 
 
@@ -95,8 +103,12 @@ def _of_experiment(cell: ExperimentCell) -> Iterator[dict[str, object]]:
     for spread in cell.spreads:
         yield {
             **_of_cell(cell.key),
-            **{"figure": spread.name, "unit": spread.unit, "forks": spread.forks},
-            **{"value": spread.median, "least": spread.least, "most": spread.most},
+            "figure": spread.name,
+            "unit": spread.unit,
+            "forks": spread.forks,
+            "value": spread.median,
+            "least": spread.least,
+            "most": spread.most,
         }
 
 
@@ -104,7 +116,10 @@ def verdicts(judged: Sequence[JudgedClaim]) -> list[dict[str, Any]]:
     """As JSON; an estimate without an interval has null in its ends."""
     return [
         {
-            **{"claim": one.claim.id, "source": one.claim.source.title, "verdict": one.verdict.value, "why": one.why},
+            "claim": one.claim.id,
+            "source": one.claim.source.title,
+            "verdict": one.verdict.value,
+            "why": one.why,
             "checks": [_check(check) for check in one.checks],
         }
         for one in judged
@@ -113,15 +128,23 @@ def verdicts(judged: Sequence[JudgedClaim]) -> list[dict[str, Any]]:
 
 def _check(one: JudgedCheck) -> dict[str, Any]:
     return {
-        **{"says": one.check.says, "verdict": one.verdict.value, "why": one.why, "unit": one.unit},
-        **{"low": one.band.low, "high": one.band.high, "inference": one.check.inference},
+        "says": one.check.says,
+        "verdict": one.verdict.value,
+        "why": one.why,
+        "unit": one.unit,
+        "low": one.band.low,
+        "high": one.band.high,
+        "inference": one.check.inference,
         "cells": [_cell(cell) for cell in one.cells],
     }
 
 
 def _cell(one: JudgedCell) -> dict[str, Any]:
     return {
-        **{"cell_id": one.key.cell_id, "verdict": one.verdict.value, "why": one.why, "blocks_to_decide": one.blocks},
+        "cell_id": one.key.cell_id,
+        "verdict": one.verdict.value,
+        "why": one.why,
+        "blocks_to_decide": one.blocks,
         "estimate": _estimate(one.estimate) if one.estimate else None,
     }
 

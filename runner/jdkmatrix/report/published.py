@@ -9,21 +9,21 @@ from jdkmatrix.claims.words import amount, between, of_whom, without_figures
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.claim_verdicts import JudgedCell, JudgedCheck, JudgedClaim, Verdict, judge_claims
+from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim, judge_claims
+from jdkmatrix.report.claim_views import CheckedCellView, CheckView, ClaimFigure, ClaimView, SourceView
 from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import Figure, missing
-from jdkmatrix.report.views import CheckedCellView, CheckView, ClaimFigure, ClaimView, SourceView
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.terms.quantities import MISSING, digits, plural
 
-VERDICT_CLASS = {
-    Verdict.REPRODUCED: "ok",
-    Verdict.CONTRADICTED: "failed",
-    Verdict.INCONCLUSIVE: "not-steady",
-    Verdict.NOT_MEASURED: "none",
-    Verdict.NOT_TESTABLE_HERE: "none",
-    Verdict.NOT_TESTABLE: "none",
+_VERDICT_CLASS = {
+    ClaimVerdict.REPRODUCED: "ok",
+    ClaimVerdict.CONTRADICTED: "failed",
+    ClaimVerdict.INCONCLUSIVE: "not-steady",
+    ClaimVerdict.NOT_MEASURED: "none",
+    ClaimVerdict.NOT_TESTABLE_HERE: "none",
+    ClaimVerdict.NOT_TESTABLE: "none",
 }
 
 
@@ -62,7 +62,7 @@ def _line(check: JudgedCheck) -> str:
         return check.why or next((cell.why for cell in cells if cell.why), check.check.says)
     lone = measured[0] if len(measured) == 1 else None
     shown = _measured(lone, check.unit).text if lone else plural(len(measured), "cell")
-    return f"{check.check.says}: {shown}, {_band_words(check)} published"
+    return f"{check.check.says}: {shown}, {_band_words(check)} would reproduce it"
 
 
 def _by_source(claims: Iterable[ClaimRecord], judged: Mapping[str, JudgedClaim]) -> tuple[SourceView, ...]:
@@ -88,7 +88,7 @@ def _claim(claim: ClaimRecord, judged: JudgedClaim | None) -> ClaimView:
     return ClaimView(
         id=claim.id,
         verdict=judged.verdict.value if judged else None,
-        verdict_class=VERDICT_CLASS[judged.verdict] if judged else "none",
+        verdict_class=_VERDICT_CLASS[judged.verdict] if judged else "none",
         why_not=judged.why if judged else None,
         checks=tuple(map(_check, judged.checks)) if judged else (),
         condition=claim.condition,
@@ -118,7 +118,7 @@ def _check(one: JudgedCheck) -> CheckView:
         band=_band_words(one),
         inference=one.check.inference,
         verdict=one.verdict.value,
-        verdict_class=VERDICT_CLASS[one.verdict],
+        verdict_class=_VERDICT_CLASS[one.verdict],
         why=one.why,
         cells=tuple(_cell(cell, one.unit) for cell in one.cells),
     )
@@ -128,10 +128,10 @@ def _cell(one: JudgedCell, unit: str) -> CheckedCellView:
     to_decide = f"{plural(one.blocks, 'block')} would decide it" if one.blocks else None
     return CheckedCellView(
         label=one.key.cell_id,
-        href=cell_page(one.key) if one.verdict is not Verdict.NOT_MEASURED else None,
+        href=cell_page(one.key) if one.verdict is not ClaimVerdict.NOT_MEASURED else None,
         measured=_measured(one.estimate, unit) if one.estimate else missing(one.why or "not measured"),
         verdict=one.verdict.value,
-        verdict_class=VERDICT_CLASS[one.verdict],
+        verdict_class=_VERDICT_CLASS[one.verdict],
         remark="; ".join(filter(None, (one.why, to_decide))) or None,
     )
 
