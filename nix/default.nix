@@ -46,11 +46,11 @@ let
   lasting = lib.filterAttrs (_: jdk: !jdk.earlyAccess);
   matrix = measuring (lasting onAxis) servers;
 
-  # What the profile `quick` needs: two JDKs instead of all of them.
+  # What the profile `quick` needs: a JDK or two instead of all of them.
   ofQuick =
     axis:
     lib.concatMap (table: table.${axis} or [ ]) (
-      [ settings.profiles.quick.select ] ++ settings.profiles.quick.include
+      [ settings.profiles.quick.select ] ++ settings.profiles.quick.include or [ ]
     );
   jdksOfQuick = lib.genAttrs ([ settings.driver.jdk ] ++ ofQuick "jdk") (id: jdks.${id});
   serversOfQuick = lib.genAttrs (map (name: settings.servers.${name}.artefact) (ofQuick "server")) (

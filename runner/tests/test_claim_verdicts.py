@@ -18,13 +18,13 @@ from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim, _factor, asks_for, judge_claims
 from jdkmatrix.report.experiments.cells import Experiments
-from jdkmatrix.report.site import build_site
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
 from tests.support.experiment_runs import experiments_run
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.sites import site_of
 
 REGISTRY = load_claims(ROOT / "claims.toml")
 MATRIX = load_matrix(ROOT / "matrix.toml")
@@ -195,10 +195,10 @@ def test_the_page_and_the_summary_give_the_same_verdict(tmp_path: Path) -> None:
     loaded = with_scenario(synthetic_run(tmp_path / "run", QUICK))
     assert loaded.run.scenario is not None
     first, second = (judged(loaded, one) for one in loaded.run.scenario.claims)
-    site = build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates").parent
+    site = site_of([loaded], tmp_path / "site")
     block = (site / "index.html").read_text("utf-8").split('id="published"')[1].split('id="cells"')[0]
     summary = summary_markdown(loaded).replace("\\", "")
     for one in (first, second):
-        assert f"<h4>{one.claim.id} <span" in block and one.verdict.value in block
+        assert f">{one.claim.id} <span" in block and one.verdict.value in block
         assert f"{one.claim.id}: {one.verdict.value}" in summary
     assert "a tenth (synthetic)" in block

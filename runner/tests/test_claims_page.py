@@ -21,10 +21,10 @@ from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Publi
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.site import build_site
 from tests.support.hostile_runs import HOSTILE, hostile_run
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario
+from tests.support.sites import site_of
 
 REGISTRY = load_claims(ROOT / "claims.toml")
 MATRIX = load_matrix(ROOT / "matrix.toml")
@@ -61,7 +61,7 @@ def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_s
     loaded = replace(loaded, run=RunRecord.model_validate(data))
     assert loaded.run.scenario is not None
     assert view_run(loaded, Cells(loaded.run, loaded.cells)).published == ()
-    page = build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates").read_text("utf-8")
+    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     assert "What was published" not in page and 'href="#published"' not in page
 
 
@@ -74,7 +74,7 @@ def test_the_page_shows_every_claim_below_its_source(tmp_path: Path) -> None:
     ratio, rate = first.claims[0].figures
     assert (ratio.whom, ratio.amount, ratio.as_printed) == ("virtual / liberty", "0.6 to 0.9", "10-40 % lower")
     assert (rate.whom, rate.amount, rate.condition) == ("–", "1,100 requests/s", "at its end")
-    page = build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates").read_text("utf-8")
+    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     block = page.split('id="published"')[1].split('id="cells"')[0]
     assert page.index('id="answers"') < page.index('id="published"') < page.index('id="cells"')
     assert 'href="#published"' in page
@@ -95,7 +95,7 @@ def test_the_page_shows_every_claim_below_its_source(tmp_path: Path) -> None:
 
 def test_the_page_sets_apart_what_no_source_says(tmp_path: Path) -> None:
     loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
+    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
     inferences = re.findall(r'<(p|small) class="inference"><b>Our inference:</b> (.*?)</\1>', block)
     assert inferences == [("p", "A small one."), ("small", "Read off a graph."), ("p", "It was throttled.")]
     plain = re.sub(r'<(p|small) class="inference">.*?</\1>', "", block)
@@ -104,7 +104,7 @@ def test_the_page_sets_apart_what_no_source_says(tmp_path: Path) -> None:
 
 def test_the_page_says_what_there_is_in_place_of_figures_and_of_an_address(tmp_path: Path) -> None:
     loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
+    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
     repeated = block.split("<details")[0]
     assert "No address: A leaflet." in repeated and "<h3>SYNTHETIC note" in repeated
     assert "No figure is printed: there is only a graph." in repeated and "only words" not in repeated
@@ -112,12 +112,12 @@ def test_the_page_says_what_there_is_in_place_of_figures_and_of_an_address(tmp_p
 
 def test_the_page_lists_what_no_scenario_repeats_and_why(tmp_path: Path) -> None:
     loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
+    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
     repeated, others = block.split("<details")
     assert "synthetic-c" not in repeated and "Not repeated." not in repeated
     for text in (
         "Published, and repeated by no scenario</summary>",
-        "<h4>synthetic-c</h4>",
+        "synthetic-c</h4>",
         "No figure is printed: there are only words.",
         "<b>Not repeated.</b> Nobody has so many.",
     ):
@@ -134,7 +134,7 @@ def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_p
             for name in ("only", "inference", "not_repeated", "no_url", "checks", "not_checked"):
                 table.pop(name, None)
     loaded = replace(loaded, run=RunRecord.model_validate(data))
-    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
+    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
     assert "synthetic-b" in block and "SYNTHETIC note" in block
     assert not [text for text in ("Our inference:", "No figure", "No address", "<details", "None") if text in block]
 
@@ -143,8 +143,8 @@ def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     loaded = hostile_run(tmp_path / "run")
     (source,) = view_run(loaded, Cells(loaded.run, loaded.cells)).published
     assert source.href is None and source.no_url == HOSTILE and source.claims[0].id == HOSTILE
-    block = published_block(build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates"))
-    assert block.count("&lt;img src=x") == 42
+    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
+    assert block.count("&lt;img src=x") == 44
     assert "<img" not in block and "<script" not in block and "49" not in block and "javascript:" not in block
 
 

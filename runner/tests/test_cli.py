@@ -153,7 +153,11 @@ def test_a_cell_file_that_is_lost_is_told_and_exit_code_3(
     done = called(home, *command, *where)
     assert done.returncode == 3
     assert done.stderr.startswith(f"matrix: {lost}: ") and "Traceback" not in done.stderr
-    shown = (tmp_path / "site" / "index.html").read_text("utf-8") if command == ("report",) else done.stdout
+    shown = (
+        (tmp_path / "site" / "runs" / loaded.run.run_id / "index.html").read_text("utf-8")
+        if command == ("report",)
+        else done.stdout
+    )
     assert lost.name in shown.replace("\\", "")
     assert "1 of 2 forks usable: 1 without a readable record" in shown.replace("\\", "")
 

@@ -52,8 +52,8 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("profiles/article/max_blocks", 4), ["profiles.article.max_blocks", "blocks = 5, max_blocks = 4"]),
         (change("profiles/article/blocks", 4), ["profiles.article.max_blocks", "5 <= blocks"]),
         (
-            change("profiles/quick/include", [{"blocks": 3}]),
-            ["quick.include[0].blocks", "found 3; at most the 2"],
+            change("profiles/quick/include", [{"blocks": 4}]),
+            ["quick.include[0].blocks", "found 4; at most the 3"],
         ),
         (change("profiles/quick/precision", 0), ["profiles.quick.precision", "found 0"]),
         (change("warmup/tail_s_min", 40), ["warmup.tail_s_min", "found 40; at most tail_s_max = 30"]),

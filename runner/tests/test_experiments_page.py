@@ -304,7 +304,7 @@ def figures(view: ExperimentsView, kind: str, line: ExperimentRow) -> dict[str, 
 
 def test_columns_have_the_axes_that_vary_and_every_figure_with_its_unit(view: ExperimentsView) -> None:
     table = block(view, "burn").table
-    assert table.axes == (("JDK", False), ("Experiment", False), ("Load", False), ("Work, µs", True))
+    assert table.axes == (("JDK", False), ("Experiment", False), ("Load", False), ("Task duration, µs", True))
     assert table.figures == (
         ("throughput", "1/s"), ("CPU used", "%"), ("p50", "ms"), ("p99", "ms"),
         ("parked while tasks were queued", "%"), ("longest stretch parked while tasks were queued", "ms"),

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.report.site import build_site
 from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_experiments
 from tests.support.mixed_runs import mixed
 from tests.support.pages import Elements
 from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import site_of
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
 
@@ -21,7 +21,7 @@ TEMPLATES = Path(__file__).parents[2] / "report-templates"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("experiments")
-    return build_site([experiments_run(folder / "run", accidents=True)], folder / "site", templates=TEMPLATES).parent
+    return site_of([experiments_run(folder / "run", accidents=True)], folder / "site")
 
 
 def test_every_cell_has_a_page_and_its_record(tmp_path: Path, site: Path) -> None:
@@ -51,21 +51,21 @@ def test_a_page_of_experiments_only_has_nothing_empty(site: Path) -> None:
 
 
 def test_a_page_with_servers_only_says_nothing_of_experiments(tmp_path: Path) -> None:
-    build_site([synthetic_run(tmp_path / "run", replace(QUICK, blocks=1))], tmp_path / "site", templates=TEMPLATES)
-    elements = Elements(tmp_path / "site" / "index.html")
+    site = site_of([synthetic_run(tmp_path / "run", replace(QUICK, blocks=1))], tmp_path / "site")
+    elements = Elements(site / "index.html")
     assert {"answers", "cells", "cells-table"} <= set(elements.ids)
     assert "ithout a server" not in elements.text and not any(one.startswith("alone") for one in elements.ids)
 
 
 def test_a_page_of_both_has_both(tmp_path: Path) -> None:
-    build_site([mixed(tmp_path / "run")], tmp_path / "site", templates=TEMPLATES)
-    elements = Elements(tmp_path / "site" / "index.html")
+    site = site_of([mixed(tmp_path / "run")], tmp_path / "site")
+    elements = Elements(site / "index.html")
     assert {"answers", "cells-table", "experiment-pinning"} <= set(elements.ids)
-    assert len(list((tmp_path / "site" / "cells").glob("*.html"))) == 10 + 4
+    assert len(list((site / "cells").glob("*.html"))) == 10 + 4
 
 
 def test_hostile_text_in_results_becomes_no_element(tmp_path: Path) -> None:
-    index = build_site([hostile_experiments(tmp_path / "run")], tmp_path / "site", templates=TEMPLATES)
+    index = site_of([hostile_experiments(tmp_path / "run")], tmp_path / "site") / "index.html"
     pages = [index, *(index.parent / "cells").glob("*.html")]
     assert len(pages) == 6
     for page in pages:

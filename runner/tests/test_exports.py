@@ -5,29 +5,31 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.cli.reporting import export
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.experiments.cells import Experiments
-from jdkmatrix.report.exports import COLUMNS, _field, results_csv, verdicts
+from jdkmatrix.report.exports import COLUMNS, _field, as_csv, jmh, results, verdicts
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.published import judged_claims
-from jdkmatrix.report.site import build_site
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
 from tests.support.hostile_runs import hostile_run
 from tests.support.mixed_runs import mixed
-from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.sites import site_of
 
 
 def table(loaded: LoadedRun) -> list[dict[str, str]]:
     cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
-    text = results_csv(loaded.run.run_id, cells, judge_run(cells), experiments)
+    text = as_csv(results(loaded.run.run_id, cells, judge_run(cells), experiments))
     reader = csv.DictReader(io.StringIO(text))
     assert tuple(reader.fieldnames or ()) == COLUMNS
     return list(reader)
@@ -86,12 +88,12 @@ def test_what_is_no_number_is_an_empty_field(number: float | None) -> None:
 
 def test_the_site_has_both_files(tmp_path: Path) -> None:
     loaded = with_scenario(synthetic_run(tmp_path / "run", QUICK))
-    site = build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates").parent
+    site = site_of([loaded], tmp_path / "site")
     cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
     judged = judged_claims(loaded.run, cells, experiments)
     assert json.loads((site / "verdicts.json").read_text("utf-8")) == verdicts(judged)
     text = (site / "results.csv").read_text("utf-8")
-    assert text == results_csv(loaded.run.run_id, cells, judge_run(cells), experiments)
+    assert text == as_csv(results(loaded.run.run_id, cells, judge_run(cells), experiments))
     page = (site / "index.html").read_text("utf-8")
     assert 'href="results.csv"' in page and 'href="verdicts.json"' in page and 'href="run.json"' in page
 
@@ -102,3 +104,39 @@ def test_hostile_names_stay_fields(tmp_path: Path) -> None:
     for row in table(loaded):
         assert set(row) == set(COLUMNS)
     json.dumps(verdicts(judged_claims(loaded.run, cells, experiments)), allow_nan=False)
+
+
+def test_jmh_viewers_get_a_fork_for_a_fork(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path / "run", QUICK)
+    cells = Cells(loaded.run, loaded.served)
+    found = jmh(cells)
+    assert len(found) == len(loaded.served)
+    for one in json.loads(json.dumps(found, allow_nan=False)):
+        metric = one["primaryMetric"]
+        assert one["mode"] == "thrpt" and len(metric["rawData"]) == one["forks"] == QUICK.blocks
+        low, high = metric["scoreConfidence"]
+        assert low < metric["score"] < high
+        assert metric["scoreError"] == pytest.approx(high - metric["score"])
+    single = synthetic_run(tmp_path / "one", replace(QUICK, blocks=1))
+    (first, *_) = jmh(Cells(single.run, single.served))
+    assert first["primaryMetric"]["scoreError"] == "NaN"
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "jmh"])
+def test_a_run_is_exported_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    loaded = synthetic_run(tmp_path / "made-up", QUICK)
+    store = RunStore.create(tmp_path / "run")
+    store.save_run(loaded.run)
+    for cell in loaded.cells:
+        store.save_cell(cell)
+    assert export(str(store.directory), form) == 0
+    text = capsys.readouterr().out
+    if form == "csv":
+        assert text.splitlines()[0].split(",") == list(COLUMNS)
+    elif form == "json":
+        told = json.loads(text)
+        assert told["run_id"] == loaded.run.run_id and {"throughput", "cpu"} <= {
+            row["figure"] for row in told["results"]
+        }
+    else:
+        assert len(json.loads(text)) == len(loaded.cells)

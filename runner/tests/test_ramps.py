@@ -11,12 +11,12 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.site import build_site
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.loads import RampedLoad
 from tests.support.ramped_runs import LEVEL, RISING, ramped, with_ramp
 from tests.support.records import altered
+from tests.support.sites import site_of
 
 
 def cell_of(run: LoadedRun, executor: str) -> CellRecord:
@@ -93,5 +93,5 @@ def test_the_page_shows_it_second_by_second(tmp_path: Path, load: RampedLoad) ->
         assert "liberty: peak after 15.0 s; virtual: peak after 11.0 s" in notes
     else:
         assert "liberty: knee at 2,100 requests/s; virtual: knee at 2,600 requests/s" in notes
-    page = build_site([run], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates")
+    page = site_of([run], tmp_path / "site") / "index.html"
     assert "Throughput second by second" in page.read_text()

@@ -6,7 +6,7 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise, product
 from pathlib import Path
@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
-from jdkmatrix.report.site import build_site
 from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_experiments, hostile_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.sites import site_of
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
 MATRIX = Shape(
@@ -59,7 +59,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder = tmp_path_factory.mktemp(name)
         run = synthetic_run(folder / "run", shape)
         loaded = with_scenario(run) if name == "quick" else run
-        made[name] = build_site([loaded], folder / "site", templates=TEMPLATES).parent
+        made[name] = site_of([loaded], folder / "site")
     return made
 
 
@@ -139,8 +139,7 @@ def test_a_page_draws_everything_fits_and_asks_nobody(
     assert wide == []
     assert opened.complaints == []
     assert all(url.startswith("file://") for url in opened.requests)
-    # One more file than the page itself: the library beside the cell pages.
-    assert len(opened.requests) == (1 if kind == "index" else 2)
+    assert len(opened.requests) == 2, "the page itself and the site's one library"
     context.close()
 
 
@@ -404,7 +403,7 @@ def test_the_policy_lets_nothing_out_and_nothing_in(
 
 
 def test_hostile_text_in_results_stays_text(browser: Browser, tmp_path: Path) -> None:
-    site = build_site([hostile_run(tmp_path / "run")], tmp_path / "site", templates=TEMPLATES).parent
+    site = site_of([hostile_run(tmp_path / "run")], tmp_path / "site")
     pages = [site / "index.html", *(site / "cells").glob("*.html")]
     assert len(pages) == 4
     context = browser.new_context(viewport={"width": 390, "height": 900})
@@ -426,7 +425,7 @@ def test_hostile_text_in_results_stays_text(browser: Browser, tmp_path: Path) ->
 
 
 def test_the_page_of_the_method_fits_and_asks_nobody(browser: Browser, tmp_path: Path) -> None:
-    site = build_site([hostile_run(tmp_path / "run")], tmp_path / "site", templates=TEMPLATES).parent
+    site = site_of([hostile_run(tmp_path / "run")], tmp_path / "site")
     context = browser.new_context(viewport={"width": 390, "height": 900})
     opened = open_page(context, site / "method.html", settle=False)
     page = opened.page
@@ -442,7 +441,7 @@ def test_the_page_of_the_method_fits_and_asks_nobody(browser: Browser, tmp_path:
 def experiments(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of every kind of experiment without a server, on real results."""
     folder = tmp_path_factory.mktemp("experiments")
-    return build_site([experiments_run(folder / "run", accidents=True)], folder / "site", templates=TEMPLATES).parent
+    return site_of([experiments_run(folder / "run", accidents=True)], folder / "site")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
@@ -484,7 +483,7 @@ def test_the_page_of_experiments_draws_everything_and_fits(
 
 
 def test_hostile_text_in_experiments_stays_text(browser: Browser, tmp_path: Path) -> None:
-    site = build_site([hostile_experiments(tmp_path / "run")], tmp_path / "site", templates=TEMPLATES).parent
+    site = site_of([hostile_experiments(tmp_path / "run")], tmp_path / "site")
     context = browser.new_context(viewport={"width": 390, "height": 900})
     for file in [site / "index.html", *(site / "cells").glob("*.html")]:
         opened = open_page(context, file)
@@ -497,4 +496,103 @@ def test_hostile_text_in_experiments_stays_text(browser: Browser, tmp_path: Path
         assert "onerror" in page.locator("body").inner_text()
         assert opened.complaints == []
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of two runs: many conditions on one host, one on another; its front page."""
+    folder = tmp_path_factory.mktemp("answers")
+    wide = synthetic_run(folder / "wide", Shape(cpus=(1, 2), burn_us=(0, 100), blocks=5, windows=1))
+    other = synthetic_run(folder / "other", replace(QUICK, jdks=("temurin-26",), run_id="elsewhere"))
+    session = other.run.sessions[0]
+    there = session.model_copy(update={"host": session.host.model_copy(update={"hostname_hash": "ab<b>&\"'"})})
+    moved = replace(other, run=other.run.model_copy(update={"sessions": (there,)}))
+    site_of([wide, moved], folder / "site")
+    return folder / "site" / "index.html"
+
+
+def picked(page: Page, **values: str) -> None:
+    for name, value in values.items():
+        page.locator(f"#picker select[name={name}]").select_option(value)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_the_front_page_answers_first_and_fits(browser: Browser, answers: Path, width: int, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    opened = open_page(context, answers)
+    page = opened.page
+    verdict = page.locator("#said .verdict").bounding_box()
+    assert verdict is not None and verdict["y"] + verdict["height"] < 900, "the answer is on the first screen"
+    open_all_details(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(WIDER_THAN_THE_PAGE) == []
+    ratios: dict[str, float] = page.evaluate(
+        CONTRAST, ["p", "dt", "dd", "td", "th", "a", "b", "span", "small", "button"]
+    )
+    assert {name: round(ratio, 2) for name, ratio in ratios.items() if ratio < 4.5} == {}
+    levels: list[int] = page.eval_on_selector_all("h1, h2, h3, h4, h5", "all => all.map(h => Number(h.tagName[1]))")
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert page.locator("th:not([scope])").count() == 0
+    assert opened.complaints == [] and opened.requests == [answers.as_uri()]
+    context.close()
+
+
+def test_a_pick_changes_the_answer_and_the_address_which_brings_it_back(browser: Browser, answers: Path) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened = open_page(context, answers)
+    page = opened.page
+    picked(page, jdk="temurin-25", cpus="2", burn_us="100", figure="cpu")
+    said = page.locator("#said")
+    expect(said.locator(".where")).to_contain_text("temurin-25, 2 CPUs, tasks of 100 µs")
+    expect(said.locator(".verdict b")).to_contain_text("in CPU per request was seen")
+    expect(said.locator(".trust a").first).to_have_attribute("href", re.compile("virtual.cpus-2.burn-100us"))
+    address = page.url
+    assert "cpus=2" in address and "figure=cpu" in address
+    again = open_page(context, answers)
+    again.page.goto(address)
+    expect(again.page.locator("#said .where")).to_contain_text("temurin-25, 2 CPUs, tasks of 100 µs")
+    assert again.page.locator("#said").inner_text() == said.inner_text()
+    # The map says the same, and leads from place to place.
+    current = page.locator("#map button[aria-current=true]")
+    expect(current).to_have_count(1)
+    page.locator("#map button").first.click()
+    expect(said.locator(".where")).to_contain_text("1 CPU, no added work")
+    assert opened.complaints == []
+    context.close()
+
+
+def test_what_was_not_measured_is_said_so_with_the_command_and_the_nearest(browser: Browser, answers: Path) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened = open_page(context, answers)
+    page = opened.page
+    picked(page, jdk="temurin-26", cpus="2")
+    said = page.locator("#said")
+    expect(said.locator(".verdict")).to_have_text("Not measured under this condition.")
+    command = said.locator("pre").inner_text()
+    assert re.fullmatch(
+        r"matrix run --profile \S+ --server open-liberty --jdk temurin-26 --cpus 2 .*--load saturate-50", command
+    )
+    said.locator(".nearest button").first.click()
+    expect(said.locator(".verdict b")).not_to_have_text("Not measured under this condition.")
+    assert opened.complaints == []
+    context.close()
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "#jdk=<img src=x onerror=window.pwned=1>",
+        "#constructor=1&__proto__=2&cpus=99",
+        "#host=%22%5D&figure=%22%5D,*",
+        "#%%%",
+    ],
+)
+def test_an_address_can_only_choose_what_the_page_offers(browser: Browser, answers: Path, hostile: str) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened = Opened(context.new_page())
+    opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    opened.page.goto(answers.as_uri() + hostile)
+    expect(opened.page.locator("#said .verdict b")).to_contain_text("throughput")
+    assert opened.page.evaluate("window.pwned ?? null") is None and opened.complaints == []
     context.close()

@@ -67,7 +67,7 @@ def rate(window: Window) -> float:
 def test_it_says_which_cell_it_is(page: ServedCellView) -> None:
     assert page.cell_id == "mp-ping.temurin-21.0.8.virtual.cpus-1.burn-100us.saturate-50"
     assert page.title == "virtual on temurin-21.0.8"
-    assert page.condition == "mp-ping, 1 CPU, 100 µs of work per request"
+    assert page.condition == "mp-ping, 1 CPU, tasks of 100 µs"
     assert page.load_words.startswith("closed loop: 50 connections")
     assert page.ran_with.work.value == "4,100 rounds, meant to take 100 µs"
     assert (page.status, page.status_class, page.status_title) == ("ok", "ok", "measured in the steady state")

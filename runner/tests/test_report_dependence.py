@@ -16,11 +16,11 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.dependence import BlockChecks, check_blocks
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.site import build_site
 from jdkmatrix.report.views import Notice, RunView
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
+from tests.support.sites import site_of
 
 TWELVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=12, windows=1)
 # Of one block after the other, as factors of liberty's throughput.
@@ -146,5 +146,5 @@ def test_the_summary_has_a_line_of_it(twelve: LoadedRun) -> None:
 
 def test_the_written_page_has_both(twelve: LoadedRun, tmp_path: Path) -> None:
     loaded = with_ratios(twelve, virtual=WAVES, platform=SCATTERED)
-    page = build_site([loaded], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates").read_text()
+    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text()
     assert NOTICE in page and "Lag 1" in page and "4 tests on this page" in page

@@ -129,7 +129,7 @@ def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(five:
     assert answer.lead.endswith("no evidence yet of a difference in throughput")
     assert "the page makes 3 comparisons" in answer.sentences[0][1]
     heat = scorecard(cells, found, EVERY, part).rows[0][1][0]
-    assert (heat.tone, heat.decided) == ("even", False)
+    assert (heat.tone, heat.decided) == ("leans-n", False)
     assert heat.interval is not None and heat.interval.endswith(" *") and "no evidence yet" in heat.title
     row = next(row for row in view_run(loaded, cells).rows if row.executor == "virtual")
     assert row.versus.under == heat.interval and "no evidence yet" in (row.versus.title or "")

@@ -27,7 +27,6 @@ from jdkmatrix.report.names import METHOD_PAGE
 from jdkmatrix.report.outcomes import finding_of
 from jdkmatrix.report.precision import precision_view
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.site import build_site
 from jdkmatrix.report.views import Answer, CellRow, ServedCellView
 from jdkmatrix.report.wording import Finding
 from jdkmatrix.stats.capacity import SearchOutcome
@@ -50,6 +49,7 @@ from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered
 from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run
+from tests.support.sites import site_of
 from tests.support.stepped_runs import LOAD as STEPS
 from tests.support.stepped_runs import stepped
 
@@ -279,8 +279,7 @@ def test_p99_of_a_closed_loop_is_shown_and_never_judged(closed_loop: LoadedRun) 
 
 
 def test_every_page_says_what_percentiles_of_a_closed_loop_are(closed_loop: LoadedRun, tmp_path: Path) -> None:
-    build_site([closed_loop], tmp_path / "site", templates=TEMPLATES)
-    for path in (tmp_path / "site").rglob("*.html"):
+    for path in site_of([closed_loop], tmp_path / "site").rglob("*.html"):
         if path.name == METHOD_PAGE:
             continue  # it shows no percentiles
         text = path.read_text("utf-8")
@@ -354,7 +353,7 @@ def test_a_peak_beyond_the_last_step_is_shown_as_a_bound(under_rate: LoadedRun, 
     assert "virtual kept up with the highest rate in 5 of 5 forks against 0 of 5" in answer_of(loaded).lead
     notes = [c.note for g in view_run(loaded, Cells(loaded.run, loaded.cells)).sections[0].experiment for c in g.charts]
     assert "liberty: 3,500 requests/s at most; virtual: ≥ 6,000 requests/s" in notes
-    text = build_site([loaded], tmp_path / "site", templates=TEMPLATES).read_text("utf-8")
+    text = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     assert "fork 1: \\u2265 6,000 requests/s" in text, "at the dot of the chart"
 
 
@@ -418,7 +417,7 @@ def test_what_the_first_line_of_a_page_counts(closed_loop: LoadedRun, tmp_path: 
         "12 of 20 forks usable: 2 lost to faults of the host or of the measurement, 1 lost to the server’s own doing, "
         "5 without a readable record; 2 measured again"
     )
-    page = build_site([loaded], tmp_path / "site", templates=TEMPLATES).read_text("utf-8")
+    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     assert f'<p class="summary"><b class="forks amber">{count.text}.</b>' in page
 
 
@@ -456,7 +455,7 @@ def test_many_conditions_are_tallied_with_the_widest_gap(tmp_path: Path) -> None
     said = dict(answer_of(loaded).sentences)["Held the rate"]
     assert said == (
         "of 4 conditions: liberty better in 1, too few forks to tell in 3. Farthest apart: 0 of 5 forks with virtual, "
-        "5 of 5 with liberty at 2 CPUs, no added work per request."
+        "5 of 5 with liberty at 2 CPUs, no added work."
     )
     cells, _ = of(loaded)
     heat = view_run(loaded, cells).sections[0].heat[0]

@@ -14,10 +14,10 @@ from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.facts import run_facts
 from jdkmatrix.report.numbers import span
 from jdkmatrix.report.precision import precision_view
-from jdkmatrix.report.site import build_site
 from jdkmatrix.report.views import PrecisionView
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.served_runs import Shape, synthetic_run
+from tests.support.sites import site_of
 from tests.support.turned_runs import turned_run
 
 FIVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=5)
@@ -122,7 +122,7 @@ def test_one_window_per_fork_says_why_there_is_no_cost(tmp_path: Path) -> None:
 
 def test_the_page_has_it(tmp_path: Path) -> None:
     loaded = with_stopping(synthetic_run(tmp_path / "run", FIVE), 0.02)
-    page = build_site([loaded], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates").read_text()
+    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text()
     assert "Precision and its cost" in page
     assert "one such ratio to ± 2.0 %" in page
     facts = {fact.name: fact.value for fact in run_facts(loaded.run)}

@@ -168,9 +168,7 @@ def test_the_words_of_what_all_cells_share_have_units(loaded: LoadedRun) -> None
     one = [c for c in loaded.cells if (c.key.cpus, c.key.burn_us, c.key.executor) == (2, 100, "virtual")][:1]
     run = loaded.run.model_copy(update={"cells": tuple(cell.key for cell in one)})
     page = view_run(replace(loaded, run=run, cells=tuple(one)), Cells(run, one))
-    assert page.constant == (
-        "mp-ping, open-liberty, temurin-21.0.8, virtual, 2 CPUs, 100 µs of work per request, saturate-50"
-    )
+    assert page.constant == ("mp-ping, open-liberty, temurin-21.0.8, virtual, 2 CPUs, tasks of 100 µs, saturate-50")
 
 
 def test_every_planned_cell_has_a_row_in_the_order_of_the_run(loaded: LoadedRun, page: RunView) -> None:
@@ -278,7 +276,7 @@ def test_an_unpaired_cell_compares_with_none(tmp_path_factory: pytest.TempPathFa
 
 def test_every_cell_that_is_not_ok_is_listed_with_a_link(page: RunView) -> None:
     first = page.troubles[0]
-    assert first.label == "mp-ping · temurin-21.0.8 · liberty · 1 CPU, 100 µs of work per request · saturate-50"
+    assert first.label == "mp-ping · temurin-21.0.8 · liberty · 1 CPU, tasks of 100 µs · saturate-50"
     assert first.href == "cells/mp-ping.temurin-21.0.8.liberty.cpus-1.burn-100us.saturate-50.html"
     assert [(one.status, one.status_class) for one in page.troubles] == [
         ("2 of 3 forks usable", "partly"),
@@ -328,7 +326,7 @@ def test_the_notes_of_charts_tell_the_figures_of_the_table(page: RunView) -> Non
                 parts.append(f"{executor}, {burn_us} µs: {getattr(one, figure).text}")
         assert chart.note == "; ".join(parts)
     slow = section.latency[2]
-    assert slow.title == "temurin-21.0.8, 1 CPU, 100 µs of work per request"
+    assert slow.title == "temurin-21.0.8, 1 CPU, tasks of 100 µs"
     p99 = [
         f"{executor} {row(page, jdk='temurin-21.0.8', executor=executor, cpus=1, burn_us=100).p99.text} ms"
         for executor in ("liberty", "virtual")
@@ -393,7 +391,7 @@ def test_an_answer_counts_its_conditions_and_names_the_farthest(page: RunView) -
         "of 4 conditions: liberty better in 1, no difference seen in 2, no pair in 1. Farthest from 1: 0.822 "
         "(0.807–0.837, liberty better) at "
     )
-    assert sentences["Throughput"].endswith("liberty better) at 2 CPUs, no added work per request.")
+    assert sentences["Throughput"].endswith("liberty better) at 2 CPUs, no added work.")
     assert dict(section.answers[0].sentences)["Throughput"].startswith(
         "of 4 conditions: liberty better in 1, not judged in 1, no pair in 2."
     )
@@ -410,7 +408,7 @@ def test_the_family_is_counted_and_how_precise_each_ratio_is(loaded: LoadedRun, 
         "fixed number" if one.blocks == 3 else "not judged" for one in page.precision.rows
     ]
     assert page.precision.rows[0].what == (
-        "virtual / liberty on temurin-21.0.8, mp-ping, 1 CPU, no added work per request, saturate-50"
+        "virtual / liberty on temurin-21.0.8, mp-ping, 1 CPU, no added work, saturate-50"
     )
     assert {one.figure for one in page.precision.rows} == {"Throughput"}
 

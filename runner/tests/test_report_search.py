@@ -10,10 +10,10 @@ from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, leading_by
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.site import build_site
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run
+from tests.support.sites import site_of
 
 
 @pytest.fixture
@@ -67,8 +67,8 @@ def test_a_constant_rate_is_not_compared_by_throughput(tmp_path: Path) -> None:
 
 
 def test_the_cells_page_has_the_search_of_every_fork(run: LoadedRun, tmp_path: Path) -> None:
-    build_site([run], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates")
-    page = next(path for path in sorted((tmp_path / "site").rglob("*.html")) if "virtual" in path.name).read_text()
+    site = site_of([run], tmp_path / "site")
+    page = next(path for path in sorted(site.rglob("*.html")) if "virtual" in path.name).read_text()
     assert page.count("Search for the highest rate") == 3
     assert "a rate known to work" in page and "did not hold" in page
     assert "&lt;b&gt;9 %&lt;/b&gt;" in page and "<b>9 %</b>" not in page

@@ -211,7 +211,7 @@ def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path)
             assert row.versus.sort in (None, 1.0)
     assert page.problems and page.not_testable == (
         (
-            "mp-ping · semeru-25 · liberty · 1 CPU, no added work per request · saturate-50",
+            "mp-ping · semeru-25 · liberty · 1 CPU, no added work · saturate-50",
             "semeru-25 is not available here",
         ),
     )

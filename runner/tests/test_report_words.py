@@ -189,7 +189,8 @@ def test_the_legend_has_every_tone_once_with_1_in_the_middle() -> None:
 
 @given(RATIOS, st.sampled_from([verdict for verdict in Verdict if verdict is not Verdict.DIFFERENT]))
 def test_without_a_verdict_there_is_no_colour_for_either(value: float, verdict: Verdict) -> None:
-    colourless = "unjudged" if verdict is Verdict.NOT_JUDGED else "even"
+    leaning = "leans-n" if value > 1 else "leans-d"
+    colourless = {Verdict.NOT_JUDGED: "unjudged", Verdict.NO_EVIDENCE_YET: leaning}.get(verdict, "even")
     assert tone(Judged(Ratio(value, 0.5, 2, 5, 0.5), 0.5, 3, verdict), THROUGHPUT) == colourless
 
 

@@ -27,7 +27,7 @@ from jdkmatrix.records.run import HostFacts, ServerFacts, Session
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.sessions import differences, windows_fact
-from jdkmatrix.report.site import build_site
+from jdkmatrix.report.site.build import Built
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepare import Prepared
@@ -40,6 +40,7 @@ from tests.support.run_facts import host_facts
 from tests.support.scripted_forks import DRIVER, Script, failed, invalid
 from tests.support.served_campaign import campaign as made_up_campaign
 from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import site_of
 
 SHORT = Options("short", {}, blocks=2)
 
@@ -92,7 +93,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
     monkeypatch.setattr(running, "find_project", lambda: project)
     monkeypatch.setattr(running, "prepare", prepared)
     monkeypatch.setattr(running, "catalogue_records", lambda *_: ())
-    monkeypatch.setattr(running, "write_site", lambda *_: home / "site" / "index.html")
+    monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
     monkeypatch.setattr(running, "boot_id", lambda: host.boot)
     monkeypatch.setattr(running, "source_revision", lambda *_: host.commit)
     for name in ("_stopping", "_alone_on_this_host", "confinement"):
@@ -286,7 +287,7 @@ def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
     for text in (sink.getvalue(), summary_markdown(loaded).replace("\\", "")):
         assert "measured in 2 sessions; the host was restarted in between" in text
         assert "4 earlier attempts at forks do not count" in text
-    site = build_site([loaded], tmp_path / "site", templates=ROOT / "report-templates").parent
+    site = site_of([loaded], tmp_path / "site")
     page = next((site / "cells").glob("*virtual*.html")).read_text()
     assert "in the run, attempt 2, session 2" in page
     assert "Fork 2, attempt 1" in page

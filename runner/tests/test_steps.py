@@ -23,11 +23,11 @@ from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.site import build_site
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.loads import RateLoad, StepsLoad
 from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.records import altered
+from tests.support.sites import site_of
 from tests.support.stepped_runs import LIMITS, LOAD, stepped, stepped_run
 
 
@@ -155,5 +155,5 @@ def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun, tmp_pa
     rows = [row for data in throughput.spec["datasets"].values() for row in data if "fork" in row]
     assert {row["x"] for row in rows} == {1000, 2000, 3000, 4000, 5000}
     assert all(row["y"] <= row["x"] for row in rows)
-    page = build_site([run], tmp_path / "site", templates=Path(__file__).parents[2] / "report-templates")
+    page = site_of([run], tmp_path / "site") / "index.html"
     assert "Throughput over offered load" in page.read_text()

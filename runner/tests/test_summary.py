@@ -111,8 +111,8 @@ def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
     sink = StringIO()
     print_summary(loaded, Console(file=sink, width=200))
     text = summary_markdown(loaded)
-    assert text.startswith("### 20250101\\-120000\\-synthetic\\: complete\\, 2 of 2 forks usable\n")
-    assert text.splitlines()[2].startswith("2 of 2 cells\\, all with")
+    assert text.startswith("### 20250101\\-120000\\-synthetic\\: complete, 2 of 2 forks usable\n")
+    assert text.splitlines()[2].startswith("2 of 2 cells, all with")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) == 1 + 1 + 1 + 2, "headings, rule, condition, two cells"
     assert {row.count(" | ") for row in rows} == {5}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
@@ -17,13 +18,20 @@ from jdkmatrix.errors import MatrixError
 if TYPE_CHECKING:
     from jdkmatrix.cli.selecting import Options
 
+
+class ExportForm(StrEnum):
+    CSV = "csv"
+    JSON = "json"
+    JMH = "jmh"
+
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
 EXIT_CODES = """Exit codes: 0 done; 1 a problem with the input, the parts or the host, reported in one message; 2 wrong
 usage (`doctor`: this host is unfit); 3 the run is complete but has failed forks or cells without a usable fork, or
-(also from `report` and `summary`) a result file is damaged or missing; 130 and 143 stopped by Ctrl-C or SIGTERM,
-finished work is kept."""
+(also from `report` and `summary`) a result file is damaged or missing; 4 `compare` found a regression; 130 and 143
+stopped by Ctrl-C or SIGTERM, finished work is kept."""
 
 app = typer.Typer(
     name="matrix",
@@ -108,15 +116,42 @@ def scenarios(
 @app.command()
 @told
 def report(
-    runs: Annotated[list[Path] | None, typer.Argument(help="Folders of runs; by default the newest.")] = None,
+    runs: Annotated[list[Path] | None, typer.Argument(help="Folders of runs; by default all in results/.")] = None,
     site: Annotated[
         Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
     ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Show it in a browser.")] = False,
 ) -> None:
-    """Write the static site of one or more runs."""
+    """Write the static site: an answer to pick, what was published, and the pages of every run."""
     from jdkmatrix.cli import reporting
 
-    raise typer.Exit(reporting.report(runs or [], site))
+    raise typer.Exit(reporting.report(runs or [], site, show=show))
+
+
+@app.command()
+@told
+def serve(
+    runs: Annotated[list[Path] | None, typer.Argument(help="Folders of runs; by default all in results/.")] = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 8000,
+) -> None:
+    """Show the site in a browser at 127.0.0.1, written again whenever results change; Ctrl-C ends it."""
+    from jdkmatrix.cli import serving
+
+    serving.serve(runs or [], port)
+
+
+@app.command()
+@told
+def export(
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")] = None,
+    form: Annotated[
+        ExportForm, typer.Option("--format", help="Every figure as a table, or with verdicts; or as JMH writes them.")
+    ] = ExportForm.CSV,
+) -> None:
+    """Print the results of a run for other programs."""
+    from jdkmatrix.cli import reporting
+
+    raise typer.Exit(reporting.export(run, form.value))
 
 
 @app.command()
@@ -131,6 +166,27 @@ def summary(
     from jdkmatrix.cli import reporting
 
     raise typer.Exit(reporting.summarise(directory, as_markdown=as_markdown))
+
+
+@app.command()
+@told
+def compare(
+    runs: Annotated[list[str], typer.Argument(metavar="BEFORE [AFTER]", help="Folders or ids of one or two runs.")],
+    jdk: Annotated[list[str] | None, typer.Option("--jdk", help="Two JDKs: of one run, or one of each.")] = None,
+    executor: Annotated[list[str] | None, typer.Option("--executor", help="Two executors, likewise.")] = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", min=0, max=1, help="The change for the worse that is allowed, as a share.")
+    ] = 0.05,
+    as_json: JsonOption = False,
+    as_markdown: MarkdownOption = False,
+) -> None:
+    """Say what got better or worse, and what else changed; exit code 4 where something got significantly worse."""
+    from jdkmatrix.cli import comparing
+
+    if as_json and as_markdown:
+        raise MatrixError("compare takes one of --json and --markdown")
+    values = {axis: given for axis, given in (("jdk", jdk), ("executor", executor)) if given}
+    raise typer.Exit(comparing.compare(runs, values, threshold, as_json=as_json, as_markdown=as_markdown))
 
 
 @app.command()

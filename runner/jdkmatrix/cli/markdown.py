@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+# What could begin markup, a mention or a link; a comma or a per cent sign never does.
+_PUNCTUATION = re.compile(r"[!#$&(-+\-./:<-@\[-`{-~]")
 
 
 def escaped(text: str) -> str:
-    """`text` on one line, with nothing in it that is markup: a backslash may stand before every ASCII punctuation
+    """`text` on one line, with nothing in it that is markup: a backslash may stand before any ASCII punctuation
     character (CommonMark 0.31.2, section 2.4; in tables: GFM 0.29, section 4.10)."""
     return _PUNCTUATION.sub(r"\\\g<0>", " ".join(text.split()))
 

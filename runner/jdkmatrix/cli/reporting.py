@@ -2,27 +2,68 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from jdkmatrix.claims.load import load_claims_of
+from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project, find_project
-from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.store.runs import RunStore, latest_run
+from jdkmatrix.store.runs import RunStore, all_runs, latest_run
+
+if TYPE_CHECKING:
+    from jdkmatrix.report.site.build import Built
 
 EXIT_WITH_FAILURES = 3
 
 
-def report(runs: Sequence[Path], site: Path | None) -> int:
-    """Write the site of `runs`, or of the newest run, and say where it is; returns the exit code."""
+def report(runs: Sequence[Path], site: Path | None, *, show: bool = False) -> int:
+    """Write the site of `runs`, or of all in the folder of results, and say where it is; returns the exit code.
+    `show`: in a browser, too."""
     project = find_project()
-    folders = list(runs) or [latest_run(project.results)]
+    folders = list(runs) or all_runs(project.results)
     for folder in folders:
         _check_run(folder)
-    loaded = [RunStore(folder).load() for folder in folders]
-    print(f"site: {write_site(project, loaded, site)}")
-    return EXIT_WITH_FAILURES if tell_damage(loaded) else 0
+    built = write_site(project, folders, site)
+    print(f"site: {built.index}")
+    if show:
+        webbrowser.open(built.index.as_uri())
+    damaged = [*built.unreadable, *(text for run in built.runs for text in run.damaged)]
+    return EXIT_WITH_FAILURES if tell_damage(damaged) else 0
+
+
+def export(run: str | None, form: str) -> int:
+    """Print the results of a run, or of the newest, for other programs; returns the exit code.
+
+    Raises:
+        MatrixError: no run is there, or its run.json cannot be read.
+    """
+    from jdkmatrix.report import exports
+    from jdkmatrix.report.cellstats import Cells
+    from jdkmatrix.report.experiments.cells import Experiments
+    from jdkmatrix.report.judgements import judge_run
+    from jdkmatrix.report.published import judged_claims
+
+    loaded = RunStore(run_folder(run) if run else latest_run(find_project().results)).load()
+    cells, experiments = Cells(loaded.run, loaded.cells), Experiments(loaded.run, loaded.cells)
+    if form == "jmh":
+        _print_json(exports.jmh(cells))
+    else:
+        rows = exports.results(loaded.run.run_id, cells, judge_run(cells), experiments)
+        if form == "csv":
+            print(exports.as_csv(rows), end="")
+        else:
+            claims = exports.verdicts(judged_claims(loaded.run, cells, experiments))
+            _print_json({"run_id": loaded.run.run_id, "results": exports.as_json(rows), "verdicts": claims})
+    return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
+
+
+def _print_json(data: object) -> None:
+    print(json.dumps(data, indent=1, allow_nan=False))
 
 
 def summarise(run: Path | None, *, as_markdown: bool) -> int:
@@ -42,15 +83,27 @@ def summarise(run: Path | None, *, as_markdown: bool) -> int:
         print(summary_markdown(loaded))
     else:
         print_summary(loaded, Console())
-    return EXIT_WITH_FAILURES if tell_damage([loaded]) else 0
+    return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
 
 
-def tell_damage(runs: Sequence[LoadedRun]) -> bool:
+def tell_damage(damaged: Sequence[str]) -> bool:
     """Say on stderr which result files are damaged or missing; are there any?"""
-    damaged = [text for loaded in runs for text in loaded.damaged]
     for text in damaged:
         print(f"matrix: {text}", file=sys.stderr)
     return bool(damaged)
+
+
+def run_folder(named: str) -> Path:
+    """The folder of a run that is named by its path, or by its id.
+
+    Raises:
+        MatrixError: there is none.
+    """
+    results = find_project().results
+    for folder in (Path(named), results / named):
+        if (folder / "run.json").is_file():
+            return folder
+    raise MatrixError(f"{named}: neither the folder of a run nor the id of one in {results}")
 
 
 def _check_run(folder: Path) -> None:
@@ -58,8 +111,19 @@ def _check_run(folder: Path) -> None:
         raise MatrixError(f"{folder}: not a run: it has no run.json")
 
 
-def write_site(project: Project, runs: Sequence[LoadedRun], site: Path | None) -> Path:
-    """The index page of the site."""
-    from jdkmatrix.report.site import build_site
+def write_site(project: Project, runs: Sequence[Path], site: Path | None) -> Built:
+    """The site of the runs in these folders.
 
-    return build_site(runs, site or project.site, templates=project.templates)
+    Raises:
+        MatrixError: as build_site; matrix.toml or claims.toml cannot be read.
+    """
+    from jdkmatrix.report.site.build import Background, SiteRun, build_site
+
+    matrix = load_matrix(project.matrix)
+    registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
+    stores = map(RunStore, runs)
+    return build_site(
+        [SiteRun(store.load, store.stamp()) for store in stores],
+        site or project.site,
+        Background(project.templates, matrix, registry),
+    )

@@ -45,7 +45,7 @@ from jdkmatrix.run.plan import estimate_s, select_cells
 from jdkmatrix.run.prepare import Prepared, catalogue_records, prepare, set_up_parts
 from jdkmatrix.run.repeats import again_words, in_order
 from jdkmatrix.run.sessions import closed, ended, idle
-from jdkmatrix.store.runs import RunStore, latest_run
+from jdkmatrix.store.runs import RunStore, all_runs, latest_run
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import plural
 
@@ -178,11 +178,11 @@ def _capacities(
 def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
     """Write the site, print the summary; returns the exit code."""
     loaded = store.load()
-    index = write_site(project, [loaded], site)
+    built = write_site(project, all_runs(store.directory.parent), site)
     print_summary(loaded, console)
-    tell_damage([loaded])
+    tell_damage([*built.unreadable, *loaded.damaged])
     console.print(f"results: {store.directory}", soft_wrap=True)
-    console.print(f"site: {index}", soft_wrap=True)
+    console.print(f"site: {built.index}", soft_wrap=True)
     return EXIT_WITH_FAILURES if has_failures(loaded) else 0
 
 

@@ -146,7 +146,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 def _plain(error: BaseException, timeout_s: float) -> str:
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(reason, socket.gaierror):
-        return "its name is not known here"
+        return "DNS lookup failed"
     if isinstance(reason, TimeoutError):
         return f"no answer within {timeout_s:g} s"
     if isinstance(reason, ssl.SSLCertVerificationError):

@@ -63,7 +63,7 @@ def view_cell(
         against=_against(cell, judgements),
         forks=tuple(_fork(fork, cell, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
         attempts=attempt_views(record, run, logs),
-        ran_with=ran_with(record, run, work="Work per request"),
+        ran_with=ran_with(record, run, work="Task duration"),
     )
 
 
@@ -248,10 +248,6 @@ def _proof(fork: Fork) -> str:
 def _work(fork: Fork, key: CellKey) -> str:
     check = fork.served.burn_check
     if check is None:
-        return (
-            "none: the fork ended before it, or was overloaded"
-            if key.burn_us
-            else "not needed: no added work per request"
-        )
+        return "none: the fork ended before it, or was overloaded" if key.burn_us else "not needed: no added work"
     expected = "" if check.expected_us is None else f", {check.expected_us:.1f} expected at the CPU’s speed of then"
     return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked{expected}"

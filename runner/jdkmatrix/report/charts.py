@@ -98,7 +98,7 @@ def bars(
     mean_data = alt.InlineData(values=table)
     tooltip = [
         alt.Tooltip("executor:N"),
-        alt.Tooltip("work:N", title="work per request"),
+        alt.Tooltip("work:N", title="task duration"),
         alt.Tooltip("label:N", title=figure),
     ]
     bar = (

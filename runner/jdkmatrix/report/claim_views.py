@@ -45,9 +45,24 @@ class CheckView:
 
 
 @dataclass(frozen=True)
+class SpokenView:
+    """What one run says of a claim; `page`: the run's."""
+
+    run_id: str
+    page: str
+    host: str
+    measured: str
+    about: str
+    verdict: str
+    verdict_class: str
+    checks: tuple[CheckView, ...]
+
+
+@dataclass(frozen=True)
 class ClaimView:
     """`instead`: what there is in place of figures; `inference`: this project's, not the source's; `not_repeated`: why
-    no scenario repeats it. `verdict` is None of claims that no run speaks to; `why_not`: why it is not testable."""
+    no scenario repeats it. `verdict` is None of claims that no run speaks to; `why_not`: why it is not testable;
+    `spoken`: where several runs speak to it, each for itself."""
 
     id: str
     verdict: str | None
@@ -61,6 +76,7 @@ class ClaimView:
     inference: str | None
     not_repeated: str | None
     figures: tuple[ClaimFigure, ...]
+    spoken: tuple[SpokenView, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from jdkmatrix.figures.fork_figures import overall
-from jdkmatrix.figures.metrics import METRICS, Metric
+from jdkmatrix.figures.metrics import METRICS, THROUGHPUT, Metric
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.claim_verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
@@ -29,20 +29,64 @@ COLUMNS = (
     *("value", "interval_low", "interval_high", "least", "most", "bound"),
     *("versus", "ratio", "ratio_low", "ratio_high", "blocks", "p_adjusted", "verdict"),
 )
+Row = dict[str, Any]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def results_csv(run_id: str, cells: Cells, judgements: Judgements, experiments: Experiments) -> str:
-    """One line for each figure of each cell, `COLUMNS` first."""
+def results(run_id: str, cells: Cells, judgements: Judgements, experiments: Experiments) -> Iterator[Row]:
+    """One for each figure of each cell, with those of `COLUMNS` that it has."""
+    for cell in cells:
+        yield from ({"run_id": run_id, **row} for row in _of_served(cell, judgements))
+    for lone in experiments:
+        yield from ({"run_id": run_id, **row} for row in _of_experiment(lone))
+
+
+def as_csv(rows: Iterable[Row]) -> str:
+    """`COLUMNS` first."""
     sink = io.StringIO()
     writer = csv.DictWriter(sink, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    for row in (
-        *(row for cell in cells for row in _of_served(cell, judgements)),
-        *(row for lone in experiments for row in _of_experiment(lone)),
-    ):
-        writer.writerow({name: _field(value) for name, value in {"run_id": run_id, **row}.items()})
+    for row in rows:
+        writer.writerow({name: _field(value) for name, value in row.items()})
     return sink.getvalue()
+
+
+def as_json(rows: Iterable[Row]) -> list[Row]:
+    """What a float cannot say in JSON is null."""
+    return [
+        {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
+        for row in rows
+    ]
+
+
+def jmh(cells: Cells) -> list[Row]:
+    """Throughput in the form of `-rf json` of the Java Microbenchmark Harness, which its viewers read: a fork there is
+    a fork here, with one iteration, its figure. The error is the larger half of the 95 % interval."""
+    return [found for cell in cells if (found := _jmh(cell)) is not None]
+
+
+def _jmh(cell: CellStats) -> Row | None:
+    figures = list(cell.figures(THROUGHPUT).values())
+    over = overall(figures)
+    if over is None or over.bounded:
+        return None
+    summary = over.summary
+    ends = [end for end in (summary.ci_low, summary.ci_high) if end is not None]
+    return {
+        "benchmark": f"jdkmatrix.{cell.key.workload}.{cell.key.executor}",
+        "mode": "thrpt",
+        "threads": 1,
+        "forks": len(figures),
+        "params": {axis: str(getattr(cell.key, axis)) for axis in AXES},
+        "primaryMetric": {
+            "score": summary.geomean,
+            "scoreError": max((abs(end - summary.geomean) for end in ends), default="NaN"),
+            "scoreConfidence": ends or ["NaN", "NaN"],
+            "scoreUnit": "ops/s",
+            "rawData": [[figure.value] for figure in figures],
+        },
+        "secondaryMetrics": {},
+    }
 
 
 def _field(value: object) -> object:
@@ -54,18 +98,18 @@ def _field(value: object) -> object:
     return "" if value is None else value
 
 
-def _of_cell(key: CellKey) -> dict[str, object]:
+def _of_cell(key: CellKey) -> Row:
     return {"cell_id": key.cell_id, **{axis: getattr(key, axis) for axis in AXES}}
 
 
-def _of_served(cell: CellStats, judgements: Judgements) -> Iterator[dict[str, object]]:
+def _of_served(cell: CellStats, judgements: Judgements) -> Iterator[Row]:
     for metric in METRICS:
         figures = list(cell.figures(metric).values())
         over = overall(figures)
         if over is None:
             continue
         values = [figure.value * metric.scale for figure in figures]
-        row: dict[str, object] = {
+        row: Row = {
             **_of_cell(cell.key),
             "figure": metric.id,
             "unit": metric.unit,
@@ -83,7 +127,7 @@ def _of_served(cell: CellStats, judgements: Judgements) -> Iterator[dict[str, ob
         yield {**row, **_compared(cell, metric, judgements)}
 
 
-def _compared(cell: CellStats, metric: Metric, judgements: Judgements) -> dict[str, object]:
+def _compared(cell: CellStats, metric: Metric, judgements: Judgements) -> Row:
     judged = judgements.of(metric, cell.key)
     if judged is None:
         return {}
@@ -99,7 +143,7 @@ def _compared(cell: CellStats, metric: Metric, judgements: Judgements) -> dict[s
     }
 
 
-def _of_experiment(cell: ExperimentCell) -> Iterator[dict[str, object]]:
+def _of_experiment(cell: ExperimentCell) -> Iterator[Row]:
     for spread in cell.spreads:
         yield {
             **_of_cell(cell.key),

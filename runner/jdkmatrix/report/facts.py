@@ -287,6 +287,7 @@ def jdk_row(jdk: JdkRecord) -> JdkRow:
     release = "\n".join(f"{key}={value}" for key, value in sorted(jdk.release.items()))
     return JdkRow(
         id=jdk.id,
+        selected=jdk.selected,
         vendor=jdk.vendor,
         vm={"hotspot": "HotSpot", "openj9": "OpenJ9"}[jdk.vm],
         version=jdk.version or f"{jdk.catalogue_version} (catalogue)",

@@ -34,7 +34,8 @@ _OUTCOME_LEVEL = 4
 @dataclass(frozen=True)
 class HeatCell:
     """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" nobody, "none";
-    "unjudged": the arms lost different numbers of forks.
+    "leans-n", "leans-d": an interval without 1 that is no evidence; "unjudged": the arms lost different numbers of
+    forks.
 
     `decided`: the verdict names one of the two.
     """
@@ -57,16 +58,27 @@ class HeatTable:
 
 
 def tone(judged: Judged, metric: Metric) -> str:
-    """The colour of a ratio; without a verdict it is the neutral one, however far from 1 the ratio is."""
-    if judged.verdict is Verdict.NOT_JUDGED:
-        return "unjudged"
-    if judged.verdict is not Verdict.DIFFERENT:
-        return "even"
+    """The colour of a ratio; without a verdict it is the neutral one, however far from 1 the ratio is, and a hatching
+    where its own interval leaves 1 out."""
     favour = judged.ratio.value if metric.more_is_better else 1 / judged.ratio.value
+    match judged.verdict:
+        case Verdict.NOT_JUDGED:
+            return "unjudged"
+        case Verdict.NO_EVIDENCE_YET:
+            return "leans-n" if favour > 1 else "leans-d"
+        case Verdict.DIFFERENT:
+            pass
+        case _:
+            return "even"
     distance = math.exp(abs(math.log(favour)))
     # A hair of tolerance, so that 1 / (1 / 1.05) is as far from 1 as 1.05 is.
     level = sum(distance >= edge * (1 - 1e-9) for edge in EDGES)
     return "even" if level == 0 else f"{'n' if favour > 1 else 'd'}{level}"
+
+
+def outcome_tone(judged: JudgedOutcomes) -> str:
+    side = {Finding.BETTER: "n", Finding.WORSE: "d"}.get(finding_of(judged))
+    return f"{side}{_OUTCOME_LEVEL}" if side else "even"
 
 
 def heat_cell(
@@ -94,14 +106,13 @@ def outcome_cell(judged: JudgedOutcomes | None, key: CellKey) -> HeatCell:
     """How many forks of either did what their load asks for."""
     if judged is None:
         return HeatCell("–", None, "", "none", False, "one of the two has no record", None)
-    contrast, found = judged.contrast, finding_of(judged)
-    side = {Finding.BETTER: "n", Finding.WORSE: "d"}.get(found)
+    contrast = judged.contrast
     return HeatCell(
         value=f"{contrast.numerator.yes}/{contrast.numerator.told}",
         interval=f"against {contrast.denominator.yes}/{contrast.denominator.told}",
         basis="forks",
-        tone=f"{side}{_OUTCOME_LEVEL}" if side else "even",
-        decided=side is not None,
+        tone=outcome_tone(judged),
+        decided=finding_of(judged) in (Finding.BETTER, Finding.WORSE),
         title=sentence(judged, NUMERATOR, own_pool(key.server)),
         key=key,
     )

@@ -2,7 +2,7 @@
 
 The family is every comparison that the page puts into words or colours, each counted once however often it is shown:
 of `virtual` over `liberty` every figure that its load asks for (cellstats.metrics_of), and of every other executor over
-`liberty` the leading one, under every condition of the run (workload, JDK, CPUs, work per request, load); and of each
+`liberty` the leading one, under every condition of the run (workload, JDK, CPUs, task duration, load); and of each
 of these pairs how many forks did what their load asks for (stats/attainment.py), where so many forks could tell. The
 page says "better" or "worse" by p-values adjusted for all of these (stats/verdicts.py), so that a page without any true
 difference names one with a chance of at most 5 %. A page of another run is another family. Ratios of a single block

@@ -120,6 +120,12 @@ def _bound(value: float, places: int) -> str:
     return digits(value, 2) if value >= 10 or value < 0.01 else f"{value:.{places}f}"
 
 
+def apart(ratio: float) -> str:
+    """How far from 1, in per cent: "18 %", below ten "3.2 %"."""
+    per_cent = abs(ratio - 1) * 100
+    return f"{per_cent:.0f} %" if per_cent >= 9.5 else f"{per_cent:.1f} %"
+
+
 def p_value(value: float) -> str:
     """ "p 0.012", "p < 0.001"."""
     return "p < 0.001" if value < 0.001 else f"p {value:.3g}"

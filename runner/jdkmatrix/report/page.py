@@ -1,7 +1,7 @@
 """How a page is put together safely: its content policy, its data, its templates.
 
 A page may load nothing from anywhere: the policy allows only the scripts and the style whose hashes it names (and on
-cell pages the one library file beside them), no evaluation of text as code (Vega interprets its expressions), no
+pages with charts the site's one library file), no evaluation of text as code (Vega interprets its expressions), no
 request, no frame, no form. Text from results is escaped by Jinja; data for scripts is JSON without a character that
 could end the element it stands in.
 """
@@ -24,7 +24,10 @@ from jdkmatrix.report.method import PROVOKED, read_provoked
 
 _PARTS = (
     "base.html.j2",
-    "index.html.j2",
+    "home.html.j2",
+    "claims.html.j2",
+    "history.html.j2",
+    "run.html.j2",
     "cell.html.j2",
     "cell-served.html.j2",
     "cell-experiment.html.j2",
@@ -34,6 +37,7 @@ _PARTS = (
     PROVOKED,
     "report.css",
     "report.js",
+    "home.js",
 )
 
 
@@ -50,6 +54,10 @@ def vega_library() -> str:
 def as_script(source: str) -> str:
     """JavaScript that cannot end the <script> element it stands in: both sequences mean the same in its strings."""
     return source.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _script(path: Path) -> str:
+    return as_script(path.read_text("utf-8").replace("\r\n", "\n"))
 
 
 def as_json(data: Any) -> Markup:
@@ -99,18 +107,28 @@ class Pages:
         self._environment.globals.update(shared)
         self.provoked = read_provoked(templates)
         self._css = (templates / "report.css").read_text("utf-8").replace("\r\n", "\n")
-        self._js = as_script((templates / "report.js").read_text("utf-8").replace("\r\n", "\n"))
+        self._scripts = {name: _script(templates / name) for name in ("report.js", "home.js")}
 
-    def render(self, template: str, *, specs: dict[str, Any], library_inline: bool, **values: Any) -> str:
-        library = vega_library() if library_inline and specs else ""
-        scripts = [self._js, *([library] if library else [])]
+    def render(
+        self,
+        template: str,
+        *,
+        specs: dict[str, Any],
+        library: str = "",
+        data: Any = None,
+        scripts: tuple[str, ...] = ("report.js",),
+        **values: Any,
+    ) -> str:
+        """`library`: where the page finds what draws `specs`; `data`: for its `scripts`."""
+        sources = [self._scripts[name] for name in scripts]
         try:
             return self._environment.get_template(template).render(
-                csp=policy(scripts, self._css, library_beside=bool(specs) and not library_inline),
+                csp=policy(sources, self._css, library_beside=bool(specs)),
                 css=Markup(self._css),
-                js=Markup(self._js),
-                vega=Markup(library),
+                scripts=tuple(map(Markup, sources)),
+                vega_src=library,
                 specs=as_json(specs) if specs else None,
+                data=None if data is None else as_json(data),
                 **values,
             )
         except TemplateError as error:

@@ -17,7 +17,7 @@ from jdkmatrix.report.numbers import Figure, missing
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.terms.quantities import MISSING, digits, plural
 
-_VERDICT_CLASS = {
+VERDICT_CLASS = {
     ClaimVerdict.REPRODUCED: "ok",
     ClaimVerdict.CONTRADICTED: "failed",
     ClaimVerdict.INCONCLUSIVE: "not-steady",
@@ -35,12 +35,12 @@ def judged_claims(run: RunRecord, cells: Cells, experiments: Experiments) -> tup
 def published_views(judged: Iterable[JudgedClaim]) -> tuple[SourceView, ...]:
     """Every source once, with its claims; both in the order of the record. Empty where a run recorded none."""
     found = {one.claim.id: one for one in judged}
-    return _by_source([one.claim for one in found.values()], found)
+    return by_source([one.claim for one in found.values()], found)
 
 
 def not_repeated_views(run: RunRecord) -> tuple[SourceView, ...]:
     """As published_views, of the claims that no scenario repeats."""
-    return _by_source(run.scenario.not_repeated if run.scenario else (), {})
+    return by_source(run.scenario.not_repeated if run.scenario else (), {})
 
 
 def verdict_lines(judged: Iterable[JudgedClaim]) -> tuple[str, ...]:
@@ -65,7 +65,8 @@ def _line(check: JudgedCheck) -> str:
     return f"{check.check.says}: {shown}, {_band_words(check)} would reproduce it"
 
 
-def _by_source(claims: Iterable[ClaimRecord], judged: Mapping[str, JudgedClaim]) -> tuple[SourceView, ...]:
+def by_source(claims: Iterable[ClaimRecord], judged: Mapping[str, JudgedClaim]) -> tuple[SourceView, ...]:
+    """Every source once, in the order of its first claim; `judged`: by the claim's id."""
     by_source: dict[ClaimSource, list[ClaimView]] = {}
     for claim in claims:
         by_source.setdefault(claim.source, []).append(_claim(claim, judged.get(claim.id)))
@@ -88,9 +89,9 @@ def _claim(claim: ClaimRecord, judged: JudgedClaim | None) -> ClaimView:
     return ClaimView(
         id=claim.id,
         verdict=judged.verdict.value if judged else None,
-        verdict_class=_VERDICT_CLASS[judged.verdict] if judged else "none",
+        verdict_class=VERDICT_CLASS[judged.verdict] if judged else "none",
         why_not=judged.why if judged else None,
-        checks=tuple(map(_check, judged.checks)) if judged else (),
+        checks=tuple(map(check_view, judged.checks)) if judged else (),
         condition=claim.condition,
         published=claim.published,
         instead=without_figures(claim),
@@ -112,13 +113,13 @@ def _figure(figure: PublishedFigure) -> ClaimFigure:
     )
 
 
-def _check(one: JudgedCheck) -> CheckView:
+def check_view(one: JudgedCheck) -> CheckView:
     return CheckView(
         says=one.check.says,
         band=_band_words(one),
         inference=one.check.inference,
         verdict=one.verdict.value,
-        verdict_class=_VERDICT_CLASS[one.verdict],
+        verdict_class=VERDICT_CLASS[one.verdict],
         why=one.why,
         cells=tuple(_cell(cell, one.unit) for cell in one.cells),
     )
@@ -131,7 +132,7 @@ def _cell(one: JudgedCell, unit: str) -> CheckedCellView:
         href=cell_page(one.key) if one.verdict is not ClaimVerdict.NOT_MEASURED else None,
         measured=_measured(one.estimate, unit) if one.estimate else missing(one.why or "not measured"),
         verdict=one.verdict.value,
-        verdict_class=_VERDICT_CLASS[one.verdict],
+        verdict_class=VERDICT_CLASS[one.verdict],
         remark="; ".join(filter(None, (one.why, to_decide))) or None,
     )
 

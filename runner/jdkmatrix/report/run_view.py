@@ -33,16 +33,18 @@ from jdkmatrix.report.wording import (
     Finding,
     because,
     condition,
+    delay_of,
     family_words,
     finding,
     losses_words,
     marked_interval,
+    tasks_of,
 )
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import AXES, CellKey
 from jdkmatrix.terms.executors import is_again, reference
-from jdkmatrix.terms.quantities import plural, wait_words
+from jdkmatrix.terms.quantities import plural
 from jdkmatrix.terms.servers import own_pool
 
 
@@ -174,8 +176,8 @@ def _constant(keys: Sequence[CellKey], varying: frozenset[str]) -> str:
         "jdk": key.jdk,
         "executor": key.executor,
         "cpus": plural(key.cpus, "CPU"),
-        "burn_us": f"{key.burn_us} µs of work per request" if key.burn_us else "no added work per request",
-        "wait_us": f"remote system after {wait_words(key.wait_us)}" if key.wait_us else "",
+        "burn_us": tasks_of(key.burn_us),
+        "wait_us": delay_of(key.wait_us) if key.wait_us else "",
         "load": key.load,
     }
     return ", ".join(text for axis, text in words.items() if text and axis not in varying)

@@ -175,6 +175,7 @@ class Trouble:
 @dataclass(frozen=True)
 class JdkRow:
     id: str
+    selected: bool
     vendor: str
     vm: str
     version: str

@@ -8,7 +8,7 @@ from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cellstats import State
-from jdkmatrix.report.numbers import p_value, ratio_interval, ratio_value
+from jdkmatrix.report.numbers import apart, p_value, ratio_interval, ratio_value
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Losses, Verdict
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
@@ -96,15 +96,21 @@ def change(ratio: Ratio, numerator: str, denominator: str) -> str:
     """ "18 % lower with A than with B"; from twice on, a factor reads better than per cent."""
     if ratio.value >= 2:
         return f"{digits(ratio.value, 2)} times as high with {numerator} as with {denominator}"
-    per_cent = abs(ratio.value - 1) * 100
-    amount = f"{per_cent:.0f} %" if per_cent >= 9.5 else f"{per_cent:.1f} %"
-    return f"{amount} {'higher' if ratio.value > 1 else 'lower'} with {numerator} than with {denominator}"
+    return f"{apart(ratio.value)} {'higher' if ratio.value > 1 else 'lower'} with {numerator} than with {denominator}"
 
 
 def condition(cpus: int, task: TaskSize) -> str:
-    work = f"{work_words(task.burn_us)} of work" if task.burn_us else "no added work"
-    delay = f", remote system after {wait_words(task.wait_us)}" if task.wait_us else ""
-    return f"{plural(cpus, 'CPU')}, {work} per request{delay}"
+    """ "1 CPU, tasks of 100 µs, remote delay of 2 ms"."""
+    delay = f", {delay_of(task.wait_us)}" if task.wait_us else ""
+    return f"{plural(cpus, 'CPU')}, {tasks_of(task.burn_us)}{delay}"
+
+
+def tasks_of(burn_us: int) -> str:
+    return f"tasks of {work_words(burn_us)}" if burn_us else "no added work"
+
+
+def delay_of(wait_us: int) -> str:
+    return f"remote delay of {wait_words(wait_us)}"
 
 
 def ratio_name(key: CellKey, base_executor: str) -> str:

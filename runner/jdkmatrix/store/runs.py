@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -78,6 +80,15 @@ class RunStore:
             return None
         return _read(path, CellRecord, cell_from_1)
 
+    def stamp(self) -> str:
+        """Another one as soon as one of its records is written, or something else stands in its place."""
+        digest = hashlib.sha256()
+        for path in (self.directory / "run.json", *sorted((self.directory / "cells").glob("*"))):
+            with suppress(OSError):
+                facts = path.stat()
+                digest.update(f"{path.name}\0{facts.st_size}\0{facts.st_mtime_ns}\0{facts.st_ino}\n".encode())
+        return digest.hexdigest()
+
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
         path = self.cell_path(key)
@@ -144,8 +155,8 @@ def _read(path: Path, model: type[Model], from_1: Callable[[Json], Json]) -> Mod
         raise UnreadableError(f"{path}: not a result of schema 1: {error}") from None
 
 
-def latest_run(results: Path) -> Path:
-    """The newest run below `results`; run ids begin with their date.
+def all_runs(results: Path) -> tuple[Path, ...]:
+    """The runs below `results`, the oldest first; run ids begin with their date.
 
     Raises:
         MatrixError: there is none.
@@ -153,4 +164,9 @@ def latest_run(results: Path) -> Path:
     runs = sorted(path.parent for path in results.glob("*/run.json"))
     if not runs:
         raise MatrixError(f"{results}: no run there yet; `matrix run` makes one")
-    return runs[-1]
+    return tuple(runs)
+
+
+def latest_run(results: Path) -> Path:
+    """As all_runs, the newest alone."""
+    return all_runs(results)[-1]

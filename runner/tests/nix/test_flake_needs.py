@@ -20,7 +20,7 @@ MATRIX = load_matrix(ROOT / "matrix.toml")
 SYSTEMS = ("x86_64-linux", "aarch64-linux")
 PINNED = {entry.id for entry in ENTRIES if entry.archives or (entry.registry and entry.registry.kind == "pypi")}
 EARLY_ACCESS = {entry.id for entry in ENTRIES if is_early_access(entry.version)}
-OF_QUICK = {"temurin-25", "temurin-21.0.8"}
+OF_QUICK = {"temurin-25"}
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 

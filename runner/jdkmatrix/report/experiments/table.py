@@ -19,7 +19,7 @@ _AXES = (
     ("workload", "Experiment", False),
     ("load", "Load", False),
     ("cpus", "CPUs", True),
-    ("burn_us", "Work, µs", True),
+    ("burn_us", "Task duration, µs", True),
     ("wait_us", "Delay, µs", True),
 )
 

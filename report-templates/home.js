@@ -1,0 +1,165 @@
+"use strict";
+(() => {
+  const picker = document.getElementById("picker");
+  if (!picker) return;
+  const rows = Array.from(document.querySelectorAll("#answers-table tbody tr"));
+  const said = document.getElementById("said");
+  const map = document.getElementById("map");
+  const { offers } = JSON.parse(document.getElementById("page-data").textContent);
+  const selects = Array.from(picker.elements).filter((one) => one.name);
+  const axes = selects.map((one) => one.name).filter((name) => name !== "figure");
+  const NUMBERS = new Set(["cpus", "burn_us", "wait_us"]);
+
+  const make = (tag, className, ...children) => {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    element.append(...children);
+    return element;
+  };
+  const of = (row, axis) => row.getAttribute(`data-${axis}`);
+  const state = () => Object.fromEntries(selects.map((one) => [one.name, one.value]));
+  const words = (axis, value) => {
+    const select = selects.find((one) => one.name === axis);
+    return Array.from(select.options).find((one) => one.value === value)?.text ?? value;
+  };
+  const figureOf = (row, figure) => row.querySelector(`td[data-figure="${CSS.escape(figure)}"]`);
+
+  // Only what the page itself offers is taken from an address: anything else in it means nothing.
+  const fromAddress = () => {
+    for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
+      const select = selects.find((one) => one.name === name);
+      if (select && Array.from(select.options).some((one) => one.value === value)) select.value = value;
+    }
+  };
+  const toAddress = () => {
+    const shown = selects.filter((one) => one.options.length > 1 && one.value !== "").map((one) => [one.name, one.value]);
+    history.replaceState(null, "", `#${new URLSearchParams(shown)}`);
+  };
+
+  // No host in particular: the newest that was measured anywhere, which names its host.
+  const fits = (row, axis, wanted) => of(row, axis) === wanted[axis] || (axis === "host" && wanted.host === "");
+  const measured = (wanted) => rows.filter((row) => axes.every((axis) => fits(row, axis, wanted)));
+  // How far from what was asked: another server, JDK, workload, load or host weighs more than any other size.
+  const distance = (row, wanted) => axes.reduce((sum, axis) => {
+    const [own, asked] = [of(row, axis), wanted[axis]];
+    if (fits(row, axis, wanted)) return sum;
+    return sum + (NUMBERS.has(axis) ? Math.abs(Math.log2((Number(own) + 10) / (Number(asked) + 10))) : 100);
+  }, 0);
+  const nearest = (wanted) =>
+    rows.map((row) => [distance(row, wanted), row]).sort(([a], [b]) => a - b).slice(0, 3).map(([, row]) => row);
+
+  const tiles = (row) => {
+    const list = make("dl", "tiles");
+    for (const cell of row.querySelectorAll("td[data-figure]")) {
+      const tile = make("div", cell.dataset.tone);
+      tile.append(make("dt", "", cell.dataset.title, " ", make("small", "", "virtual / pool")));
+      tile.append(make("dd", "", cell.querySelector("b").cloneNode(true), cell.querySelector("small").cloneNode(true)));
+      list.append(tile);
+    }
+    return list;
+  };
+
+  const ways = (found, label) => {
+    const list = make("ul", "nearest");
+    for (const row of found) {
+      const button = make("button", "", label(row));
+      button.type = "button";
+      button.addEventListener("click", () => choose(asState(row)));
+      list.append(make("li", "", button));
+    }
+    return list;
+  };
+
+  const answer = ([row, ...elsewhere], figure) => {
+    const cell = figureOf(row, figure) ?? row.querySelector("td[data-figure]"); // not every load has every figure
+    const verdict = make("p", `verdict ${cell.dataset.side}`);
+    const where = `On ${words("host", of(row, "host"))}: ${row.cells[0].textContent}. `;
+    verdict.append(make("span", "where", where), make("b", "", cell.querySelector("p").textContent));
+    said.replaceChildren(verdict, tiles(row), ...Array.from(row.querySelector(".rests").children, (one) => one.cloneNode(true)));
+    if (elsewhere.length > 0) {
+      said.append(make("p", "sub", "Measured on other hosts, too:"), ways(elsewhere, (one) => words("host", of(one, "host"))));
+    }
+  };
+
+  const command = (wanted) => {
+    const offer = offers.find((one) => axes.every((axis) => axis === "host" || one[axis].map(String).includes(wanted[axis])));
+    if (!offer) return null;
+    const given = axes.filter((axis) => axis !== "host").map((axis) => `--${axis.replace("_", "-")} ${wanted[axis]}`);
+    return `matrix run --profile ${offer.profile} ${given.join(" ")}`;
+  };
+
+  const choose = (wanted) => {
+    for (const select of selects) if (select.name in wanted) select.value = wanted[select.name];
+    show();
+  };
+  const asState = (row) => Object.fromEntries(axes.map((axis) => [axis, of(row, axis)]));
+
+  const notMeasured = (wanted) => {
+    const found = [make("p", "verdict open", make("b", "", "Not measured under this condition."))];
+    const line = command(wanted);
+    if (line) found.push(make("p", "", "On a host of your own, this measures it:"), make("pre", "", line));
+    else found.push(make("p", "", "No profile of the project measures it: add the values to the axes of matrix.toml, and a profile."));
+    found.push(make("p", "", "The nearest conditions that were measured:"));
+    said.replaceChildren(...found, ways(nearest(wanted), (row) => row.cells[0].textContent));
+  };
+
+  // Where virtual threads win: remote delay across, CPUs and task duration down, all else as picked.
+  const draw = (wanted) => {
+    const here = rows.filter((row) => axes.every((axis) => NUMBERS.has(axis) || fits(row, axis, wanted)));
+    const values = (axis) => [...new Set(here.map((row) => of(row, axis)))].sort((a, b) => a - b);
+    const [waits, cpus, burns] = [values("wait_us"), values("cpus"), values("burn_us")];
+    map.hidden = here.length < 2;
+    if (map.hidden) return;
+    const shown = here.some((row) => figureOf(row, wanted.figure)) ? wanted.figure : here[0].querySelector("td[data-figure]").dataset.figure;
+    const across = waits.length > 1 || burns.length === 1 ? "wait_us" : "burn_us";
+    const columns = across === "wait_us" ? waits : burns;
+    const sizes = cpus.flatMap((cpu) => (across === "wait_us" ? burns : waits).map((other) => [cpu, other]));
+    const place = (cpu, other, column) => {
+      const asked = { cpus: cpu, [across]: column, [across === "wait_us" ? "burn_us" : "wait_us"]: other };
+      return here.find((row) => Object.entries(asked).every(([axis, value]) => of(row, axis) === value));
+    };
+    const head = make("tr", "", make("th", "", "CPUs"), ...columns.map((value) => make("th", "", words(across, value))));
+    const body = sizes.map(([cpu, other]) => {
+      const size = across === "wait_us" && burns.length > 1 ? `${cpu}, ${words("burn_us", other)}` : cpu;
+      const cells = columns.map((column) => {
+        const row = place(cpu, other, column);
+        const figure = row && (figureOf(row, shown) ?? row.querySelector("td[data-figure]"));
+        if (!figure) return make("td", "none", "–");
+        const button = make("button", "", make("b", "", figure.querySelector("b").textContent));
+        button.append(make("span", "", figure.querySelector("small").textContent));
+        button.type = "button";
+        button.title = figure.querySelector("p").textContent;
+        if (axes.every((axis) => fits(row, axis, wanted))) button.setAttribute("aria-current", "true");
+        button.addEventListener("click", () => choose(asState(row)));
+        return make("td", figure.dataset.tone, button);
+      });
+      return make("tr", "", make("th", "", size), ...cells);
+    });
+    const table = make("table", "heat", make("thead", "", head), make("tbody", "", ...body));
+    for (const one of table.querySelectorAll("thead th")) one.scope = "col";
+    for (const one of table.querySelectorAll("tbody th")) one.scope = "row";
+    const title = `${words("figure", shown)}, virtual threads / pool, by CPUs and ${across === "wait_us" ? "remote delay" : "task duration"}`;
+    const scroll = make("div", "scroll", table);
+    scroll.tabIndex = 0;
+    scroll.setAttribute("role", "region");
+    scroll.setAttribute("aria-label", title);
+    map.replaceChildren(make("h3", "", title), make("div", "heats", make("div", "", scroll)),
+      make("p", "sub", "Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no verdict."));
+  };
+
+  const show = () => {
+    const wanted = state();
+    const found = measured(wanted);
+    if (found.length > 0) answer(found, wanted.figure);
+    else notMeasured(wanted);
+    draw(wanted);
+    toAddress();
+  };
+
+  fromAddress();
+  if (location.hash.length > 1) show();
+  else draw(state());
+  for (const select of selects) select.addEventListener("input", show);
+  window.addEventListener("hashchange", () => { fromAddress(); show(); });
+  picker.addEventListener("submit", (event) => event.preventDefault());
+})();

@@ -1,0 +1,217 @@
+"""Write the site: a front page that answers, what was published, and a folder for every run.
+
+A run whose files are those of last time, under the same code, templates and claims, is not read again: its pages are
+taken over from the site that stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from jdkmatrix.claims.model import Registry
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records.claims import ClaimRecord
+from jdkmatrix.report import logs
+from jdkmatrix.report.cellstats import State
+from jdkmatrix.report.charts import DASHES
+from jdkmatrix.report.heat import legend
+from jdkmatrix.report.judgements import NUMERATOR
+from jdkmatrix.report.names import METHOD_PAGE, cell_page
+from jdkmatrix.report.page import Pages, vega_library
+from jdkmatrix.report.replace_folder import replacing
+from jdkmatrix.report.site.claims_page import verdicts_of, view_claims
+from jdkmatrix.report.site.digest import RunDigest
+from jdkmatrix.report.site.history import view_history
+from jdkmatrix.report.site.home import view_home
+from jdkmatrix.report.site.offers import offers
+from jdkmatrix.report.site.run_pages import LIBRARY, link, write_run
+from jdkmatrix.report.wording import STATE_MEANING
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import UnreadableError
+
+_PACKAGE = Path(__file__).parents[2]
+_DIGEST = "digest.json"
+_DIGESTS = TypeAdapter(RunDigest)
+_RUNS = TypeAdapter(tuple[RunDigest, ...])
+
+
+@dataclass(frozen=True)
+class SiteRun:
+    """A run to be shown. `stamp`: the same as long as its files are; None: its pages are always made anew."""
+
+    load: Callable[[], LoadedRun]
+    stamp: str | None = None
+
+
+@dataclass(frozen=True)
+class Background:
+    """What pages are made with besides runs."""
+
+    templates: Path
+    matrix: Matrix
+    claims: Registry
+
+    def stamp(self) -> str:
+        """Of the code, the templates and the claims."""
+        digest = hashlib.sha256(_code().encode())
+        for path in sorted(path for path in self.templates.iterdir() if path.is_file()):
+            digest.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+        digest.update(self.claims.model_dump_json().encode())
+        return digest.hexdigest()
+
+
+@cache
+def _code() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(f"{path.relative_to(_PACKAGE)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Built:
+    """`runs`: newest first. `unreadable`: runs that could not be shown, and why."""
+
+    index: Path
+    runs: tuple[RunDigest, ...]
+    unreadable: tuple[str, ...]
+
+
+def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -> Built:
+    """Write the site of these runs to `out_dir`. One that cannot be read, or has the id of another, is told on the
+    front page.
+
+    The folder takes its place in one step: until then a site that stood there stays.
+
+    Raises:
+        MatrixError: no run that can be read, `out_dir` is something else than a site, or a template is missing.
+    """
+    pages = Pages(
+        background.templates,
+        page_of=lambda key: link(cell_page(key)),
+        numerator=NUMERATOR,
+        heat_legend=legend(),
+        dashes=DASHES,
+        statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
+        tail_lines=logs.TAIL_LINES,
+        method_page=METHOD_PAGE,
+    )
+    registry = background.claims.records(background.claims.claims)
+    with replacing(out_dir) as fresh:
+        _write(fresh / LIBRARY, vega_library())
+        earlier = _Earlier(out_dir, fresh, background.stamp())
+        found: dict[str, RunDigest] = {}
+        unreadable = []
+        for run in runs:
+            try:
+                digest = _one(run, found, fresh, pages, registry, earlier)
+            except UnreadableError as error:
+                unreadable.append(str(error))
+                continue
+            found[digest.run_id] = digest
+        if not found:
+            raise MatrixError("; ".join(unreadable) or "no run to report: give at least one")
+        newest_first = tuple(sorted(found.values(), key=lambda run: (run.started_at, run.run_id), reverse=True))
+        verdicts = verdicts_of(registry, newest_first)
+        home = pages.render(
+            "home.html.j2",
+            view=view_home(newest_first, verdicts.values(), unreadable),
+            data={"offers": offers(background.matrix)},
+            scripts=("report.js", "home.js"),
+            specs={},
+        )
+        claims = pages.render("claims.html.j2", view=view_claims(registry, newest_first, "../"), specs={})
+        history = pages.render("history.html.j2", view=view_history(newest_first, "../"), specs={})
+        _write(fresh / "index.html", home)
+        _write(fresh / "claims" / "index.html", claims)
+        _write(fresh / "history" / "index.html", history)
+        _write(fresh / "data" / "runs.json", _RUNS.dump_json(newest_first, indent=1).decode())
+    return Built(out_dir.resolve() / "index.html", newest_first, tuple(unreadable))
+
+
+def _one(
+    run: SiteRun,
+    found: Collection[str],
+    site: Path,
+    pages: Pages,
+    registry: Sequence[ClaimRecord],
+    earlier: _Earlier,
+) -> RunDigest:
+    known = earlier.take(run.stamp)
+    if known is not None:
+        _refuse_twice(known.run_id, found)
+        return known
+    loaded = run.load()
+    _refuse_twice(loaded.run.run_id, found)
+    made = write_run(loaded, site, pages, registry)
+    earlier.keep(made, run.stamp)
+    return made
+
+
+def _refuse_twice(run_id: str, found: Collection[str]) -> None:
+    if run_id in found:
+        raise UnreadableError(
+            f"run {run_id} is there twice, and shown once: every run of a site needs an id of its own"
+        )
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+class _Earlier:
+    """The runs of the site that stands."""
+
+    def __init__(self, site: Path, fresh: Path, made_with: str) -> None:
+        self._fresh = fresh
+        self._made_with = made_with
+        self._by_stamp: dict[str, tuple[Path, RunDigest]] = {}
+        for path in site.glob(f"runs/*/{_DIGEST}"):
+            stamp, digest = _read(path)
+            if stamp is not None and digest is not None and site / digest.folder == path.parent:
+                self._by_stamp[stamp] = path.parent, digest
+
+    def take(self, stamp: str | None) -> RunDigest | None:
+        """Take the run's pages over; None where they have to be made."""
+        found = self._by_stamp.pop(self._stamp(stamp), None) if stamp is not None else None
+        if found is None:
+            return None
+        folder, digest = found
+        shutil.copytree(folder, self._fresh / digest.folder, copy_function=_link_or_copy)
+        return digest
+
+    def keep(self, digest: RunDigest, stamp: str | None) -> None:
+        """So that it can be taken over next time."""
+        kept: dict[str, Any] = {"stamp": None if stamp is None else self._stamp(stamp)}
+        kept["run"] = _DIGESTS.dump_python(digest, mode="json")
+        _write(self._fresh / digest.folder / _DIGEST, json.dumps(kept, indent=1, allow_nan=False) + "\n")
+
+    def _stamp(self, stamp: str) -> str:
+        return hashlib.sha256(f"{self._made_with}{stamp}".encode()).hexdigest()
+
+
+def _read(path: Path) -> tuple[str | None, RunDigest | None]:
+    try:
+        kept = json.loads(path.read_text("utf-8"))
+        return kept["stamp"], _DIGESTS.validate_python(kept["run"])
+    except (OSError, ValueError, KeyError, TypeError, ValidationError):
+        return None, None
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -1,0 +1,109 @@
+"""Published and measured: every claim of the registry, beside what each run says of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from jdkmatrix.records.claims import ClaimRecord
+from jdkmatrix.report.claim_verdicts import ClaimVerdict
+from jdkmatrix.report.claim_views import CheckView, ClaimView, SourceView, SpokenView
+from jdkmatrix.report.facts import moment
+from jdkmatrix.report.published import VERDICT_CLASS, by_source
+from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
+from jdkmatrix.report.site.home import host_names
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """`spoken`: by the newest run of each host that speaks to it."""
+
+    id: str
+    published: str
+    verdict: str
+    verdict_class: str
+    spoken: tuple[SpokenView, ...]
+
+
+@dataclass(frozen=True)
+class ClaimsView:
+    rows: tuple[ClaimRow, ...]
+    sources: tuple[SourceView, ...]
+
+
+def view_claims(claims: Sequence[ClaimRecord], runs: Sequence[RunDigest], root: str) -> ClaimsView:
+    """`runs`: newest first; `root` leads from the page to that of the site."""
+    spoken = _spoken(runs, root)
+    verdicts = verdicts_of(claims, runs)
+    sources = tuple(
+        replace(source, claims=tuple(_with_runs(claim, spoken, verdicts) for claim in source.claims))
+        for source in by_source(claims, {})
+    )
+    rows = tuple(
+        ClaimRow(
+            id=claim.id,
+            published=claim.published,
+            verdict=verdicts[claim.id].value,
+            verdict_class=VERDICT_CLASS[verdicts[claim.id]],
+            spoken=_newest_of_each_host(spoken.get(claim.id, ())),
+        )
+        for claim in claims
+    )
+    return ClaimsView(rows, sources)
+
+
+def verdicts_of(claims: Iterable[ClaimRecord], runs: Sequence[RunDigest]) -> dict[str, ClaimVerdict]:
+    """Of each claim what the newest run that speaks to it says. Hosts are not averaged."""
+    found = {claim.id: ClaimVerdict.NOT_MEASURED if claim.checks else ClaimVerdict.NOT_TESTABLE for claim in claims}
+    for run in reversed(runs):
+        for said in run.claims:
+            if said.id in found:
+                found[said.id] = ClaimVerdict(said.verdict)
+    return found
+
+
+def _spoken(runs: Sequence[RunDigest], root: str) -> dict[str, list[SpokenView]]:
+    hosts = host_names(runs)
+    found: dict[str, list[SpokenView]] = {}
+    for run in runs:
+        for said in run.claims:
+            found.setdefault(said.id, []).append(
+                SpokenView(
+                    run_id=run.run_id,
+                    page=f"{root}{run.folder}index.html",
+                    host=hosts[run.host_id],
+                    measured=moment(run.started_at),
+                    about=run.about,
+                    verdict=said.verdict,
+                    verdict_class=VERDICT_CLASS[ClaimVerdict(said.verdict)],
+                    checks=_from(said, f"{root}{run.folder}"),
+                )
+            )
+    return found
+
+
+def _from(said: SpokenClaim, folder: str) -> tuple[CheckView, ...]:
+    """With links that lead from this page to the run's cells."""
+    return tuple(
+        replace(
+            check,
+            cells=tuple(replace(cell, href=f"{folder}{cell.href}" if cell.href else None) for cell in check.cells),
+        )
+        for check in said.checks
+    )
+
+
+def _with_runs(
+    claim: ClaimView, spoken: Mapping[str, Sequence[SpokenView]], verdicts: Mapping[str, ClaimVerdict]
+) -> ClaimView:
+    verdict = verdicts[claim.id]
+    return replace(
+        claim, spoken=tuple(spoken.get(claim.id, ())), verdict=verdict.value, verdict_class=VERDICT_CLASS[verdict]
+    )
+
+
+def _newest_of_each_host(spoken: Iterable[SpokenView]) -> tuple[SpokenView, ...]:
+    found: dict[str, SpokenView] = {}
+    for one in spoken:
+        found.setdefault(one.host, one)
+    return tuple(found.values())

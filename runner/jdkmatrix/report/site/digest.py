@@ -1,0 +1,154 @@
+"""What the site says of a run outside of the run's own pages: enough for an answer, a row and a verdict. Pure.
+
+It is written beside the run's pages, so that the site can be put together again without reading the run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.figures.metrics import metrics_of
+from jdkmatrix.loads.kinds import loads_words
+from jdkmatrix.records.run import HostFacts
+from jdkmatrix.report.advice import Advice, advise
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim
+from jdkmatrix.report.claim_views import CheckView
+from jdkmatrix.report.judgements import NUMERATOR, Judgements
+from jdkmatrix.report.names import cell_page
+from jdkmatrix.report.published import check_view
+from jdkmatrix.report.views import ForkCount, Notice, RunView
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.quantities import plural
+from jdkmatrix.terms.servers import own_pool
+
+# In the order in which a reader chooses.
+PICKED = ("server", "jdk", "cpus", "burn_us", "wait_us", "workload", "load")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Virtual threads and a server's pool under one condition. `page`, `pool_page`: their cells, seen from the run."""
+
+    workload: str
+    server: str
+    jdk: str
+    cpus: int
+    burn_us: int
+    wait_us: int
+    load: str
+    load_words: str
+    blocks: int
+    page: str
+    pool_page: str
+    advice: tuple[Advice, ...]
+
+
+@dataclass(frozen=True)
+class SpokenClaim:
+    """What a run says of a published claim: never of one that it has not measured."""
+
+    id: str
+    verdict: str
+    checks: tuple[CheckView, ...]
+
+
+@dataclass(frozen=True)
+class RunDigest:
+    """`host_id` tells hosts apart; `jdks`: id and version; `about`: scenario or profile; `warnings`: titles of what
+    changes how figures must be read; `aa`: what the A/A checks came to, None where there was none; `damaged`: files
+    that could not be read."""
+
+    run_id: str
+    folder: str
+    started_at: str
+    about: str
+    title: str
+    host: str
+    host_id: str
+    kernel: str
+    jdks: tuple[tuple[str, str], ...]
+    status: str
+    forks: ForkCount
+    warnings: tuple[str, ...]
+    aa: str | None
+    damaged: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    claims: tuple[SpokenClaim, ...]
+
+
+def digest(
+    loaded: LoadedRun, cells: Cells, judgements: Judgements, view: RunView, claims: Iterable[JudgedClaim], folder: str
+) -> RunDigest:
+    """`claims`: the registry of today, judged by this run; `folder`: where its pages are, seen from the site's root."""
+    run = loaded.run
+    host = run.latest_session.host
+    return RunDigest(
+        run_id=run.run_id,
+        folder=folder,
+        started_at=run.started_at,
+        about=f"scenario {run.scenario.name}, {run.scenario.scale}" if run.scenario else f"profile {run.profile}",
+        title=view.title,
+        host=host_words(host),
+        host_id=host.hostname_hash,
+        kernel=host.kernel,
+        jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
+        status=run.status,
+        forks=view.forks,
+        warnings=tuple(dict.fromkeys(notice.title for notice in view.notices if notice.weight == "warn")),
+        aa=_aa(view.notices),
+        damaged=loaded.damaged,
+        conditions=tuple(_conditions(cells, judgements)),
+        claims=tuple(_claims(claims)),
+    )
+
+
+def host_words(host: HostFacts) -> str:
+    virtual = f", {host.virtualisation}" if host.virtualisation else ""
+    return f"{host.cpu.model}, {plural(len(host.cpu.online), 'CPU')}{virtual}"
+
+
+def _aa(notices: Sequence[Notice]) -> str | None:
+    """One that failed says more than all that passed."""
+    titles = [notice.title for notice in notices if "A/A check" in notice.title]
+    passed = titles.count("A/A check")
+    failed = [title for title in titles if title == "A/A check failed"]
+    if failed:
+        return f"{len(failed)} of {len(titles)} failed"
+    return f"{passed} of {len(titles)} without a difference" if titles else None
+
+
+def _conditions(cells: Cells, judgements: Judgements) -> Iterator[Condition]:
+    for key in cells.keys:
+        cell = cells.get(key)
+        if key.executor != NUMERATOR or cell is None:
+            continue
+        advice = advise(judgements, metrics_of(cell.load), key)
+        if not advice:
+            continue
+        pool = key.model_copy(update={"executor": own_pool(key.server)})
+        yield Condition(
+            **{axis: getattr(key, axis) for axis in PICKED},
+            load_words=loads_words([cell.load]),
+            blocks=_blocks(judgements, key, cells),
+            page=cell_page(key),
+            pool_page=cell_page(pool),
+            advice=advice,
+        )
+
+
+def _blocks(judgements: Judgements, key: CellKey, cells: Cells) -> int:
+    """That stand behind the leading figure; where it has none, those of which is known what the load came to."""
+    judged, outcomes = judgements.of(cells.leading(key), key), judgements.outcomes(key)
+    if judged is not None:
+        return judged.ratio.blocks
+    return min(outcomes.contrast.numerator.told, outcomes.contrast.denominator.told) if outcomes else 0
+
+
+def _claims(judged: Iterable[JudgedClaim]) -> Iterator[SpokenClaim]:
+    for one in judged:
+        if one.verdict in (ClaimVerdict.REPRODUCED, ClaimVerdict.CONTRADICTED, ClaimVerdict.INCONCLUSIVE):
+            told = tuple(check_view(check) for check in one.checks if check.cells)
+            yield SpokenClaim(one.claim.id, one.verdict.value, told)

@@ -1,0 +1,229 @@
+"""The front page: one question, its answers from every run, and the runs. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.figures.metrics import METRICS
+from jdkmatrix.report.advice import OUTCOME, Advice, Side
+from jdkmatrix.report.claim_verdicts import ClaimVerdict
+from jdkmatrix.report.facts import moment
+from jdkmatrix.report.published import VERDICT_CLASS
+from jdkmatrix.report.site.digest import PICKED, Condition, RunDigest
+from jdkmatrix.report.views import ForkCount
+from jdkmatrix.report.wording import condition as condition_words
+from jdkmatrix.terms.cell_key import TaskSize
+from jdkmatrix.terms.quantities import plural, wait_words, work_words
+
+_FIGURES = [OUTCOME, *(metric.id for metric in METRICS)]
+_TITLES = {
+    "host": "Host",
+    "server": "Server",
+    "jdk": "JDK",
+    "cpus": "CPUs",
+    "burn_us": "Task duration",
+    "wait_us": "Remote delay",
+    "workload": "Workload",
+    "load": "Load",
+}
+
+
+@dataclass(frozen=True)
+class Pick:
+    """One thing to choose. `options`: value and words; `constant`: there is only one."""
+
+    axis: str
+    title: str
+    options: tuple[tuple[str, str], ...]
+
+    @property
+    def constant(self) -> bool:
+        return len(self.options) == 1
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """The newest answer of one host under one condition. `values`: of every axis that is picked, "host" among them;
+    `where`: the condition in words; `advice`: in the order of the page's figures, None where it has none."""
+
+    values: tuple[tuple[str, str], ...]
+    where: str
+    load_words: str
+    advice: tuple[Advice | None, ...]
+    page: str
+    pool_page: str
+    run_id: str
+    run_page: str
+    measured: str
+    host: str
+    blocks: str
+    warnings: tuple[str, ...]
+
+    @property
+    def lead(self) -> Advice:
+        return next(one for one in self.advice if one)
+
+    @property
+    def decided(self) -> bool:
+        return any(one is not None and one.side is not Side.OPEN for one in self.advice)
+
+
+@dataclass(frozen=True)
+class RunRow:
+    run_id: str
+    page: str
+    measured: str
+    about: str
+    host: str
+    jdks: str
+    forks: ForkCount
+    aa: str | None
+    remark: str | None
+
+
+@dataclass(frozen=True)
+class HomeView:
+    """`figures`: id and title of what may matter to a reader, `first`: the row that answers before anything is picked;
+    `verdicts`: word, class, how many claims; `unreadable`: runs that could not be read, and why."""
+
+    summary: str
+    figures: tuple[tuple[str, str], ...]
+    picks: tuple[Pick, ...]
+    first: AnswerRow | None
+    answers: tuple[AnswerRow, ...]
+    runs: tuple[RunRow, ...]
+    verdicts: tuple[tuple[str, str, int], ...]
+    unreadable: tuple[str, ...]
+
+
+def view_home(runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreadable: Sequence[str]) -> HomeView:
+    """`runs`: newest first. `claims`: what all runs together say of each."""
+    hosts = host_names(runs)
+    newest: dict[tuple[str, ...], tuple[RunDigest, Condition]] = {}
+    for run in runs:
+        for condition in run.conditions:
+            newest.setdefault((run.host_id, *axis_values(condition)), (run, condition))
+    ordered = sorted(newest.values(), key=lambda found: _place(found[1]))
+    there = {one.figure: one.title for _, condition in ordered for one in condition.advice}
+    figures = tuple((figure, there[figure]) for figure in _FIGURES if figure in there)
+    answers = tuple(_answer(run, condition, hosts[run.host_id], figures) for run, condition in ordered)
+    counts = Counter(claims)
+    return HomeView(
+        summary=_summary(runs, len(answers)),
+        figures=figures,
+        picks=tuple(_picks(answers)),
+        first=_first(answers, runs),
+        answers=answers,
+        runs=tuple(_run(run, hosts[run.host_id]) for run in runs),
+        verdicts=tuple(
+            (verdict.value, VERDICT_CLASS[verdict], counts[verdict]) for verdict in ClaimVerdict if counts[verdict]
+        ),
+        unreadable=tuple(unreadable),
+    )
+
+
+def host_names(runs: Iterable[RunDigest]) -> dict[str, str]:
+    """By host: its words, and a part of its hash where two hosts have the same."""
+    words = {run.host_id: run.host for run in reversed(list(runs))}
+    twice = {text for text, number in Counter(words.values()).items() if number > 1}
+    return {host: f"{text} ({host[:6]})" if text in twice else text for host, text in words.items()}
+
+
+def axis_values(condition: Condition) -> tuple[str, ...]:
+    return tuple(str(getattr(condition, axis)) for axis in PICKED)
+
+
+def _place(condition: Condition) -> tuple[object, ...]:
+    return tuple(
+        getattr(condition, axis) for axis in ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")
+    )
+
+
+def _answer(run: RunDigest, condition: Condition, host: str, figures: Sequence[tuple[str, str]]) -> AnswerRow:
+    advice = {one.figure: one for one in condition.advice}
+    return AnswerRow(
+        values=(("host", run.host_id), *zip(PICKED, axis_values(condition), strict=True)),
+        where=where_words(condition),
+        load_words=condition.load_words,
+        advice=tuple(advice.get(figure) for figure, _ in figures),
+        page=f"{run.folder}{condition.page}",
+        pool_page=f"{run.folder}{condition.pool_page}",
+        run_id=run.run_id,
+        run_page=f"{run.folder}index.html",
+        measured=moment(run.started_at),
+        host=host,
+        blocks=plural(condition.blocks, "block"),
+        warnings=tuple(map(_inside, run.warnings)),
+    )
+
+
+def _inside(title: str) -> str:
+    """As it stands inside a sentence."""
+    return title if title[:2].isupper() or title.startswith("A/A") else f"{title[:1].lower()}{title[1:]}"
+
+
+def where_words(condition: Condition) -> str:
+    """ "temurin-25, 1 CPU, tasks of 100 µs, remote delay of 2 ms: mp-ping on open-liberty"."""
+    size = condition_words(condition.cpus, TaskSize(condition.burn_us, condition.wait_us))
+    return f"{condition.jdk}, {size}: {condition.workload} on {condition.server}"
+
+
+def _first(answers: Sequence[AnswerRow], runs: Sequence[RunDigest]) -> AnswerRow | None:
+    """Of the newest run that has one: where something is decided, if there is such a place."""
+    for run in runs:
+        of_run = [answer for answer in answers if answer.run_id == run.run_id]
+        if of_run:
+            return next((answer for answer in of_run if answer.decided), of_run[0])
+    return None
+
+
+def _picks(answers: Sequence[AnswerRow]) -> Iterable[Pick]:
+    words: dict[str, Callable[[int], str]] = {
+        "cpus": str,
+        "burn_us": lambda burn_us: work_words(burn_us) if burn_us else "none added",
+        "wait_us": lambda wait_us: wait_words(wait_us) if wait_us else "none",
+    }
+    hosts = {dict(answer.values)["host"]: answer.host for answer in answers}
+    load_words: dict[str, set[str]] = {}
+    for answer in answers:
+        load_words.setdefault(dict(answer.values)["load"], set()).add(answer.load_words)
+    for axis, title in _TITLES.items():
+        values = dict.fromkeys(dict(answer.values)[axis] for answer in answers)
+        if axis in words:
+            options = [(value, words[axis](int(value))) for value in sorted(values, key=int)]
+        elif axis == "host":
+            options = [(value, hosts[value]) for value in values]
+        elif axis == "load":
+            options = [(value, _load(value, load_words[value])) for value in values]
+        else:
+            options = [(value, value) for value in values]
+        yield Pick(axis, title, tuple(options))
+
+
+def _load(name: str, words: Collection[str]) -> str:
+    """A load that was worked out for each condition has other words in each."""
+    return f"{name}: {next(iter(words))}" if len(words) == 1 else name
+
+
+def _run(run: RunDigest, host: str) -> RunRow:
+    remarks = [] if run.status == "complete" else [f"{run.status}: not every cell was measured"]
+    if run.damaged:
+        remarks.append(f"{plural(len(run.damaged), 'result file')} damaged or missing")
+    return RunRow(
+        run_id=run.run_id,
+        page=f"{run.folder}index.html",
+        measured=moment(run.started_at),
+        about=run.about,
+        host=host,
+        jdks=", ".join(name for name, _ in run.jdks),
+        forks=run.forks,
+        aa=run.aa,
+        remark="; ".join(remarks) or None,
+    )
+
+
+def _summary(runs: Sequence[RunDigest], answers: int) -> str:
+    hosts = len({run.host_id for run in runs})
+    return f"{plural(answers, 'condition')} measured, in {plural(len(runs), 'run')} on {plural(hosts, 'host')}."

@@ -1,0 +1,105 @@
+"""The pages and files of one run, in its own folder of the site."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.claims import ClaimRecord
+from jdkmatrix.report import logs
+from jdkmatrix.report.cell_view import view_cell
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.claim_verdicts import judge_claims
+from jdkmatrix.report.experiments.cell_view import view_experiment_cell
+from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.experiments.view import view_experiments
+from jdkmatrix.report.exports import as_csv, results, verdicts
+from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.method import view_method
+from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
+from jdkmatrix.report.page import Pages
+from jdkmatrix.report.published import judged_claims
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.site.digest import RunDigest, digest
+from jdkmatrix.report.views import CellView
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
+
+LIBRARY = "assets/vega.js"
+_ROOT = "../../"  # from a run's folder
+
+
+def run_folder(run_id: str) -> str:
+    """Seen from the site's root."""
+    return f"runs/{file_stem(run_id)}/"
+
+
+def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord]) -> RunDigest:
+    """`registry`: what the run is judged by beside what it recorded itself."""
+    folder = site / run_folder(loaded.run.run_id)
+    (folder / "cells").mkdir(parents=True)
+    cells = Cells(loaded.run, loaded.cells)
+    experiments = Experiments(loaded.run, loaded.cells)
+    order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
+    judgements = judge_run(cells)
+    view = view_run(loaded, cells)
+    shown = view_experiments(experiments, order)
+    for name, text in {
+        "index.html": pages.render(
+            "run.html.j2",
+            library=f"{_ROOT}{LIBRARY}",
+            view=view,
+            experiments=shown,
+            home=f"{_ROOT}index.html",
+            specs={**view.charts, **shown.charts},
+        ),
+        METHOD_PAGE: pages.render(
+            "method.html.j2", view=view_method(loaded.run, pages.provoked), run_id=loaded.run.run_id, specs={}
+        ),
+        "run.json": loaded.run.model_dump_json(indent=1),
+        "results.csv": as_csv(results(loaded.run.run_id, cells, judgements, experiments)),
+        "verdicts.json": _json(verdicts(judged_claims(loaded.run, cells, experiments))),
+    }.items():
+        (folder / name).write_text(text, "utf-8")
+    for cell in cells:
+        published = logs.publish_all(loaded, cell.record, folder / "cells")
+        cell_view = view_cell(cell, cells, judgements, loaded.run, order, published)
+        _write_cell("cell-served.html.j2", cell_view, cell.record, loaded.run.run_id, folder, pages)
+    for lone in experiments:
+        published = logs.publish_all(loaded, lone.record, folder / "cells")
+        lone_view = view_experiment_cell(lone, experiments, loaded.run, order, published)
+        _write_cell("cell-experiment.html.j2", lone_view, lone.record, loaded.run.run_id, folder, pages)
+    judged = judge_claims(registry, loaded.run, cells, experiments)
+    return digest(loaded, cells, judgements, view, judged, run_folder(loaded.run.run_id))
+
+
+def _write_cell(template: str, view: CellView, record: CellRecord, run_id: str, folder: Path, pages: Pages) -> None:
+    """The cell's page and its record."""
+    (folder / cell_page(record.key)).write_text(
+        pages.render(
+            template,
+            library=f"../{_ROOT}{LIBRARY}",
+            view=view,
+            run_id=run_id,
+            record_href=link(_record(record.key)),
+            specs=view.charts,
+        ),
+        "utf-8",
+    )
+    (folder / "cells" / _record(record.key)).write_text(record.model_dump_json(indent=1), "utf-8")
+
+
+def _record(key: CellKey) -> str:
+    return f"{file_stem(key.cell_id)}.json"
+
+
+def link(path: str) -> str:
+    return quote(path, safe="/.")
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"

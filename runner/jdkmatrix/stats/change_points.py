@@ -1,0 +1,71 @@
+"""Where a series of results changed its level. Pure.
+
+Divisive segmentation by the energy statistic (D. S. Matteson, N. A. James, "A Nonparametric Approach for Multiple
+Change Point Analysis of Multivariate Data", JASA 109(505), 2014, pp. 334-345), each split accepted by a t-test instead
+of permutations, as in M. Fleming et al., "Hunter: Using Change Point Detection to Hunt for Performance Regressions",
+ICPE 2023, pp. 199-206. The values are to be what drift of the host cancels in: logarithms of ratios that are paired
+inside each run.
+
+A split is where it parts best, so that its p-value is smaller than that of a split chosen beforehand. With the limit
+below, of 2,000 series without any change each, so many were given one (the tests measure it again):
+
+    of n values                6      10      20      40
+    normal                  0.1 %   0.4 %   0.7 %   1.4 %
+    t, 3 degrees of freedom 0.2 %   0.3 %   0.9 %   2.1 %
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+LEAST = 3  # values on either side of a change
+P_MAX = 0.001  # Hunter's
+
+Values = npt.NDArray[np.float64]
+
+
+def change_points(values: Sequence[float]) -> tuple[int, ...]:
+    """The places of the first values after a change, in order; none in a series shorter than two segments."""
+    series = np.asarray(values, dtype=float)
+    return tuple(sorted(_within(series, 0, len(series))))
+
+
+def _within(series: Values, start: int, end: int) -> list[int]:
+    if end - start < 2 * LEAST:
+        return []
+    split = start + _best_split(series[start:end])
+    if _p_value(series[start:split], series[split:end]) >= P_MAX:
+        return []
+    return [*_within(series, start, split), split, *_within(series, split, end)]
+
+
+def _best_split(values: Values) -> int:
+    """How many of the first values part best from the rest: the largest energy statistic."""
+    distances = np.abs(values[:, None] - values[None, :])
+    summed = distances.cumsum(axis=0).cumsum(axis=1)
+    total, n = summed[-1, -1], len(values)
+    found = []
+    for left in range(LEAST, n - LEAST + 1):
+        right = n - left
+        inside_left = summed[left - 1, left - 1]
+        across = summed[left - 1, -1] - inside_left
+        inside_right = total - inside_left - 2 * across
+        energy = 2 * across / (left * right) - inside_left / (left * (left - 1)) - inside_right / (right * (right - 1))
+        found.append((left * right / n * energy, left))
+    return max(found)[1]
+
+
+def _p_value(one: Values, other: Values) -> float:
+    """Two-sided, of Student's t-test of equal means; 0 where neither side scatters and the means differ."""
+    from scipy.special import stdtr  # noqa: PLC0415 - see the package
+
+    n, m = len(one), len(other)
+    gap = abs(float(one.mean() - other.mean()))
+    pooled = (float(one.var()) * n + float(other.var()) * m) / (n + m - 2)
+    error = float(np.sqrt(pooled * (1 / n + 1 / m)))
+    if error <= 1e-12:
+        return 1.0 if gap <= 1e-12 else 0.0
+    return 2 * float(stdtr(n + m - 2, -gap / error))

@@ -1,0 +1,52 @@
+"""Two arms whose forks share no block: those of two runs. Pure.
+
+Welch's interval of the difference of two means, on logarithms, so that it is one of the ratio of two geometric means
+(B. L. Welch, "The Generalization of 'Student's' Problem when Several Different Population Variances are Involved",
+Biometrika 34(1-2), 1947, pp. 28-35). It assumes that nothing changed between the runs but what is compared: what the
+host does otherwise on another day is in the ratio, and in no interval."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, standard_error
+from jdkmatrix.stats.ratios import Ratio
+
+
+def unpaired_ratio(
+    numerators: Sequence[float], denominators: Sequence[float], *, sequential: bool = False
+) -> Ratio | None:
+    """The geometric mean of `numerators` over that of `denominators`, all above 0; `blocks`: of the arm that has fewer.
+    `sequential`: as in paired_ratio. None where an arm is empty."""
+    above, below = ([math.log(one) for one in arm] for arm in (numerators, denominators))
+    return difference_of_logs(above, below, sequential=sequential)
+
+
+def difference_of_logs(above: Sequence[float], below: Sequence[float], *, sequential: bool = False) -> Ratio | None:
+    """As unpaired_ratio, of values that are logarithms already."""
+    if not above or not below:
+        return None
+    difference = statistics.fmean(above) - statistics.fmean(below)
+    fewest = min(len(above), len(below))
+    if fewest < 2:
+        return Ratio(math.exp(difference), None, None, fewest)
+    confidence = SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE
+    low, high, p_value = _welch(difference, above, below, confidence)
+    return Ratio(math.exp(difference), math.exp(low), math.exp(high), fewest, p_value)
+
+
+def _welch(
+    difference: float, above: Sequence[float], below: Sequence[float], confidence: float
+) -> tuple[float, float, float]:
+    """Ends of the interval, and the two-sided p-value of "no difference"."""
+    one, other = standard_error(above) ** 2, standard_error(below) ** 2
+    error = math.sqrt(one + other)
+    if error == 0:
+        return difference, difference, 1.0 if difference == 0 else 0.0
+    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 - see the package
+
+    freedom = (one + other) ** 2 / (one**2 / (len(above) - 1) + other**2 / (len(below) - 1))
+    half = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+    return difference - half, difference + half, 2 * float(stdtr(freedom, -abs(difference) / error))

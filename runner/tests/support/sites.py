@@ -1,0 +1,45 @@
+"""Sites of runs that a test has at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+from jdkmatrix.claims.load import load_claims_of
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.report.names import file_stem
+from jdkmatrix.report.site.build import Background, SiteRun, build_site
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.project import ROOT
+
+TEMPLATES = ROOT / "report-templates"
+
+
+@cache
+def background(templates: Path = TEMPLATES) -> Background:
+    matrix = load_matrix(ROOT / "matrix.toml")
+    return Background(templates, matrix, load_claims_of(matrix, ROOT / "claims.toml", matrix_toml=ROOT / "matrix.toml"))
+
+
+def site_of(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES) -> Path:
+    """Write the site of these runs; the folder of the first one's pages."""
+    build_site([SiteRun(partial(_same, run)) for run in runs], site, background(templates))
+    return site / "runs" / file_stem(runs[0].run.run_id)
+
+
+def later(loaded: LoadedRun, run_id: str, day: str, host: str | None = None) -> LoadedRun:
+    """The same results, as if of another run: of that day, and on that host."""
+    changed = {"started_at": f"{day}T00:00:00Z"}
+    sessions = tuple(
+        session.model_copy(
+            update=changed | ({"host": session.host.model_copy(update={"hostname_hash": host})} if host else {})
+        )
+        for session in loaded.run.sessions
+    )
+    return replace(loaded, run=loaded.run.model_copy(update={"run_id": run_id, "sessions": sessions}))
+
+
+def _same(run: LoadedRun) -> LoadedRun:
+    return run

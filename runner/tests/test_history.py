@@ -1,0 +1,90 @@
+"""Series of runs on one host, and where their level changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.report.site.build import SiteRun, build_site
+from jdkmatrix.report.site.digest import RunDigest
+from jdkmatrix.report.site.history import view_history
+from jdkmatrix.stats.change_points import LEAST, change_points
+from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import background, later
+
+STEP = [0.0, 0.01, -0.01, 0.005, -0.005, 0.0, 0.01]
+
+
+def test_a_step_is_found_where_it_is() -> None:
+    assert change_points([*STEP, *(value + 0.2 for value in STEP)]) == (len(STEP),)
+
+
+def test_two_steps_are_found() -> None:
+    series = [*STEP, *(value + 0.2 for value in STEP), *(value - 0.1 for value in STEP)]
+    assert change_points(series) == (len(STEP), 2 * len(STEP))
+
+
+def test_a_single_spike_is_no_change_of_level() -> None:
+    assert change_points([*STEP, 0.3, *STEP]) == ()
+
+
+@given(st.lists(st.floats(-10, 10), max_size=30))
+def test_segments_are_never_shorter_than_the_least_and_swapping_the_sign_changes_nothing(values: list[float]) -> None:
+    found = change_points(values)
+    ends = [0, *found, len(values)]
+    assert not found or min(np.diff(ends)) >= LEAST
+    assert change_points([-value for value in values]) == found
+
+
+@given(st.integers(0, 40), st.floats(-5, 5))
+def test_a_constant_series_has_no_change(length: int, value: float) -> None:
+    assert change_points([value] * length) == ()
+
+
+@pytest.mark.parametrize("length", [6, 10, 20, 40])
+@pytest.mark.parametrize("noise", ["normal", "heavy"])
+def test_false_alarms_are_rare(length: int, noise: str) -> None:
+    """As the module's table says, from fewer series."""
+    drawn = np.random.default_rng(7)
+    series = drawn.normal(size=(300, length)) if noise == "normal" else drawn.standard_t(3, size=(300, length))
+    assert sum(bool(change_points(one.tolist())) for one in series) <= 0.05 * len(series)
+
+
+def digests(tmp_path: Path, ratios: list[float], hosts: list[str] | None = None) -> list[RunDigest]:
+    """Of as many runs, newest first, with these ratios of their throughputs."""
+    loaded = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",), blocks=2, windows=1))
+    found = []
+    for day, ratio in enumerate(ratios, start=1):
+        run = later(loaded, f"run-{day:02}", f"2025-01-{day:02}", host=hosts[day - 1] if hosts else None)
+        site = tmp_path / f"site-{day}"
+        (one,) = build_site([SiteRun(lambda run=run: run)], site, background()).runs  # type: ignore[misc]
+        conditions = tuple(
+            replace(c, advice=tuple(replace(a, ratio=ratio, value=f"{ratio:.2f}") for a in c.advice))
+            for c in one.conditions
+        )
+        found.append(replace(one, conditions=conditions))
+    return found[::-1]
+
+
+def test_a_series_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: Path) -> None:
+    runs = digests(tmp_path, [0.80, 0.81, 0.80, 0.60, 0.61, 0.60, 0.60])
+    runs = [replace(run, kernel="7.0") if run.run_id >= "run-04" else run for run in runs]
+    view = view_history(runs, "../")
+    assert view.changes == len(view.series) == 2
+    one = next(series for series in view.series if series.figure == "Throughput")
+    assert one.finding == "1 change of level in 7 runs"
+    assert [point.run_id for point in one.points] == [f"run-{day:02}" for day in range(1, 8)]
+    (changed,) = [point for point in one.points if point.changed]
+    assert changed.run_id == "run-04" and changed.changed == "25 % lower from here on"
+    assert changed.new == ("kernel 7.0",) and not [p for p in one.points if p.new and p is not changed]
+
+
+def test_hosts_are_never_mixed_and_a_single_run_is_no_series(tmp_path: Path) -> None:
+    view = view_history(digests(tmp_path, [0.8, 0.6, 0.8], ["a", "b", "a"]), "../")
+    assert {len(series.points) for series in view.series} == {2}
+    assert view.changes == 0

@@ -1,0 +1,205 @@
+"""The front page: answers of all runs, each with its host and its condition, and nothing beside them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.figures.metrics import CPU, THROUGHPUT, metrics_of
+from jdkmatrix.report.advice import Side, advise
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.site import build, run_pages
+from jdkmatrix.report.site.build import Built, SiteRun, build_site
+from jdkmatrix.report.site.offers import offers
+from jdkmatrix.run.plan import select_cells
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
+from jdkmatrix.terms.servers import own_pool
+from tests.support.hostile_runs import hostile_run
+from tests.support.pages import Elements
+from tests.support.project import ROOT
+from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.sites import background, later, site_of
+
+MATRIX = load_matrix(ROOT / "matrix.toml")
+FIVE = Shape(blocks=5, windows=1)
+
+
+def test_an_answer_names_what_is_better_by_how_much_and_what_it_costs(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path / "run", FIVE)
+    cells = Cells(loaded.run, loaded.cells)
+    key = next(key for key in cells.keys if key.executor == "virtual")
+    cell = cells.get(key)
+    assert cell is not None
+    found = {one.figure: one for one in advise(judge_run(cells), metrics_of(cell.load), key)}
+    throughput = found[THROUGHPUT.id]
+    assert throughput.side is Side.POOL and throughput.sentence.startswith("Keep the pool: throughput is ")
+    assert "higher than with virtual threads (95 % interval " in throughput.sentence
+    assert found[CPU.id].side is Side.POOL and "lower than with virtual threads" in found[CPU.id].sentence
+    assert throughput.value.startswith("0.8")
+
+
+def test_one_block_is_a_hint_and_no_advice(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path / "run", replace(QUICK, blocks=1))
+    cells = Cells(loaded.run, loaded.cells)
+    key = next(key for key in cells.keys if key.executor == "virtual")
+    (first, *_) = advise(judge_run(cells), (THROUGHPUT, CPU), key)
+    assert first.side is Side.OPEN and first.interval is None
+    assert first.sentence.startswith("Only a hint, from one block: throughput is ")
+
+
+def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path / "run", FIVE)
+    runs = [
+        later(loaded, "old", "2024-01-01"),
+        later(loaded, "new", "2025-01-01"),
+        later(loaded, "elsewhere", "2023-01-01", host="another"),
+    ]
+    site_of(runs, tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    rows = page.split('id="answers-table"')[1].split("</table>")[0]
+    assert rows.count("<tr data-host") == 2 * len(FIVE.jdks)
+    assert "runs/new/cells/" in rows and "runs/elsewhere/cells/" in rows and "runs/old/" not in rows
+    assert 'href="runs/old/index.html"' in page, "an older run stays in the table of runs"
+    assert '<option value="another"' in page
+
+
+def test_the_first_answer_is_the_newest_runs_and_needs_no_script(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path / "run", FIVE)
+    site_of([later(loaded, "new", "2025-01-01")], tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    said = page.split('id="said"')[1].split('id="map"')[0]
+    assert "Keep the pool: throughput is" in said and "5 blocks" in said and "2025-01-01" in said
+
+
+def test_a_run_without_virtual_threads_has_pages_and_no_answer(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path / "run", replace(QUICK, executors=("liberty", "platform")))
+    site_of([loaded], tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "No run here compares virtual threads" in page and 'id="picker"' not in page
+    assert f"runs/{loaded.run.run_id}/index.html" in page
+
+
+def test_what_is_offered_can_be_measured_and_what_can_be_measured_is_offered() -> None:
+    """Box by box against the planner."""
+    boxes = offers(MATRIX)
+    assert {box["profile"] for box in boxes} >= {"quick", "matrix", "full"}
+    for name in MATRIX.profiles:
+        cells = set(select_cells(MATRIX, name, {}))
+        served = [cell for cell in cells if cell.has_server]
+        virtual = {cell.group for cell in served if cell.executor == "virtual"}
+        pairs = virtual & {cell.group for cell in served if cell.executor == own_pool(cell.server)}
+        offered = {
+            (server, jdk, cpus, burn, wait, workload, load)
+            for box in boxes
+            if box["profile"] == name
+            for server in box["server"]
+            for jdk in box["jdk"]
+            for cpus in box["cpus"]
+            for burn in box["burn_us"]
+            for wait in box["wait_us"]
+            for workload in box["workload"]
+            for load in box["load"]
+        }
+        planned = {(p.server, p.jdk, p.cpus, p.burn_us, p.wait_us, p.workload, p.load) for p in pairs}
+        assert offered == planned, name
+
+
+def test_claims_are_judged_by_every_run_that_measured_them(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path / "run", replace(FIVE, cpus=(2,)))
+    site_of([loaded], tmp_path / "site")
+    elements = Elements(tmp_path / "site" / "claims" / "index.html")
+    assert {f"claim-{claim}" for claim in background().claims.claims} <= set(elements.ids)
+    assert "by no run" in elements.text and "not testable" in elements.text
+
+
+def stored(folder: Path, loaded: LoadedRun) -> RunStore:
+    store = RunStore.create(folder)
+    store.save_run(loaded.run)
+    for cell in loaded.cells:
+        store.save_cell(cell)
+    return store
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Built, list[str]]]:
+    """Build a site of these stores; with it, the runs whose pages were made."""
+
+    def make(*stores: RunStore) -> tuple[Built, list[str]]:
+        made: list[str] = []
+        real = run_pages.write_run
+
+        def counting(loaded, *rest):  # type: ignore[no-untyped-def]
+            made.append(loaded.run.run_id)
+            return real(loaded, *rest)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(build, "write_run", counting)
+            runs = [SiteRun(store.load, store.stamp()) for store in stores]
+            return build_site(runs, tmp_path / "site", background()), made
+
+    return make
+
+
+def test_only_a_run_that_changed_is_made_again(tmp_path: Path, built: Callable[..., tuple[Built, list[str]]]) -> None:
+    loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1))
+    first = stored(tmp_path / "a", later(loaded, "a", "2024-01-01"))
+    second = stored(tmp_path / "b", later(loaded, "b", "2024-01-02"))
+    site, made = built(first, second)
+    assert sorted(made) == ["a", "b"]
+    before = {
+        path.relative_to(tmp_path): path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()
+    }
+    again, made = built(first, second)
+    assert made == [] and again.runs == site.runs
+    after = {path.relative_to(tmp_path): path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
+    assert after == before
+    second.cell_path(loaded.cells[0].key).write_text("{")
+    changed, made = built(first, second)
+    assert made == ["b"]
+    assert [bool(run.damaged) for run in changed.runs] == [True, False]
+
+
+def test_a_digest_that_is_damaged_or_lies_about_its_folder_is_not_believed(
+    tmp_path: Path, built: Callable[..., tuple[Built, list[str]]]
+) -> None:
+    loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1))
+    store = stored(tmp_path / "a", later(loaded, "a", "2024-01-01"))
+    built(store)
+    digest = tmp_path / "site" / "runs" / "a" / "digest.json"
+    kept = json.loads(digest.read_text())
+    for text in ("", "[]", json.dumps({**kept, "run": {**kept["run"], "folder": "../../"}})):
+        digest.write_text(text)
+        _, made = built(store)
+        assert made == ["a"]
+
+
+def test_a_run_that_cannot_be_read_or_stands_twice_is_told_on_the_front_page(
+    tmp_path: Path, built: Callable[..., tuple[Built, list[str]]]
+) -> None:
+    loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1))
+    store = stored(tmp_path / "a", loaded)
+    shutil.copytree(tmp_path / "a", tmp_path / "copy")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.json").write_text("{")
+    site, _ = built(store, RunStore(tmp_path / "copy"), RunStore(tmp_path / "broken"))
+    assert len(site.runs) == 1 and len(site.unreadable) == 2
+    page = site.index.read_text("utf-8")
+    assert "is there twice" in page and "broken/run.json: not a readable result" in page
+
+
+def test_hostile_results_stay_text_on_the_pages_of_all_runs(tmp_path: Path) -> None:
+    one = hostile_run(tmp_path / "run")
+    other = with_scenario(synthetic_run(tmp_path / "other", QUICK))
+    site_of([one, other], tmp_path / "site")
+    for name in ("index.html", "claims/index.html"):
+        elements = Elements(tmp_path / "site" / name)
+        assert not {"img", "iframe", "object", "embed"} & set(elements.tags)
+        assert not [value for tag, value in elements.attributes if tag == "href" and value.startswith("javascript:")]
