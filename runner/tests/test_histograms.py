@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.histograms import PERCENTILES, latency_from_histogram, merge
+from jdkmatrix.stats.histograms import PERCENTILES, _buckets, latency_from_histogram, merge
 
 HOUR_NS = 3600 * 10**9
 # Two values of one bucket are at most this far apart: three significant digits.
@@ -82,3 +82,16 @@ def test_only_equal_shapes_are_merged() -> None:
         merge([])
     with pytest.raises(MatrixError, match="different shape"):
         merge([encode([1]), encode([1], digits=2)])
+
+
+@given(VALUES, st.sampled_from([1, 1000]), st.sampled_from([2, 3]))
+def test_the_ends_of_buckets_are_those_of_the_library(values: list[int], lowest: int, digits: int) -> None:
+    histogram = HdrHistogram(lowest, 2 * HOUR_NS, digits)
+    for value in values:
+        histogram.record_value(value)
+    found = _buckets(histogram)
+    assert found is not None
+    used = [index for index, count in enumerate(histogram.counts) if count]
+    starts = [histogram.get_value_from_index(index) for index in used]
+    assert found.lowest_ns.tolist() == starts
+    assert found.highest_ns.tolist() == [histogram.get_highest_equivalent_value(start) for start in starts]

@@ -8,7 +8,6 @@ against the Vega-Lite schema costs milliseconds), and the values are put into co
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -42,7 +41,7 @@ def finish(chart: alt.LayerChart | alt.FacetChart, description: str) -> Spec:
         background="transparent",
         description=description,
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-    ).to_dict()
+    ).to_dict(validate=False)
     # Both say what the page's JavaScript decides: the library is the one beside the page, the look is the page's.
     del spec["$schema"], spec["config"]
     return spec
@@ -291,12 +290,20 @@ def series(
     description: str,
 ) -> Spec:
     """One figure over the seconds since the fork's start; measured windows are shaded. None breaks the line."""
-    spec = copy.deepcopy(_series_template(title, number_format, zero))
-    spec["description"] = description
-    spec["datasets"] = {
-        "rows": [{"t": round(t, 3), "v": v} for t, v in rows],
-        "bands": [{"start": start, "end": end} for start, end in bands],
+    spec = _series_template(title, number_format, zero)
+    return {
+        **spec,
+        "description": description,
+        "datasets": {
+            "rows": [{"t": round(t, 3), "v": v} for t, v in rows],
+            "bands": [{"start": start, "end": end} for start, end in bands],
+        },
+        "layer": [_ending(layer, end_s) for layer in spec["layer"]],
     }
-    for layer in spec["layer"]:
-        layer["encoding"]["x"]["scale"]["domain"] = [0, end_s]
-    return spec
+
+
+def _ending(layer: Spec, end_s: float) -> Spec:
+    """The template's layer with another end of its time axis; the template is shared, and stays as it is."""
+    encoding = layer["encoding"]
+    scale = {**encoding["x"]["scale"], "domain": [0, end_s]}
+    return {**layer, "encoding": {**encoding, "x": {**encoding["x"], "scale": scale}}}

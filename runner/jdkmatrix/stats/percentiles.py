@@ -80,9 +80,9 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
     histograms = [part.histogram for part in parts if part.histogram is not None]
     if len(histograms) < len(parts):
         return _pool_spectra(parts)
-    from jdkmatrix.stats.histograms import latency_from_histogram, merge  # noqa: PLC0415 - see the package
+    from jdkmatrix.stats.histograms import merged_latency  # noqa: PLC0415 - see the package
 
-    return latency_from_histogram(merge(histograms))
+    return merged_latency(tuple(histograms))
 
 
 def _pool_spectra(parts: Sequence[Latency]) -> Latency:

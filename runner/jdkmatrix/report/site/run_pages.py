@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import quote
 
@@ -29,7 +30,7 @@ from jdkmatrix.report.views import CellView
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
 
-LIBRARY = "assets/vega.js"
+LIBRARY = f"assets/vega-{version('vl-convert-python')}.js"
 _ROOT = "../../"  # from a run's folder
 
 
