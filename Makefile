@@ -42,6 +42,7 @@ bench: .venv-test
 	@$(VENV)/matrix setup
 	@missed=0; $(VENV)/python bench/plan_bench.py || missed=1; \
 	$(VENV)/python bench/protocols_bench.py bench/protocols/*.json || missed=1; \
+	$(VENV)/python bench/site_bench.py || missed=1; \
 	$(VENV)/python bench/loadgen_bench.py || missed=1; exit $$missed
 
 # Disturb real windows on purpose, for the page of the method; needs a host on which nothing else runs.

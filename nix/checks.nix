@@ -21,11 +21,11 @@ let
     filter =
       path: _:
       !(lib.elem (baseNameOf path) [
-        "results"
-        "site"
         "target"
         "__pycache__"
-      ]);
+      ])
+      && path != toString ../site
+      && (!(lib.hasPrefix "${toString ../results}/" path) || lib.hasPrefix (toString ../results/reference) path);
   };
   program = lib.getExe without-parts;
   inSource =

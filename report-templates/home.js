@@ -26,6 +26,8 @@
 
   // Only what the page itself offers is taken from an address: anything else in it means nothing.
   const fromAddress = () => {
+    const host = selects.find((one) => one.name === "host");
+    if (host.options[0].value === "") host.value = "";
     for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
       const select = selects.find((one) => one.name === name);
       if (select && Array.from(select.options).some((one) => one.value === value)) select.value = value;
@@ -64,7 +66,7 @@
     for (const row of found) {
       const button = make("button", "", label(row));
       button.type = "button";
-      button.addEventListener("click", () => choose(asState(row)));
+      button.addEventListener("click", () => choose(asState(row), button));
       list.append(make("li", "", button));
     }
     return list;
@@ -88,9 +90,12 @@
     return `matrix run --profile ${offer.profile} ${given.join(" ")}`;
   };
 
-  const choose = (wanted) => {
+  const choose = (wanted, from) => {
     for (const select of selects) if (select.name in wanted) select.value = wanted[select.name];
+    const inMap = map.contains(from);
     show();
+    // What had the focus is gone: on to its place in the map, or to the answer.
+    (inMap ? map.querySelector("[aria-current]") : said)?.focus();
   };
   const asState = (row) => Object.fromEntries(axes.map((axis) => [axis, of(row, axis)]));
 
@@ -105,7 +110,10 @@
 
   // Where virtual threads win: remote delay across, CPUs and task duration down, all else as picked.
   const draw = (wanted) => {
-    const here = rows.filter((row) => axes.every((axis) => NUMBERS.has(axis) || fits(row, axis, wanted)));
+    const all = rows.filter((row) => axes.every((axis) => NUMBERS.has(axis) || fits(row, axis, wanted)));
+    // One host only: that of the answer, where none was chosen.
+    const host = wanted.host || (measured(wanted)[0] ?? all[0])?.getAttribute("data-host");
+    const here = all.filter((row) => of(row, "host") === host);
     const values = (axis) => [...new Set(here.map((row) => of(row, axis)))].sort((a, b) => a - b);
     const [waits, cpus, burns] = [values("wait_us"), values("cpus"), values("burn_us")];
     map.hidden = here.length < 2;
@@ -123,14 +131,15 @@
       const size = across === "wait_us" && burns.length > 1 ? `${cpu}, ${words("burn_us", other)}` : cpu;
       const cells = columns.map((column) => {
         const row = place(cpu, other, column);
-        const figure = row && (figureOf(row, shown) ?? row.querySelector("td[data-figure]"));
+        const figure = row && figureOf(row, shown);
         if (!figure) return make("td", "none", "–");
         const button = make("button", "", make("b", "", figure.querySelector("b").textContent));
         button.append(make("span", "", figure.querySelector("small").textContent));
         button.type = "button";
         button.title = figure.querySelector("p").textContent;
+        button.setAttribute("aria-label", `${row.cells[0].textContent}: ${figure.querySelector("p").textContent}`);
         if (axes.every((axis) => fits(row, axis, wanted))) button.setAttribute("aria-current", "true");
-        button.addEventListener("click", () => choose(asState(row)));
+        button.addEventListener("click", () => choose(asState(row), button));
         return make("td", figure.dataset.tone, button);
       });
       return make("tr", "", make("th", "", size), ...cells);
@@ -138,13 +147,13 @@
     const table = make("table", "heat", make("thead", "", head), make("tbody", "", ...body));
     for (const one of table.querySelectorAll("thead th")) one.scope = "col";
     for (const one of table.querySelectorAll("tbody th")) one.scope = "row";
-    const title = `${words("figure", shown)}, virtual threads / pool, by CPUs and ${across === "wait_us" ? "remote delay" : "task duration"}`;
+    const title = `${words("figure", shown)} by CPUs and ${across === "wait_us" ? "remote delay" : "task duration"}, virtual threads / pool`;
     const scroll = make("div", "scroll", table);
     scroll.tabIndex = 0;
     scroll.setAttribute("role", "region");
     scroll.setAttribute("aria-label", title);
     map.replaceChildren(make("h3", "", title), make("div", "heats", make("div", "", scroll)),
-      make("p", "sub", "Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no verdict."));
+      make("p", "sub", `On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks.`));
   };
 
   const show = () => {
@@ -156,10 +165,12 @@
     toAddress();
   };
 
-  fromAddress();
-  if (location.hash.length > 1) show();
-  else draw(state());
+  const isState = () => location.hash.includes("=");
+  if (isState()) {
+    fromAddress();
+    show();
+  } else draw(state());
   for (const select of selects) select.addEventListener("input", show);
-  window.addEventListener("hashchange", () => { fromAddress(); show(); });
+  window.addEventListener("hashchange", () => { if (isState()) { fromAddress(); show(); } });
   picker.addEventListener("submit", (event) => event.preventDefault());
 })();

@@ -34,12 +34,56 @@
 
   const specs = JSON.parse(document.getElementById("chart-specs")?.textContent ?? "{}");
 
+  // The rows behind a chart: of its data sets the one with the most.
+  const rowsOf = (spec) => {
+    const found = Object.values(spec.datasets ?? {});
+    const walk = (part) => {
+      if (Array.isArray(part)) part.forEach(walk);
+      else if (part && typeof part === "object") {
+        if (Array.isArray(part.data?.values)) found.push(part.data.values);
+        for (const [name, inside] of Object.entries(part)) if (name !== "data" && name !== "datasets") walk(inside);
+      }
+    };
+    walk(spec);
+    return found.reduce((most, rows) => (rows.length > most.length ? rows : most), []);
+  };
+  // A spreadsheet must not take text for a formula.
+  const field = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    const plain = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  };
+  const csvOf = (rows) => {
+    const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+    return [names, ...rows.map((row) => names.map((name) => row[name]))].map((row) => row.map(field).join(",")).join("\n");
+  };
+  const offerData = (plot) => {
+    const rows = rowsOf(specs[plot.dataset.chart]);
+    const caption = plot.parentElement.querySelector("figcaption");
+    if (rows.length === 0 || !caption) return;
+    const title = caption.querySelector("h4")?.textContent ?? plot.dataset.chart;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "data-of";
+    button.textContent = "CSV";
+    button.setAttribute("aria-label", `CSV of the chart ${title}`);
+    button.addEventListener("click", () => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([csvOf(rows), "\n"], { type: "text/csv" }));
+      link.download = `${plot.dataset.chart}.csv`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+    caption.append(button);
+  };
+
   const draw = async (plot) => {
     const spec = specs[plot.dataset.chart];
     plot.dataset.state = "drawing";
     try {
       await window.vegaEmbed(plot, spec, options);
       plot.dataset.state = "drawn";
+      offerData(plot);
     } catch (error) {
       plot.dataset.state = "failed";
       const text = document.createElement("p");

@@ -118,7 +118,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("plan", "--no-stopping", "--precision", "0.1"), "--no-stopping adds no blocks"),
         (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),
         (("report", "/no/such/run"), "/no/such/run: not a run"),
-        (("summary", "/no/such/run", "--markdown"), "/no/such/run: not a run"),
+        (("summary", "/no/such/run", "--markdown"), "/no/such/run: neither the folder of a run nor the id of one in "),
         (("summary",), "no run there yet"),
         (("run", "--resume", "--run", "/proc/no-such"), "/proc/no-such"),
         (("jdks", "fetch", "temurin-52"), "temurin-52"),

@@ -14,7 +14,9 @@ from scipy.stats import ttest_ind
 
 from jdkmatrix.cli.comparing import EXIT_WITH_REGRESSIONS, compare
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import LoadResult
+from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.compare import Compared, Side, compare_sides
 from jdkmatrix.stats.unpaired import unpaired_ratio
@@ -60,7 +62,7 @@ def slowed(load: LoadResult, share: float) -> LoadResult:
 def slower(loaded: LoadedRun, share: float, executor: str) -> LoadedRun:
     """With so much less throughput of one executor, under another id."""
 
-    def changed(cell):  # type: ignore[no-untyped-def]
+    def changed(cell: CellRecord) -> CellRecord:
         if cell.key.executor != executor:
             return cell
         forks = []
@@ -90,45 +92,108 @@ def loaded(tmp_path: Path) -> LoadedRun:
     return synthetic_run(tmp_path / "made-up", SHAPE)
 
 
-def regressed(found: Compared) -> set[tuple[str, str, bool]]:
-    return {(change.key.executor, change.metric.id, change.relative) for change in found.regressions}
+def regressed(found: Compared) -> set[tuple[str, str, str | None]]:
+    return {(change.key.executor, change.figure, change.over) for change in found.regressions}
 
 
 def test_a_run_beside_itself_has_no_change(loaded: LoadedRun) -> None:
     again = replace(loaded, run=loaded.run.model_copy(update={"run_id": "again"}))
     found = compare_sides(side(loaded), side(again), threshold=0.05)
     assert found.changes and not found.regressions
-    assert all(change.judged.ratio.value == pytest.approx(1) for change in found.changes)
+    assert all(change.ratio is None or change.ratio.value == pytest.approx(1) for change in found.changes)
     assert found.else_changed == () and found.why_not is None
 
 
 def test_what_got_worse_is_found_with_and_without_the_pool_beside_it(loaded: LoadedRun) -> None:
     found = compare_sides(side(loaded), side(slower(loaded, 0.7, "virtual")), threshold=0.05)
-    assert {("virtual", "throughput", False), ("virtual", "throughput", True)} <= regressed(found)
+    assert ("virtual", "throughput", None) in regressed(found)
+    behind = [change for change in found.changes if change.over and change.word.startswith("worse: 30 % less")]
+    assert {(change.key.executor, change.figure) for change in behind} == {("virtual", "throughput")}
+    assert not any(change.regression for change in behind), "the figure itself is compared, too"
     assert not {one for one in regressed(found) if one[0] == "liberty"}
     back = compare_sides(side(slower(loaded, 0.7, "virtual")), side(loaded), threshold=0.05)
     assert "throughput" not in {metric for _, metric, _ in regressed(back)}
-    assert any(change.better for change in back.changes)
+    assert any(change.word.startswith("better") for change in back.changes)
 
 
 def test_a_change_within_the_threshold_is_no_regression(loaded: LoadedRun) -> None:
     found = compare_sides(side(loaded), side(slower(loaded, 0.7, "virtual")), threshold=0.5)
-    assert found.regressions == () and any(change.worse for change in found.changes)
+    assert found.regressions == () and any(change.word.startswith("worse") for change in found.changes)
 
 
 def test_on_another_host_only_what_is_paired_inside_a_run_is_compared(loaded: LoadedRun) -> None:
     found = compare_sides(side(loaded), side(on_another_host(loaded)), threshold=0.05)
-    assert {change.relative for change in found.changes} == {True}
+    assert {change.over for change in found.changes if change.ratio} == {"liberty"}
     assert found.why_not == "they were measured on two hosts"
-    assert any(text.startswith("kernel: ") for text in found.else_changed)
 
 
 def test_two_jdks_of_a_run_are_paired_in_blocks(loaded: LoadedRun) -> None:
     before, after = (replace(side(loaded), axis="jdk", value=jdk) for jdk in SHAPE.jdks)
     found = compare_sides(before, after, threshold=0.05)
-    assert {change.judged.ratio.blocks for change in found.changes} == {SHAPE.blocks}
+    assert {change.ratio.blocks for change in found.changes if change.ratio} == {SHAPE.blocks}
     assert {change.key.jdk for change in found.changes} == {SHAPE.jdks[1]}
-    assert (found.before, found.after) == SHAPE.jdks
+    assert (found.before, found.after) == tuple(f"{jdk} in {loaded.run.run_id}" for jdk in SHAPE.jdks)
+
+
+def test_a_pool_that_got_faster_is_no_regression_of_virtual_threads(loaded: LoadedRun) -> None:
+    found = compare_sides(side(slower(loaded, 0.7, "liberty")), side(loaded), threshold=0.05)
+    assert found.regressions == ()
+    elsewhere = compare_sides(side(slower(loaded, 0.7, "liberty")), side(on_another_host(loaded)), threshold=0.05)
+    assert {change.over for change in elsewhere.regressions} == {"liberty"}
+
+
+def test_the_threshold_is_a_share_of_what_was_before_whatever_is_better(loaded: LoadedRun) -> None:
+    found = compare_sides(side(slower(loaded, 0.7, "virtual")), side(loaded), threshold=0.4)
+    throughput = next(c for c in found.changes if (c.key.executor, c.figure, c.over) == ("virtual", "throughput", None))
+    assert throughput.word.startswith("better: 43 % more")
+    for change in found.changes:
+        if change.ratio is not None and change.word.startswith("worse") and change.over is None:
+            assert change.regression == (abs(change.ratio.value - 1) > 0.4)
+
+
+def failing(loaded: LoadedRun, executor: str, forks: int) -> LoadedRun:
+    """So many forks of one executor failed by the server's own doing."""
+    crashed = Reason(code="server", message="it crashed")
+
+    def changed(cell: CellRecord) -> CellRecord:
+        if cell.key.executor != executor:
+            return cell
+        lost = tuple(
+            fork.model_copy(update={"status": Status.FAILED, "reasons": (crashed,)}) if fork.fork <= forks else fork
+            for fork in cell.forks
+        )
+        return cell.model_copy(update={"forks": lost})
+
+    run = loaded.run.model_copy(update={"run_id": "failing"})
+    return replace(loaded, run=run, cells=tuple(map(changed, loaded.cells)))
+
+
+def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded: LoadedRun) -> None:
+    found = compare_sides(side(loaded), side(failing(loaded, "virtual", 4)), threshold=0.05)
+    words = {(c.figure, c.over): c.word for c in found.changes if c.key.executor == "virtual"}
+    assert words["throughput", None].startswith("not judged: after lost 4 and before 0 of 5")
+    assert words["throughput", "liberty"].startswith("not judged")
+    outcome = next(c for c in found.changes if c.figure == "outcome")
+    assert outcome.shown.endswith("in 1 of 5 forks against 5 of 5 before")
+    gone = compare_sides(side(loaded), side(failing(loaded, "virtual", 5)), threshold=0.05)
+    assert [text for text in gone.left_out if "virtual" in text and "no usable fork after" in text]
+    assert {c.key.executor for c in gone.regressions} == {"virtual"} and {c.figure for c in gone.regressions} == {
+        "outcome"
+    }
+
+
+def test_cells_of_one_side_are_listed_and_so_is_what_else_decides_a_result(loaded: LoadedRun) -> None:
+    fewer = replace(loaded, run=loaded.run.model_copy(update={"run_id": "fewer", "cells": loaded.run.cells[1:]}))
+    fewer = replace(fewer, cells=loaded.cells[1:])
+    assert compare_sides(side(loaded), side(fewer), threshold=0.05).left_out == (
+        f"{loaded.cells[0].key.cell_id}: only before",
+    )
+    first = loaded.cells[0]
+    inputs = {**first.identity.inputs, "window_s": 99}
+    other = first.model_copy(update={"identity": first.identity.model_copy(update={"inputs": inputs})})
+    changed = replace(fewer, run=loaded.run.model_copy(update={"run_id": "o"}), cells=(other, *loaded.cells[1:]))
+    (words,) = compare_sides(side(loaded), side(changed), threshold=0.05).else_changed
+    assert "the length of a window" in words
 
 
 @pytest.fixture
@@ -148,10 +213,12 @@ def test_the_command_says_it_in_three_ways(folders: tuple[str, str], capsys: pyt
     told = json.loads(capsys.readouterr().out)
     assert told["regressions"] == len([one for one in told["changes"] if one["regression"]]) > 0
     assert compare(folders, {}, 0.05, as_json=False, as_markdown=True) == EXIT_WITH_REGRESSIONS
-    assert "| Figure | Cell |" in capsys.readouterr().out
+    assert "| Cell | Figure |" in capsys.readouterr().out
     assert compare(folders, {}, 0.05, as_json=False, as_markdown=False) == EXIT_WITH_REGRESSIONS
-    assert "got worse by more than 5.0 %" in capsys.readouterr().out
-    assert compare((folders[0], folders[0]), {}, 0.05, as_json=False, as_markdown=False) == 0
+    assert "significantly worse, and by more than 5.0 %" in capsys.readouterr().out
+    with pytest.raises(MatrixError, match="two copies of one run"):
+        compare((folders[0], folders[0]), {}, 0.05, as_json=False, as_markdown=False)
+    assert compare(folders[::-1], {}, 0.05, as_json=False, as_markdown=False) == 0
 
 
 @pytest.mark.parametrize(
@@ -171,7 +238,7 @@ def test_bad_input_is_one_message(folders: tuple[str, str], values: dict[str, li
 
 
 def test_runs_without_a_common_cell_are_told(tmp_path: Path, folders: tuple[str, str]) -> None:
-    other = synthetic_run(tmp_path / "other", replace(QUICK, cpus=(8,), blocks=1, windows=1))
+    other = synthetic_run(tmp_path / "other", replace(QUICK, cpus=(8,), blocks=1, windows=1, run_id="other"))
     store = RunStore.create(tmp_path / "run-other")
     store.save_run(other.run)
     for cell in other.cells:

@@ -62,7 +62,7 @@ def digests(tmp_path: Path, ratios: list[float], hosts: list[str] | None = None)
     for day, ratio in enumerate(ratios, start=1):
         run = later(loaded, f"run-{day:02}", f"2025-01-{day:02}", host=hosts[day - 1] if hosts else None)
         site = tmp_path / f"site-{day}"
-        (one,) = build_site([SiteRun(lambda run=run: run)], site, background()).runs  # type: ignore[misc]
+        (one,) = build_site([SiteRun(run.run.run_id, lambda run=run: run)], site, background()).runs  # type: ignore[misc]
         conditions = tuple(
             replace(c, advice=tuple(replace(a, ratio=ratio, value=f"{ratio:.2f}") for a in c.advice))
             for c in one.conditions

@@ -596,3 +596,21 @@ def test_an_address_can_only_choose_what_the_page_offers(browser: Browser, answe
     expect(opened.page.locator("#said .verdict b")).to_contain_text("throughput")
     assert opened.page.evaluate("window.pwned ?? null") is None and opened.complaints == []
     context.close()
+
+
+def test_every_chart_hands_out_its_data(browser: Browser, sites: dict[str, Path]) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
+    opened = open_page(context, sites["quick"] / "index.html")
+    page = opened.page
+    assert page.locator(".data-of").count() == page.locator(".plot[data-state=drawn]").count() > 0
+    button = page.locator(".chart").first.locator(".data-of")
+    button.focus()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    text = Path(download.value.path()).read_text("utf-8")
+    head, *rows = text.strip().split("\n")
+    assert "executor" in head.split(",") and len(rows) >= 2
+    assert all(len(row.split(",")) >= len(head.split(",")) for row in rows)
+    assert download.value.suggested_filename.endswith(".csv")
+    assert opened.complaints == []
+    context.close()

@@ -84,7 +84,12 @@ def test_a_site_is_written_again_when_results_change_and_only_then(
         if len(written) == 2:
             raise MatrixError("cannot be written now")
 
-    serving.watch(lambda: sorted((tmp_path / "results").iterdir()), write, Ended())
+    monkeypatch.setattr(serving, "is_measuring", lambda: False)
+
+    def folders() -> list[Path]:
+        return sorted((tmp_path / "results").iterdir())
+
+    serving.watch(folders, write, Ended(), serving.stamps(folders()))
     both = (first.directory, tmp_path / "results" / "two")
     assert written == [both, both]
     assert "cannot be written now" in capsys.readouterr().err

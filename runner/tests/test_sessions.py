@@ -96,7 +96,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
     monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
     monkeypatch.setattr(running, "boot_id", lambda: host.boot)
     monkeypatch.setattr(running, "source_revision", lambda *_: host.commit)
-    for name in ("_stopping", "_alone_on_this_host", "confinement"):
+    for name in ("_stopping", "alone_on_this_host", "confinement"):
         monkeypatch.setattr(running, name, nothing)
 
     def run(*, resume: bool = False) -> int:

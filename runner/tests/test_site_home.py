@@ -51,7 +51,7 @@ def test_one_block_is_a_hint_and_no_advice(tmp_path: Path) -> None:
     cells = Cells(loaded.run, loaded.cells)
     key = next(key for key in cells.keys if key.executor == "virtual")
     (first, *_) = advise(judge_run(cells), (THROUGHPUT, CPU), key)
-    assert first.side is Side.OPEN and first.interval is None
+    assert first.side is Side.OPEN and first.under == "one block"
     assert first.sentence.startswith("Only a hint, from one block: throughput is ")
 
 
@@ -142,7 +142,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tupl
 
         with monkeypatch.context() as patch:
             patch.setattr(build, "write_run", counting)
-            runs = [SiteRun(store.load, store.stamp()) for store in stores]
+            runs = [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores]
             return build_site(runs, tmp_path / "site", background()), made
 
     return make
@@ -203,3 +203,22 @@ def test_hostile_results_stay_text_on_the_pages_of_all_runs(tmp_path: Path) -> N
         elements = Elements(tmp_path / "site" / name)
         assert not {"img", "iframe", "object", "embed"} & set(elements.tags)
         assert not [value for tag, value in elements.attributes if tag == "href" and value.startswith("javascript:")]
+
+
+def test_a_run_that_moves_and_one_whose_figures_cannot_be_read_do_not_stop_the_others(
+    tmp_path: Path, built: Callable[..., tuple[Built, list[str]]]
+) -> None:
+    """As when a reference run is shown first by itself, and then beside a copy of it among the results."""
+    loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=2))
+    store = stored(tmp_path / "a", loaded)
+    built(store)
+    shutil.copytree(tmp_path / "a", tmp_path / "copy")
+    other = later(loaded, "other", "2024-01-01")
+    broken = stored(tmp_path / "broken", other)
+    path = broken.cell_path(loaded.cells[0].key)
+    text = path.read_text()
+    start = text.index('"histogram": "') + len('"histogram": "')
+    path.write_text(f"{text[:start]}AAAA{text[start + 4 :]}")
+    site, _ = built(RunStore(tmp_path / "copy"), store, broken)
+    assert [run.run_id for run in site.runs] == [loaded.run.run_id]
+    assert len(site.unreadable) == 2 and not (tmp_path / "site" / "runs" / "other").exists()

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli import markdown
-from jdkmatrix.cli.reporting import run_folder
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, run_folder, tell_damage
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.compare import Change, Compared, Side, compare_sides
-from jdkmatrix.report.numbers import p_value, ratio_interval, ratio_value
+from jdkmatrix.report.numbers import p_value
+from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.quantities import per_cent, plural
 
 EXIT_WITH_REGRESSIONS = 4
-_HEADINGS = ("Figure", "Cell", "After / before", "95 % interval", "Adjusted p", "Verdict")
+_HEADINGS = ("Figure", "After / before", "95 % interval", "Adjusted p", "Verdict")
 
 
 def compare(
@@ -31,25 +35,30 @@ def compare(
     Raises:
         MatrixError: not two sides, a side that is not there, or nothing that both have.
     """
-    found = compare_sides(*_sides(runs, values), threshold=threshold)
+    loaded = [RunStore(run_folder(run)).load() for run in runs]
+    found = compare_sides(*_sides(loaded, values), threshold=threshold)
     if not found.changes:
         why = f": {found.why_not}, and no run has both virtual threads and a pool" if found.why_not else ""
         raise MatrixError(f"{found.before} and {found.after} have no figure in common{why}")
+    damaged = tell_damage([text for run in loaded for text in run.damaged])
     if as_json:
         print(json.dumps(_as_json(found), indent=1, allow_nan=False))
     elif as_markdown:
         print(_as_markdown(found))
     else:
         _print(found, Console())
-    return EXIT_WITH_REGRESSIONS if found.regressions else 0
+    if found.regressions:
+        return EXIT_WITH_REGRESSIONS
+    return EXIT_WITH_FAILURES if damaged else 0
 
 
-def _sides(runs: Sequence[str], values: Mapping[str, Sequence[str]]) -> tuple[Side, Side]:
+def _sides(loaded: Sequence[LoadedRun], values: Mapping[str, Sequence[str]]) -> tuple[Side, Side]:
     if len(values) > 1:
         raise MatrixError(f"only one axis can be compared, and these were given: {', '.join(values)}")
-    if not 1 <= len(runs) <= 2:
-        raise MatrixError(f"compare takes one or two runs, found {len(runs)}")
-    loaded = [RunStore(run_folder(run)).load() for run in runs]
+    if not 1 <= len(loaded) <= 2:
+        raise MatrixError(f"compare takes one or two runs, found {len(loaded)}")
+    if len(loaded) == 2 and loaded[0].run.run_id == loaded[1].run.run_id:
+        raise MatrixError(f"both are run {loaded[0].run.run_id}: two copies of one run have nothing to compare")
     sides = [Side(one.run, Cells(one.run, one.cells)) for one in loaded]
     if not values:
         if len(sides) == 1:
@@ -70,13 +79,11 @@ def _sides(runs: Sequence[str], values: Mapping[str, Sequence[str]]) -> tuple[Si
 
 
 def _row(change: Change) -> tuple[str, ...]:
-    ratio, adjusted = change.judged.ratio, change.judged.p_adjusted
     return (
         change.what,
-        change.where,
-        ratio_value(ratio),
-        ratio_interval(ratio) or "one block",
-        p_value(adjusted) if adjusted is not None else "none",
+        change.shown,
+        change.interval or "none",
+        p_value(change.p_adjusted) if change.p_adjusted is not None else "none",
         change.word,
     )
 
@@ -85,33 +92,38 @@ def _ends(found: Compared) -> tuple[str, ...]:
     """What stands below the table."""
     limit = per_cent(found.threshold)
     number = len(found.regressions)
-    verdict = (
-        f"{plural(number, 'figure')} got worse by more than {limit}"
-        if number
-        else f"nothing got worse by more than {limit}"
-    )
     skipped = (f"figures themselves are not compared, because {found.why_not}",) if found.why_not else ()
-    return (*(f"also changed: {text}" for text in found.else_changed), *skipped, verdict)
+    return (
+        *(f"also changed: {text}" for text in found.else_changed),
+        *(f"not compared: {text}" for text in found.left_out),
+        *skipped,
+        f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
+        if number
+        else f"no regression: nothing is significantly worse by more than {limit}",
+    )
 
 
 def _print(found: Compared, console: Console) -> None:
-    table = Table(title=escape(f"{found.after} over {found.before}"), title_justify="left")
-    for name in _HEADINGS:
-        table.add_column(name, overflow="fold")
-    for change in found.changes:
-        style = "[red]" if change.beyond else ""
-        table.add_row(*(f"{style}{escape(text)}" for text in _row(change)))
-    console.print(table)
+    console.print(f"[bold]{escape(f'{found.after} over {found.before}')}", soft_wrap=True)
+    for cell_id, changes in groupby(found.changes, key=lambda change: change.key.cell_id):
+        table = Table(box=box.SIMPLE_HEAD)
+        for name in _HEADINGS:
+            table.add_column(name)
+        for change in changes:
+            style = "[red]" if change.regression else ""
+            table.add_row(*(f"{style}{escape(text)}" for text in _row(change)))
+        console.print(escape(cell_id), soft_wrap=True)
+        console.print(table)
     for text in _ends(found):
         console.print(escape(text), soft_wrap=True)
 
 
 def _as_markdown(found: Compared) -> str:
-    rows = [tuple(map(markdown.escaped, _row(change))) for change in found.changes]
+    rows = [tuple(map(markdown.escaped, (change.key.cell_id, *_row(change)))) for change in found.changes]
     return "\n\n".join(
         [
             f"### {markdown.escaped(f'{found.after} over {found.before}')}",
-            markdown.table(_HEADINGS, rows),
+            markdown.table(("Cell", *_HEADINGS), rows),
             markdown.listing(_ends(found), at_most=50),
         ]
     )
@@ -124,20 +136,26 @@ def _as_json(found: Compared) -> dict[str, Any]:
         "threshold": found.threshold,
         "also_changed": found.else_changed,
         "not_compared": found.why_not,
+        "left_out": found.left_out,
         "regressions": len(found.regressions),
         "changes": [
             {
                 "cell_id": change.key.cell_id,
-                "figure": change.metric.id,
-                "over": "pool" if change.relative else None,
-                "ratio": change.judged.ratio.value,
-                "low": change.judged.ratio.ci_low,
-                "high": change.judged.ratio.ci_high,
-                "blocks": change.judged.ratio.blocks,
-                "p_adjusted": change.judged.p_adjusted,
+                "figure": change.figure,
+                "over": change.over,
+                "ratio": change.ratio.value if change.ratio else None,
+                "low": change.ratio.ci_low if change.ratio else None,
+                "high": _finite(change.ratio.ci_high) if change.ratio else None,
+                "blocks": change.ratio.blocks if change.ratio else None,
+                "p_adjusted": change.p_adjusted,
                 "verdict": change.word,
-                "regression": change.beyond,
+                "regression": change.regression,
             }
             for change in found.changes
         ],
     }
+
+
+def _finite(end: float | None) -> float | None:
+    """What a float cannot say in JSON is null."""
+    return None if end is None or math.isinf(end) else end

@@ -30,8 +30,8 @@ R = TypeVar("R")
 
 EXIT_CODES = """Exit codes: 0 done; 1 a problem with the input, the parts or the host, reported in one message; 2 wrong
 usage (`doctor`: this host is unfit); 3 the run is complete but has failed forks or cells without a usable fork, or
-(also from `report` and `summary`) a result file is damaged or missing; 4 `compare` found a regression; 130 and 143
-stopped by Ctrl-C or SIGTERM, finished work is kept."""
+(also from `report`, `summary`, `export` and `compare`) a result file is damaged or missing; 4 `compare` found a
+regression; 130 and 143 stopped by Ctrl-C or SIGTERM, finished work is kept."""
 
 app = typer.Typer(
     name="matrix",
@@ -116,25 +116,32 @@ def scenarios(
 @app.command()
 @told
 def report(
-    runs: Annotated[list[Path] | None, typer.Argument(help="Folders of runs; by default all in results/.")] = None,
+    runs: Annotated[
+        list[Path] | None, typer.Argument(help="Folders of runs, or of results; by default results/.")
+    ] = None,
     site: Annotated[
         Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
     ] = None,
+    verdicts_into: Annotated[
+        Path | None, typer.Option("--verdicts-into", help="Write the table of verdicts into this Markdown file, too.")
+    ] = None,
     show: Annotated[bool, typer.Option("--open", help="Show it in a browser.")] = False,
 ) -> None:
-    """Write the static site: an answer to pick, what was published, and the pages of every run."""
+    """Write the static site: a front page that answers for the condition you pick, and the pages of every run."""
     from jdkmatrix.cli import reporting
 
-    raise typer.Exit(reporting.report(runs or [], site, show=show))
+    raise typer.Exit(reporting.report(runs or [], site, verdicts_into=verdicts_into, show=show))
 
 
 @app.command()
 @told
 def serve(
-    runs: Annotated[list[Path] | None, typer.Argument(help="Folders of runs; by default all in results/.")] = None,
+    runs: Annotated[
+        list[Path] | None, typer.Argument(help="Folders of runs, or of results; by default results/.")
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 8000,
 ) -> None:
-    """Show the site in a browser at 127.0.0.1, written again whenever results change; Ctrl-C ends it."""
+    """Serve the site at 127.0.0.1, and write it again when results change and nothing is measuring; Ctrl-C ends it."""
     from jdkmatrix.cli import serving
 
     serving.serve(runs or [], port)
@@ -158,7 +165,7 @@ def export(
 @told
 def summary(
     directory: Annotated[
-        Path | None, typer.Argument(metavar="RUN", help="The folder of a run; by default the newest.")
+        str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")
     ] = None,
     as_markdown: MarkdownOption = False,
 ) -> None:

@@ -13,7 +13,7 @@ from jdkmatrix.claims.load import load_claims_of
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project, find_project
-from jdkmatrix.store.runs import RunStore, all_runs, latest_run
+from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, latest_run
 
 if TYPE_CHECKING:
     from jdkmatrix.report.site.build import Built
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 EXIT_WITH_FAILURES = 3
 
 
-def report(runs: Sequence[Path], site: Path | None, *, show: bool = False) -> int:
+def report(runs: Sequence[Path], site: Path | None, *, verdicts_into: Path | None = None, show: bool = False) -> int:
     """Write the site of `runs`, or of all in the folder of results, and say where it is; returns the exit code.
-    `show`: in a browser, too."""
+    `verdicts_into`: a Markdown file whose table of verdicts is written again; `show`: in a browser, too."""
+    from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
+
     project = find_project()
-    folders = list(runs) or all_runs(project.results)
-    for folder in folders:
-        _check_run(folder)
-    built = write_site(project, folders, site)
+    built = write_site(project, folders_of(runs or [project.results]), site)
     print(f"site: {built.index}")
+    if verdicts_into is not None:
+        put_between(verdicts_into, VERDICTS, verdict_table(built.runs))
     if show:
         webbrowser.open(built.index.as_uri())
     damaged = [*built.unreadable, *(text for run in built.runs for text in run.damaged)]
@@ -66,7 +67,7 @@ def _print_json(data: object) -> None:
     print(json.dumps(data, indent=1, allow_nan=False))
 
 
-def summarise(run: Path | None, *, as_markdown: bool) -> int:
+def summarise(run: str | None, *, as_markdown: bool) -> int:
     """Print what `run`, or the newest run, came to; returns the exit code.
 
     Raises:
@@ -76,9 +77,7 @@ def summarise(run: Path | None, *, as_markdown: bool) -> int:
 
     from jdkmatrix.cli.summary import print_summary, summary_markdown
 
-    folder = run or latest_run(find_project().results)
-    _check_run(folder)
-    loaded = RunStore(folder).load()
+    loaded = RunStore(run_folder(run) if run else latest_run(find_project().results)).load()
     if as_markdown:
         print(summary_markdown(loaded))
     else:
@@ -93,6 +92,21 @@ def tell_damage(damaged: Sequence[str]) -> bool:
     return bool(damaged)
 
 
+def folders_of(named: Sequence[Path]) -> tuple[Path, ...]:
+    """Of runs, and of the runs in a folder of results.
+
+    Raises:
+        MatrixError: one is neither.
+    """
+    found: dict[Path, Path] = {}
+    for folder in named:
+        if not folder.is_dir():
+            raise MatrixError(f"{folder}: not a run, and no folder of runs")
+        runs = (folder,) if (folder / "run.json").is_file() else all_runs(folder)
+        found.update((run.resolve(), run) for run in runs)
+    return tuple(found.values())
+
+
 def run_folder(named: str) -> Path:
     """The folder of a run that is named by its path, or by its id.
 
@@ -100,15 +114,10 @@ def run_folder(named: str) -> Path:
         MatrixError: there is none.
     """
     results = find_project().results
-    for folder in (Path(named), results / named):
+    for folder in (Path(named), results / named, results / REFERENCE / named):
         if (folder / "run.json").is_file():
             return folder
     raise MatrixError(f"{named}: neither the folder of a run nor the id of one in {results}")
-
-
-def _check_run(folder: Path) -> None:
-    if not (folder / "run.json").is_file():
-        raise MatrixError(f"{folder}: not a run: it has no run.json")
 
 
 def write_site(project: Project, runs: Sequence[Path], site: Path | None) -> Built:
@@ -123,7 +132,7 @@ def write_site(project: Project, runs: Sequence[Path], site: Path | None) -> Bui
     registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
     stores = map(RunStore, runs)
     return build_site(
-        [SiteRun(store.load, store.stamp()) for store in stores],
+        [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores],
         site or project.site,
         Background(project.templates, matrix, registry),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import sys
@@ -18,8 +17,9 @@ from typing import Literal
 from rich.console import Console
 
 from jdkmatrix import __version__
+from jdkmatrix.cli.measuring_lock import alone_on_this_host
 from jdkmatrix.cli.progress import display
-from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, tell_damage, write_site
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, folders_of, tell_damage, write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import has_failures, print_summary
@@ -32,7 +32,6 @@ from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.loads.cell_loads import basis_cells
-from jdkmatrix.provision.cache import cache_dir
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
@@ -45,7 +44,7 @@ from jdkmatrix.run.plan import estimate_s, select_cells
 from jdkmatrix.run.prepare import Prepared, catalogue_records, prepare, set_up_parts
 from jdkmatrix.run.repeats import again_words, in_order
 from jdkmatrix.run.sessions import closed, ended, idle
-from jdkmatrix.store.runs import RunStore, all_runs, latest_run
+from jdkmatrix.store.runs import RunStore, latest_run, runs_of
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import plural
 
@@ -72,7 +71,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     console = Console()
     with (
         _stopping(),
-        _alone_on_this_host(),
+        alone_on_this_host(),
         confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
         _say(f"threads are kept on their CPUs {confined_words(confiner.method, confiner.why_not_cgroup)}")
@@ -178,9 +177,10 @@ def _capacities(
 def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
     """Write the site, print the summary; returns the exit code."""
     loaded = store.load()
-    built = write_site(project, all_runs(store.directory.parent), site)
     print_summary(loaded, console)
-    tell_damage([*built.unreadable, *loaded.damaged])
+    tell_damage(loaded.damaged)
+    built = write_site(project, folders_of([*runs_of(project.results), store.directory]), site)
+    tell_damage(built.unreadable)
     console.print(f"results: {store.directory}", soft_wrap=True)
     console.print(f"site: {built.index}", soft_wrap=True)
     return EXIT_WITH_FAILURES if has_failures(loaded) else 0
@@ -284,19 +284,6 @@ def _stopping() -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def _alone_on_this_host() -> Iterator[None]:
-    """Two runs at once would measure each other."""
-    lock = cache_dir() / "measuring.lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise MatrixError("another run is measuring on this host; two at once would measure each other") from None
-        yield
 
 
 def _say(text: str) -> None:

@@ -9,10 +9,11 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from jdkmatrix.cli.reporting import write_site
+from jdkmatrix.cli.measuring_lock import is_measuring
+from jdkmatrix.cli.reporting import folders_of, write_site
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.store.runs import RunStore, all_runs
+from jdkmatrix.store.runs import RunStore
 
 _LOOPBACK = "127.0.0.1"
 _LOOKS_EVERY_S = 2.0
@@ -38,14 +39,15 @@ def serve(runs: Sequence[Path], port: int) -> None:
     """
     project = find_project()
     folders = partial(_folders, runs, project.results)
-    write_site(project, folders(), None)
+    known = stamps(folders())
+    write_site(project, tuple(known), None)
     try:
         server = ThreadingHTTPServer((_LOOPBACK, port), partial(_Handler, directory=str(project.site)))
     except OSError as error:
         raise MatrixError(f"--port {port}: {error.strerror}; --port 0 takes any that is free") from None
     ended = threading.Event()
     write = partial(write_site, project, site=None)
-    watcher = threading.Thread(target=watch, args=(folders, write, ended), daemon=True)
+    watcher = threading.Thread(target=watch, args=(folders, write, ended, known), daemon=True)
     watcher.start()
     print(f"http://{_LOOPBACK}:{server.server_address[1]}/", flush=True)
     try:
@@ -58,24 +60,29 @@ def serve(runs: Sequence[Path], port: int) -> None:
 
 
 def watch(
-    folders: Callable[[], Sequence[Path]], write: Callable[[Sequence[Path]], object], ended: threading.Event
+    folders: Callable[[], Sequence[Path]],
+    write: Callable[[Sequence[Path]], object],
+    ended: threading.Event,
+    known: dict[Path, str],
 ) -> None:
-    """Call `write` with the runs whenever one of them changes, or there is another, until `ended` is set. A site that
-    cannot be written now is told, and tried again after the next change."""
-    known = _stamps(folders())
+    """Call `write` with the runs whenever one of them changes, or there is another, until `ended` is set; not while a
+    run is measuring, which it would disturb. A site that cannot be written now is told, and tried again after the next
+    change. `known`: the stamps of what is written already."""
     while not ended.wait(_LOOKS_EVERY_S):
+        if is_measuring():
+            continue
         try:
-            found = _stamps(folders())
+            found = stamps(folders())
             if found != known:
                 known = found
                 write(tuple(found))
-        except MatrixError as error:
+        except (MatrixError, OSError) as error:
             print(f"matrix: {error}", file=sys.stderr)
 
 
 def _folders(runs: Sequence[Path], results: Path) -> Sequence[Path]:
-    return list(runs) or all_runs(results)
+    return folders_of(runs or [results])
 
 
-def _stamps(folders: Sequence[Path]) -> dict[Path, str]:
+def stamps(folders: Sequence[Path]) -> dict[Path, str]:
     return {folder: RunStore(folder).stamp() for folder in folders}

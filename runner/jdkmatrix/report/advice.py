@@ -9,11 +9,11 @@ from enum import Enum
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.heat import outcome_tone, tone
 from jdkmatrix.report.judgements import JudgedOutcomes, Judgements
-from jdkmatrix.report.numbers import apart, ratio_interval, ratio_value
+from jdkmatrix.report.numbers import apart, ratio_value
 from jdkmatrix.report.outcomes import against, counted, finding_of, is_news, verdict
-from jdkmatrix.report.wording import Finding, change, finding, losses_words
+from jdkmatrix.report.wording import Finding, change, finding, losses_words, marked_interval
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.stats.verdicts import Judged
+from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import digits, plural
 
@@ -37,15 +37,17 @@ _OTHER = {Side.VIRTUAL: Side.POOL, Side.POOL: Side.VIRTUAL}
 @dataclass(frozen=True)
 class Advice:
     """What one figure of one condition says. `side`: what `sentence` tells the reader to take; `tone`: as HeatCell's,
-    of this figure alone. `value`, `interval`: of virtual threads over the pool, as shown; `ratio`, `low`, `high`: the
-    same, unrounded, None for the ends where one block was measured, and where the figure is a count of forks."""
+    of this figure alone. `value`: of virtual threads over the pool, `under`: its interval, or why there is none;
+    `judged`: has it a verdict, be it that no difference was seen? `ratio`, `low`, `high`: unrounded, None for the ends
+    where one block was measured, and where the figure is a count of forks."""
 
     figure: str
     title: str
     side: Side
     tone: str
     value: str
-    interval: str | None
+    under: str
+    judged: bool
     ratio: float | None
     low: float | None
     high: float | None
@@ -73,7 +75,8 @@ def _of_outcomes(judged: JudgedOutcomes) -> Advice:
         side=side,
         tone=outcome_tone(judged),
         value=f"{counted(one)} / {counted(other)}",
-        interval=None,
+        under="forks",
+        judged=side is not Side.OPEN,
         ratio=None,
         low=None,
         high=None,
@@ -101,12 +104,19 @@ def _advice(
         side=side,
         tone=tone(judged, metric),
         value=ratio_value(ratio),
-        interval=ratio_interval(ratio),
+        under=_under(judged),
+        judged=finding(judged, metric) not in (Finding.NOT_JUDGED, Finding.ONE_BLOCK),
         ratio=ratio.value,
         low=ratio.ci_low,
         high=ratio.ci_high,
         sentence=sentence,
     )
+
+
+def _under(judged: Judged) -> str:
+    if judged.verdict is Verdict.NOT_JUDGED:
+        return "not judged"
+    return marked_interval(judged) or "one block"
 
 
 def _of_figure(metric: Metric, judged: Judged) -> str:

@@ -162,14 +162,15 @@ def _band(check: ClaimCheck, claim: ClaimRecord, unit: str) -> Band:
     factor = _factor(figure.unit, unit) or 1.0
     if figure.value is not None:
         away = abs(figure.value) * (check.tolerance or 0.0)
-        return Band(_decimal((figure.value - away) * factor), _decimal((figure.value + away) * factor))
-    low, high = (None if end is None else _decimal(end * factor) for end in (figure.low, figure.high))
+        return Band(_end(figure.value - away, factor), _end(figure.value + away, factor))
+    low, high = (None if end is None else _end(end, factor) for end in (figure.low, figure.high))
     return Band(low, high)
 
 
-def _decimal(value: float) -> float:
-    """Without what binary fractions leave behind: 1,210 and not 1,210.0000000000002."""
-    return float(f"{value:.9g}")
+def _end(value: float, factor: float) -> float:
+    """Without what binary fractions leave behind: 1,210 and not 1,210.0000000000002. Of a figure in another unit, the
+    four digits that it can carry."""
+    return float(f"{value * factor:.{9 if factor == 1 else 4}g}")
 
 
 def _factor(published: str, shown: str) -> float | None:

@@ -1,22 +1,28 @@
 """Two runs, or two JDKs or executors of one: what became better or worse, and what else changed. Pure.
 
-Within a run figures are paired in blocks. Those of two runs are not: there every figure is compared by itself on one
-host, and on any two hosts how far virtual threads and the server's pool are apart, since that is paired inside each
-run."""
+Within a run figures are paired by the number of their block. Those of two runs are not: there every figure is compared
+by itself on one host, and on any two hosts how far virtual threads and the server's pool are apart, since that is
+paired inside each run. As on a run's page, a ratio whose arms lost different numbers of forks is not judged, and how
+many forks did what their load asks for is compared beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from jdkmatrix.figures.metrics import Metric, metrics_of
-from jdkmatrix.records.run import HostFacts, RunRecord
-from jdkmatrix.report.cellstats import Cells, block_logs
-from jdkmatrix.report.numbers import apart
-from jdkmatrix.report.wording import condition
+from jdkmatrix.loads.attainment import Contrast, contrast
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.cellstats import Cells, CellStats, Comparison, block_logs
+from jdkmatrix.report.judgements import JudgedOutcomes
+from jdkmatrix.report.numbers import apart, ratio_interval, ratio_value
+from jdkmatrix.report.outcomes import against, finding_of, is_news
+from jdkmatrix.report.wording import Finding, finding, losses_words
+from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
-from jdkmatrix.stats.verdicts import Judged, Verdict, judge
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, adjust, judged
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import reference
 
@@ -32,7 +38,7 @@ class Side:
 
     @property
     def name(self) -> str:
-        return self.value if self.value is not None else self.run.run_id
+        return self.run.run_id if self.value is None else f"{self.value} in {self.run.run_id}"
 
     def compared(self) -> tuple[CellKey, ...]:
         if self.axis is None:
@@ -46,149 +52,207 @@ class Side:
 
 @dataclass(frozen=True)
 class Change:
-    """What `after` is in units of `before`. `relative`: of the ratio to the server's own pool, paired inside each run.
-    `worse`: a verdict says so; `beyond`: and it is more than the share that was allowed."""
+    """What `after` is in units of `before`, of one figure, or of how many forks did what their load asks for.
+
+    `over`: the executor that the figure is taken over inside each run; None: the figure itself. `regression`: it got
+    significantly worse, by more than was allowed; never of a figure over another one where the figure itself is
+    compared, too, since it also falls where only the other one got better."""
 
     key: CellKey
-    metric: Metric
-    relative: bool
-    judged: Judged
-    worse: bool
-    better: bool
-    beyond: bool
+    figure: str
+    title: str
+    over: str | None
+    ratio: Ratio | None
+    shown: str
+    interval: str | None
+    p_adjusted: float | None
+    word: str
+    regression: bool
 
     @property
     def what(self) -> str:
-        over = f", over {reference(self.key.executor, self.key.server)}" if self.relative else ""
-        return f"{self.metric.title}{over}"
-
-    @property
-    def where(self) -> str:
-        key = self.key
-        return f"{key.served}, {key.jdk}, {key.executor}, {condition(key.cpus, key.task)}, {key.load}"
-
-    @property
-    def word(self) -> str:
-        if self.worse or self.better:
-            much = apart(self.judged.ratio.value)
-            more = "more" if self.judged.ratio.value > 1 else "less"
-            return f"{'worse' if self.worse else 'better'}: {much} {more}"
-        return self.judged.verdict.value
+        return f"{self.title}, over {self.over}" if self.over else self.title
 
 
 @dataclass(frozen=True)
 class Compared:
-    """`else_changed`: what besides is not the same on both sides; `why_not`: why figures themselves are not
-    compared."""
+    """`else_changed`: what besides is not the same on both sides; `why_not`: why figures themselves are not compared;
+    `left_out`: cells that only one side has, or has usable forks of."""
 
     before: str
     after: str
     threshold: float
     else_changed: tuple[str, ...]
     why_not: str | None
+    left_out: tuple[str, ...]
     changes: tuple[Change, ...]
 
     @property
     def regressions(self) -> tuple[Change, ...]:
-        return tuple(change for change in self.changes if change.beyond)
+        return tuple(change for change in self.changes if change.regression)
+
+
+_Named = tuple[CellKey, str, str | None]  # the cell, the metric's id or "outcome", over which executor
+_OUTCOME = "outcome"
+
+
+@dataclass
+class _Family:
+    """All that is compared, before it is judged together (Holm)."""
+
+    ratios: dict[_Named, tuple[Metric, Ratio, Losses]] = field(default_factory=dict)
+    outcomes: dict[_Named, tuple[CellStats, Contrast]] = field(default_factory=dict)
+
+    def p_values(self) -> dict[_Named, float]:
+        found = {
+            name: ratio.p_value
+            for name, (_, ratio, losses) in self.ratios.items()
+            if ratio.p_value is not None and not losses.differ
+        }
+        return found | {name: one.p_value for name, (_, one) in self.outcomes.items() if one.p_value is not None}
 
 
 def compare_sides(before: Side, after: Side, *, threshold: float) -> Compared:
-    """Every figure by which executors are compared, where both sides have it; one family of p-values (Holm).
-    `threshold`: a share, beyond which a change for the worse is a regression."""
-    same_run = before.run.run_id == after.run.run_id
-    hosts = _host_differences(before.run.latest_session.host, after.run.latest_session.host)
-    other_host = before.run.latest_session.host.hostname_hash != after.run.latest_session.host.hostname_hash
-    found: dict[tuple[CellKey, str, bool], tuple[Metric, Ratio]] = {}
+    """Every figure by which executors are compared, where both sides have it, and what forks did; one family of
+    p-values. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
+    hosts = (before.run.latest_session.host.hostname_hash, after.run.latest_session.host.hostname_hash)
+    family, left_out, inputs = _Family(), [], dict.fromkeys(_run_differences(before, after))
     for key in after.compared():
-        beside = before.in_place_of(key)
-        for metric, relative, ratio in _ratios(key, beside, before, after, same_run=same_run, absolute=not other_host):
-            found[key, metric.id, relative] = metric, ratio
-    judged = judge({name: ratio for name, (_, ratio) in found.items()})
-    changes = (_change(name, found[name][0], one, threshold) for name, one in judged.items())
+        cell, base = after.cells.get(key), before.cells.get(before.in_place_of(key))
+        if base is None or cell is None:
+            left_out.append(f"{key.cell_id}: {'not measured before' if base is None else 'not measured after'}")
+            continue
+        if not (cell.usable and base.usable):
+            sides = [side for side, one in (("before", base), ("after", cell)) if not one.usable]
+            left_out.append(f"{key.cell_id}: no usable fork {' and '.join(sides)}")
+        _gather(family, cell, base, before, after, absolute=hosts[0] == hosts[1])
+        inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
+    places = {key: place for place, key in enumerate(after.cells.keys)}
+    there = {before.in_place_of(key) for key in after.compared()}
+    left_out += [f"{key.cell_id}: only before" for key in before.compared() if key not in there]
     return Compared(
         before=before.name,
         after=after.name,
         threshold=threshold,
-        else_changed=(*hosts, *(() if same_run else _run_differences(before.run, after.run))),
-        why_not="they were measured on two hosts" if other_host else None,
-        changes=tuple(changes),
+        else_changed=tuple(inputs),
+        why_not=None if hosts[0] == hosts[1] else "they were measured on two hosts",
+        left_out=tuple(left_out),
+        changes=tuple(sorted(_changes(family, threshold), key=lambda change: places[change.key])),
     )
 
 
-def _ratios(
-    key: CellKey, beside: CellKey, before: Side, after: Side, *, same_run: bool, absolute: bool
-) -> Iterator[tuple[Metric, bool, Ratio]]:
-    cell, base = after.cells.get(key), before.cells.get(beside)
-    if cell is None or base is None:
-        return
+def _gather(family: _Family, cell: CellStats, base: CellStats, before: Side, after: Side, *, absolute: bool) -> None:
+    same_run = before.cells is after.cells
     sequential = before.run.stopping is not None or after.run.stopping is not None
+    key = cell.key
     for metric in metrics_of(cell.load):
         if same_run:
-            compared = after.cells.over(metric, key, beside)
-            if compared is not None and compared.ratio is not None:
-                yield metric, False, compared.ratio
+            paired = after.cells.over(metric, key, base.key)
+            if paired is not None and paired.ratio is not None:
+                family.ratios[key, metric.id, None] = metric, paired.ratio, paired.losses
             continue
         if absolute:
-            ratio = unpaired_ratio(
-                tuple(cell.by_block(metric).values()), tuple(base.by_block(metric).values()), sequential=sequential
-            )
+            arms = (tuple(one.by_block(metric).values()) for one in (cell, base))
+            ratio = unpaired_ratio(*arms, sequential=sequential)
             if ratio is not None:
-                yield metric, False, ratio
-        above = after.cells.compare(metric, key, reference(key.executor, key.server))
-        below = before.cells.compare(metric, beside, reference(beside.executor, beside.server))
+                family.ratios[key, metric.id, None] = metric, ratio, _losses(metric, cell, base)
+        over = reference(key.executor, key.server)
+        above = after.cells.compare(metric, key, over)
+        below = before.cells.compare(metric, base.key, reference(base.key.executor, base.key.server))
         if above is None or below is None or above.cell is above.base:
             continue
         ratio = difference_of_logs(block_logs(above), block_logs(below), sequential=sequential)
         if ratio is not None:
-            yield metric, True, ratio
+            family.ratios[key, metric.id, over] = metric, ratio, _both(above, below)
+    told = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
+    family.outcomes[key, _OUTCOME, None] = cell, told
 
 
-def _change(name: tuple[CellKey, str, bool], metric: Metric, judged: Judged, threshold: float) -> Change:
-    key, _, relative = name
-    decided = judged.verdict is Verdict.DIFFERENT
-    favour = judged.ratio.value if metric.more_is_better else 1 / judged.ratio.value
-    return Change(
-        key=key,
-        metric=metric,
-        relative=relative,
-        judged=judged,
-        worse=decided and favour < 1,
-        better=decided and favour > 1,
-        beyond=decided and favour < 1 - threshold,
+def _losses(metric: Metric, cell: CellStats, base: CellStats) -> Losses:
+    lost = ((one.forks - len(one.by_block(metric)), one.forks) for one in (cell, base))
+    (above, above_of), (below, below_of) = lost
+    return Losses(above, above_of, below, below_of)
+
+
+def _both(above: Comparison, below: Comparison) -> Losses:
+    """Of the ratio of two ratios: those of the first one that lost unequally, if one did."""
+    return above.losses if above.losses.differ else below.losses
+
+
+def _changes(family: _Family, threshold: float) -> Iterator[Change]:
+    adjusted = adjust(family.p_values())
+    for name, (metric, ratio, losses) in family.ratios.items():
+        key, figure, over = name
+        one = judged(ratio, adjusted.get(name), len(adjusted), losses)
+        found = finding(one, metric)
+        worse = found is Finding.WORSE and abs(ratio.value - 1) > threshold
+        yield Change(
+            key=key,
+            figure=figure,
+            title=metric.title,
+            over=over,
+            ratio=ratio,
+            shown=ratio_value(ratio),
+            interval=ratio_interval(ratio),
+            p_adjusted=one.p_adjusted,
+            word=_word(one, found),
+            regression=worse and (over is None or (key, figure, None) not in family.ratios),
+        )
+    for name, (cell, told) in family.outcomes.items():
+        outcomes = JudgedOutcomes(cell.question, told, adjusted.get(name), len(adjusted))
+        if not is_news(outcomes):
+            continue
+        found = finding_of(outcomes)
+        yield Change(
+            key=name[0],
+            figure=_OUTCOME,
+            title=cell.question.title,
+            over=None,
+            ratio=None,
+            shown=f"{against(outcomes)} before",
+            interval=None,
+            p_adjusted=outcomes.p_adjusted,
+            word=found.value,
+            regression=found is Finding.WORSE,
+        )
+
+
+def _word(one: Judged, found: Finding) -> str:
+    word: str = found.value
+    if found in (Finding.BETTER, Finding.WORSE):
+        return f"{word}: {apart(one.ratio.value)} {'more' if one.ratio.value > 1 else 'less'}"
+    if found is Finding.NOT_JUDGED:
+        return f"{word}: {losses_words(one.losses, 'after', 'before')}"
+    return word
+
+
+def _run_differences(before: Side, after: Side) -> Iterator[str]:
+    """Of what no identity of a cell has."""
+    one, other = (_versions(side.run) for side in (before, after))
+    for name, version in other.items():
+        if name in one and one[name] != version:
+            yield f"{name}: {one[name]}, then {version}"
+
+
+def _versions(run: RunRecord) -> Mapping[str, str]:
+    session = run.latest_session
+    commit = session.git_commit[:12] if session.git_commit else "not known"
+    return {
+        **{f"JDK {jdk.id}": jdk.version or "not known" for jdk in run.jdks if jdk.selected and jdk.available},
+        **{f"server {server.id}": server.version for server in run.servers},
+        **{f"driver {driver.name}": driver.version for driver in run.drivers},
+        "commit of the project": f"{commit}{' with uncommitted changes' if session.git_dirty else ''}",
+    }
+
+
+def _input_differences(before: Side, after: Side, base: CellStats, cell: CellStats) -> Iterator[str]:
+    """Of what decides a cell's result, but for the axis that is compared."""
+    if before.cells is after.cells:
+        return
+    compared = {"cell", "measuring_code", *([after.axis] if after.axis else [])}
+    old, new = (
+        {name: value for name, value in one.record.identity.inputs.items() if name not in compared}
+        for one in (base, cell)
     )
-
-
-def _host_differences(before: HostFacts, after: HostFacts) -> Iterator[str]:
-    facts = (
-        ("host", before.hostname_hash[:8], after.hostname_hash[:8]),
-        ("CPU", before.cpu.model, after.cpu.model),
-        ("CPUs online", len(before.cpu.online), len(after.cpu.online)),
-        ("kernel", before.kernel, after.kernel),
-        ("governor", before.cpu.governor, after.cpu.governor),
-        ("boost", before.cpu.boost, after.cpu.boost),
-        ("microcode", before.cpu.microcode, after.cpu.microcode),
-        ("scheduler", before.scheduler, after.scheduler),
-        ("mitigations", before.cpu.mitigations, after.cpu.mitigations),
-    )
-    return (f"{name}: {one}, then {other}" for name, one, other in facts if one != other)
-
-
-def _run_differences(before: RunRecord, after: RunRecord) -> Iterator[str]:
-    jdks = {jdk.id: jdk.version for jdk in before.jdks if jdk.available}
-    for jdk in after.jdks:
-        if jdk.available and jdk.id in jdks and jdks[jdk.id] != jdk.version:
-            yield f"{jdk.id}: {jdks[jdk.id]}, then {jdk.version}"
-    yield from _named("server", [(s.id, s.version) for s in before.servers], [(s.id, s.version) for s in after.servers])
-    drivers = ([(d.name, d.version) for d in run.drivers] for run in (before, after))
-    yield from _named("driver", *drivers)
-    one, other = before.latest_session.git_commit, after.latest_session.git_commit
-    if one != other:
-        yield f"commit of the project: {(one or 'not known')[:12]}, then {(other or 'not known')[:12]}"
-
-
-def _named(kind: str, before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]) -> Iterator[str]:
-    known = dict(before)
-    for name, version in after:
-        if name in known and known[name] != version:
-            yield f"{kind} {name}: {known[name]}, then {version}"
+    if words := changes(old, new):
+        yield words

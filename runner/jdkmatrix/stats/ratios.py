@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval, p_of_zero
 
+_EXP_MAX = 709.0  # of a 64-bit float
+
 
 @dataclass(frozen=True)
 class Ratio:
@@ -62,10 +64,19 @@ def paired_ratio(
     if interval is None:
         return Ratio(math.exp(mean), None, None, len(logs))
     p_value = p_of_zero(logs)
-    if sequential:
-        # Below 0.05 exactly where the interval at the sequential level leaves 1 out.
-        p_value = min(1.0, p_value * (1 - CONFIDENCE) / (1 - SEQUENTIAL_CONFIDENCE))
-    return Ratio(math.exp(mean), _exp(interval[0]), _exp(interval[1]), len(logs), p_value)
+    return of_logs(mean, interval, len(logs), sequential_p(p_value) if sequential else p_value)
+
+
+def of_logs(mean: float, interval: tuple[float, float], blocks: int, p_value: float) -> Ratio:
+    """From logarithms to the ratio; two arms that contradict each other by orders of magnitude reach beyond what a
+    float can say."""
+    low, high = (math.exp(end) if end < _EXP_MAX else math.inf for end in interval)
+    return Ratio(math.exp(mean), low, high, blocks, p_value)
+
+
+def sequential_p(p_value: float) -> float:
+    """Below 0.05 exactly where the interval at the sequential level leaves 1 out."""
+    return min(1.0, p_value * (1 - CONFIDENCE) / (1 - SEQUENTIAL_CONFIDENCE))
 
 
 def log_ratios(numerators: Mapping[int, float], denominators: Mapping[int, float]) -> list[float]:
@@ -81,8 +92,3 @@ def log_ratios(numerators: Mapping[int, float], denominators: Mapping[int, float
                 raise MatrixError(f"block {block}: a ratio needs finite figures above 0, found {figure}")
         logs.append(math.log(numerators[block]) - math.log(denominators[block]))
     return logs
-
-
-def _exp(log: float) -> float:
-    """Two blocks that contradict each other by orders of magnitude reach beyond what a float can say."""
-    return math.exp(log) if log < 709 else math.inf

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Sequence
 
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, standard_error
-from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.ratios import Ratio, of_logs, sequential_p
 
 
 def unpaired_ratio(
@@ -34,7 +34,7 @@ def difference_of_logs(above: Sequence[float], below: Sequence[float], *, sequen
         return Ratio(math.exp(difference), None, None, fewest)
     confidence = SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE
     low, high, p_value = _welch(difference, above, below, confidence)
-    return Ratio(math.exp(difference), math.exp(low), math.exp(high), fewest, p_value)
+    return of_logs(difference, (low, high), fewest, sequential_p(p_value) if sequential else p_value)
 
 
 def _welch(

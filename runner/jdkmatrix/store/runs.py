@@ -24,6 +24,7 @@ from jdkmatrix.terms.cell_key import CellKey
 
 Model = TypeVar("Model", bound=BaseModel)
 
+REFERENCE = "reference"  # below the results: runs that the project itself shows
 _SCHEMA_1 = re.compile(rb'\s*\{\s*"schema_version":\s*1\b')  # the first key of every file
 
 
@@ -156,17 +157,33 @@ def _read(path: Path, model: type[Model], from_1: Callable[[Json], Json]) -> Mod
 
 
 def all_runs(results: Path) -> tuple[Path, ...]:
-    """The runs below `results`, the oldest first; run ids begin with their date.
+    """The runs below `results`, and those of its folder `reference`.
 
     Raises:
         MatrixError: there is none.
     """
-    runs = sorted(path.parent for path in results.glob("*/run.json"))
+    runs = runs_of(results)
     if not runs:
         raise MatrixError(f"{results}: no run there yet; `matrix run` makes one")
-    return tuple(runs)
+    return runs
+
+
+def runs_of(results: Path) -> tuple[Path, ...]:
+    """As all_runs, where there may be none."""
+    return (*_runs(results), *_runs(results / REFERENCE))
 
 
 def latest_run(results: Path) -> Path:
-    """As all_runs, the newest alone."""
-    return all_runs(results)[-1]
+    """The newest run below `results`, which was measured here; run ids begin with their date.
+
+    Raises:
+        MatrixError: there is none.
+    """
+    runs = _runs(results)
+    if not runs:
+        raise MatrixError(f"{results}: no run there yet; `matrix run` makes one")
+    return runs[-1]
+
+
+def _runs(folder: Path) -> tuple[Path, ...]:
+    return tuple(sorted(path.parent for path in folder.glob("*/run.json")))

@@ -25,7 +25,7 @@ def background(templates: Path = TEMPLATES) -> Background:
 
 def site_of(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES) -> Path:
     """Write the site of these runs; the folder of the first one's pages."""
-    build_site([SiteRun(partial(_same, run)) for run in runs], site, background(templates))
+    build_site([SiteRun(run.run.run_id, partial(_same, run)) for run in runs], site, background(templates))
     return site / "runs" / file_stem(runs[0].run.run_id)
 
 

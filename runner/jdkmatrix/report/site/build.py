@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -36,21 +37,23 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import view_history
 from jdkmatrix.report.site.home import view_home
 from jdkmatrix.report.site.offers import offers
-from jdkmatrix.report.site.run_pages import LIBRARY, link, write_run
+from jdkmatrix.report.site.run_pages import LIBRARY, link, run_folder, write_run
 from jdkmatrix.report.wording import STATE_MEANING
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.store.runs import UnreadableError
 
 _PACKAGE = Path(__file__).parents[2]
 _DIGEST = "digest.json"
+_MADE_WITH = ".made-with"
 _DIGESTS = TypeAdapter(RunDigest)
 _RUNS = TypeAdapter(tuple[RunDigest, ...])
 
 
 @dataclass(frozen=True)
 class SiteRun:
-    """A run to be shown. `stamp`: the same as long as its files are; None: its pages are always made anew."""
+    """A run to be shown; `name` is for messages. `stamp`: the same as long as its files are; None: its pages are always
+    made anew."""
 
+    name: str
     load: Callable[[], LoadedRun]
     stamp: str | None = None
 
@@ -64,8 +67,8 @@ class Background:
     claims: Registry
 
     def stamp(self) -> str:
-        """Of the code, the templates and the claims."""
-        digest = hashlib.sha256(_code().encode())
+        """Of the code, what draws, the templates and the claims."""
+        digest = hashlib.sha256(f"{_code()}{LIBRARY}{version('altair')}".encode())
         for path in sorted(path for path in self.templates.iterdir() if path.is_file()):
             digest.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
         digest.update(self.claims.model_dump_json().encode())
@@ -112,18 +115,19 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
     # The tests draw every kind of chart: that its specification is valid need not be found out again for each.
     with replacing(out_dir) as fresh, schemapi.debug_mode(arg=False):
         (fresh / LIBRARY).parent.mkdir()
-        if (out_dir / LIBRARY).is_file():
+        earlier = _Earlier(out_dir, fresh, background.stamp())
+        if earlier.same_maker:
             _link_or_copy(str(out_dir / LIBRARY), str(fresh / LIBRARY))
         else:
             _write(fresh / LIBRARY, vega_library())
-        earlier = _Earlier(out_dir, fresh, background.stamp())
         found: dict[str, RunDigest] = {}
         unreadable = []
         for run in runs:
             try:
                 digest = _one(run, found, fresh, pages, registry, earlier)
-            except UnreadableError as error:
-                unreadable.append(str(error))
+            except (MatrixError, ValueError, OSError) as error:
+                # Whatever is wrong with one run, the others are shown.
+                unreadable.append(str(error) if isinstance(error, MatrixError) else f"{run.name}: {error}")
                 continue
             found[digest.run_id] = digest
         if not found:
@@ -154,22 +158,25 @@ def _one(
     registry: Sequence[ClaimRecord],
     earlier: _Earlier,
 ) -> RunDigest:
-    known = earlier.take(run.stamp)
+    known = earlier.known(run.stamp)
     if known is not None:
         _refuse_twice(known.run_id, found)
+        earlier.take(known)
         return known
     loaded = run.load()
     _refuse_twice(loaded.run.run_id, found)
-    made = write_run(loaded, site, pages, registry)
+    try:
+        made = write_run(loaded, site, pages, registry)
+    except BaseException:
+        shutil.rmtree(site / run_folder(loaded.run.run_id), ignore_errors=True)
+        raise
     earlier.keep(made, run.stamp)
     return made
 
 
 def _refuse_twice(run_id: str, found: Collection[str]) -> None:
     if run_id in found:
-        raise UnreadableError(
-            f"run {run_id} is there twice, and shown once: every run of a site needs an id of its own"
-        )
+        raise MatrixError(f"run {run_id} is there twice, and shown once: every run of a site needs an id of its own")
 
 
 def _write(path: Path, text: str) -> None:
@@ -181,22 +188,24 @@ class _Earlier:
     """The runs of the site that stands."""
 
     def __init__(self, site: Path, fresh: Path, made_with: str) -> None:
-        self._fresh = fresh
+        self._site, self._fresh = site, fresh
         self._made_with = made_with
-        self._by_stamp: dict[str, tuple[Path, RunDigest]] = {}
+        self._by_stamp: dict[str, RunDigest] = {}
         for path in site.glob(f"runs/*/{_DIGEST}"):
             stamp, digest = _read(path)
             if stamp is not None and digest is not None and site / digest.folder == path.parent:
-                self._by_stamp[stamp] = path.parent, digest
+                self._by_stamp[stamp] = digest
+        marker = site / _MADE_WITH
+        self.same_maker = (site / LIBRARY).is_file() and marker.is_file() and marker.read_text("utf-8") == made_with
+        (fresh / _MADE_WITH).write_text(made_with, "utf-8")
 
-    def take(self, stamp: str | None) -> RunDigest | None:
-        """Take the run's pages over; None where they have to be made."""
-        found = self._by_stamp.pop(self._stamp(stamp), None) if stamp is not None else None
-        if found is None:
-            return None
-        folder, digest = found
-        shutil.copytree(folder, self._fresh / digest.folder, copy_function=_link_or_copy)
-        return digest
+    def known(self, stamp: str | None) -> RunDigest | None:
+        """None where the run's pages have to be made."""
+        return None if stamp is None else self._by_stamp.get(self._stamp(stamp))
+
+    def take(self, digest: RunDigest) -> None:
+        """Take the run's pages over."""
+        shutil.copytree(self._site / digest.folder, self._fresh / digest.folder, copy_function=_link_or_copy)
 
     def keep(self, digest: RunDigest, stamp: str | None) -> None:
         """So that it can be taken over next time."""

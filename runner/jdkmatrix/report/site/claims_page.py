@@ -35,8 +35,9 @@ def view_claims(claims: Sequence[ClaimRecord], runs: Sequence[RunDigest], root: 
     """`runs`: newest first; `root` leads from the page to that of the site."""
     spoken = _spoken(runs, root)
     verdicts = verdicts_of(claims, runs)
+    unchecked = {claim.id: claim.not_checked for claim in claims}
     sources = tuple(
-        replace(source, claims=tuple(_with_runs(claim, spoken, verdicts) for claim in source.claims))
+        replace(source, claims=tuple(_with_runs(claim, spoken, verdicts, unchecked) for claim in source.claims))
         for source in by_source(claims, {})
     )
     rows = tuple(
@@ -55,11 +56,13 @@ def view_claims(claims: Sequence[ClaimRecord], runs: Sequence[RunDigest], root: 
 def verdicts_of(claims: Iterable[ClaimRecord], runs: Sequence[RunDigest]) -> dict[str, ClaimVerdict]:
     """Of each claim what the newest run that speaks to it says. Hosts are not averaged."""
     found = {claim.id: ClaimVerdict.NOT_MEASURED if claim.checks else ClaimVerdict.NOT_TESTABLE for claim in claims}
-    for run in reversed(runs):
-        for said in run.claims:
-            if said.id in found:
-                found[said.id] = ClaimVerdict(said.verdict)
-    return found
+    said = newest_said(runs)
+    return {claim: ClaimVerdict(said[claim][1].verdict) if claim in said else told for claim, told in found.items()}
+
+
+def newest_said(runs: Sequence[RunDigest]) -> dict[str, tuple[RunDigest, SpokenClaim]]:
+    """By claim, what the newest run that speaks to it says. `runs`: newest first."""
+    return {said.id: (run, said) for run in reversed(runs) for said in run.claims}
 
 
 def _spoken(runs: Sequence[RunDigest], root: str) -> dict[str, list[SpokenView]]:
@@ -94,11 +97,18 @@ def _from(said: SpokenClaim, folder: str) -> tuple[CheckView, ...]:
 
 
 def _with_runs(
-    claim: ClaimView, spoken: Mapping[str, Sequence[SpokenView]], verdicts: Mapping[str, ClaimVerdict]
+    claim: ClaimView,
+    spoken: Mapping[str, Sequence[SpokenView]],
+    verdicts: Mapping[str, ClaimVerdict],
+    unchecked: Mapping[str, str | None],
 ) -> ClaimView:
-    verdict = verdicts[claim.id]
+    """`unchecked`: why nothing checks it."""
     return replace(
-        claim, spoken=tuple(spoken.get(claim.id, ())), verdict=verdict.value, verdict_class=VERDICT_CLASS[verdict]
+        claim,
+        spoken=tuple(spoken.get(claim.id, ())),
+        verdict=verdicts[claim.id].value,
+        verdict_class=VERDICT_CLASS[verdicts[claim.id]],
+        why_not=unchecked[claim.id],
     )
 
 

@@ -5,7 +5,8 @@ It is written beside the run's pages, so that the site can be put together again
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from jdkmatrix.figures.metrics import metrics_of
@@ -18,9 +19,11 @@ from jdkmatrix.report.claim_views import CheckView
 from jdkmatrix.report.judgements import NUMERATOR, Judgements
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.published import check_view
-from jdkmatrix.report.views import ForkCount, Notice, RunView
+from jdkmatrix.report.views import ForkCount, RunView
+from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import is_again
 from jdkmatrix.terms.quantities import plural
 from jdkmatrix.terms.servers import own_pool
 
@@ -93,12 +96,12 @@ def digest(
         title=view.title,
         host=host_words(host),
         host_id=host.hostname_hash,
-        kernel=host.kernel,
+        kernel=host.kernel.split(maxsplit=1)[0] if host.kernel.strip() else "not known",
         jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
         status=run.status,
         forks=view.forks,
         warnings=tuple(dict.fromkeys(notice.title for notice in view.notices if notice.weight == "warn")),
-        aa=_aa(view.notices),
+        aa=_aa(cells, judgements),
         damaged=loaded.damaged,
         conditions=tuple(_conditions(cells, judgements)),
         claims=tuple(_claims(claims)),
@@ -110,14 +113,21 @@ def host_words(host: HostFacts) -> str:
     return f"{host.cpu.model}, {plural(len(host.cpu.online), 'CPU')}{virtual}"
 
 
-def _aa(notices: Sequence[Notice]) -> str | None:
-    """One that failed says more than all that passed."""
-    titles = [notice.title for notice in notices if "A/A check" in notice.title]
-    passed = titles.count("A/A check")
-    failed = [title for title in titles if title == "A/A check failed"]
-    if failed:
-        return f"{len(failed)} of {len(titles)} failed"
-    return f"{passed} of {len(titles)} without a difference" if titles else None
+def _aa(cells: Cells, judgements: Judgements) -> str | None:
+    """How many of the A/A checks came to what."""
+    checks = [key for key in cells.keys if is_again(key.executor) and cells.get(key)]
+    counts = Counter(_check(key, cells, judgements) for key in checks)
+    return ", ".join(f"{number} {words}" for words, number in counts.items()) or None
+
+
+def _check(key: CellKey, cells: Cells, judgements: Judgements) -> str:
+    judged, outcomes = judgements.of(cells.leading(key), key), judgements.outcomes(key)
+    if outcomes is not None and outcomes.differs:
+        return "failed"
+    if judged is None:
+        return "without a pair"
+    words = {Verdict.DIFFERENT: "failed", Verdict.ONE_BLOCK: "of one block, which can show nothing"}
+    return words.get(judged.verdict, judged.verdict.value)
 
 
 def _conditions(cells: Cells, judgements: Judgements) -> Iterator[Condition]:

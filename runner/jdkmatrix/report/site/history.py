@@ -28,8 +28,7 @@ class Point:
     page: str
     measured: str
     value: str
-    interval: str | None
-    tone: str
+    under: str
     new: tuple[str, ...]
     changed: str | None
 
@@ -72,8 +71,7 @@ def _series(measured: Sequence[tuple[RunDigest, Condition]], hosts: dict[str, st
         points = [(run, condition, one) for run, condition in measured if (one := _of(condition, told.figure))]
         if len(points) < 2:
             continue
-        logs = [math.log(one.ratio) for _, _, one in points if one.ratio]
-        changes = {place: _level(logs, place, change_points(logs)) for place in change_points(logs)}
+        changes = _changes([one for _, _, one in points])
         name = f"{newest_run.host_id}.{'.'.join(axis_values(newest))}.{told.figure}"
         yield Series(
             anchor=file_stem(name),
@@ -88,6 +86,15 @@ def _series(measured: Sequence[tuple[RunDigest, Condition]], hosts: dict[str, st
 def _of(condition: Condition, figure: str) -> Advice | None:
     """None where it has no ratio."""
     return next((one for one in condition.advice if one.figure == figure and one.ratio), None)
+
+
+def _changes(points: Sequence[Advice]) -> dict[int, str]:
+    """By the place of the first point after a change, what changed there. Ratios that are not judged, or are of a
+    single block, say nothing of the level."""
+    places = [place for place, one in enumerate(points) if one.judged]
+    logs = [math.log(one.ratio) for one in points if one.judged and one.ratio]
+    found = change_points(logs)
+    return {places[change]: _level(logs, change, found) for change in found}
 
 
 def _level(logs: Sequence[float], place: int, changes: Sequence[int]) -> str:
@@ -110,14 +117,17 @@ def _points(
 ) -> Iterator[Point]:
     before: dict[str, str] = {}
     for place, (run, condition, one) in enumerate(points):
-        now = {"JDK": dict(run.jdks).get(condition.jdk, "not known"), "kernel": run.kernel}
+        now = {
+            "load": condition.load_words,
+            "JDK": dict(run.jdks).get(condition.jdk, "not known"),
+            "kernel": run.kernel,
+        }
         yield Point(
             run_id=run.run_id,
             page=f"{root}{run.folder}{condition.page}",
             measured=moment(run.started_at),
             value=one.value,
-            interval=one.interval,
-            tone=one.tone,
+            under=one.under,
             new=tuple(f"{name} {value}" for name, value in now.items() if before and before[name] != value),
             changed=changes.get(place),
         )

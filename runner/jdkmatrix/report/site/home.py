@@ -17,6 +17,7 @@ from jdkmatrix.report.wording import condition as condition_words
 from jdkmatrix.terms.cell_key import TaskSize
 from jdkmatrix.terms.quantities import plural, wait_words, work_words
 
+_OUTCOMES = "Did as asked"  # what that is, each load says for itself
 _FIGURES = [OUTCOME, *(metric.id for metric in METRICS)]
 _TITLES = {
     "host": "Host",
@@ -107,6 +108,7 @@ def view_home(runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreada
             newest.setdefault((run.host_id, *axis_values(condition)), (run, condition))
     ordered = sorted(newest.values(), key=lambda found: _place(found[1]))
     there = {one.figure: one.title for _, condition in ordered for one in condition.advice}
+    there.update({OUTCOME: _OUTCOMES} if OUTCOME in there else {})
     figures = tuple((figure, there[figure]) for figure in _FIGURES if figure in there)
     answers = tuple(_answer(run, condition, hosts[run.host_id], figures) for run, condition in ordered)
     counts = Counter(claims)
@@ -165,9 +167,9 @@ def _inside(title: str) -> str:
 
 
 def where_words(condition: Condition) -> str:
-    """ "temurin-25, 1 CPU, tasks of 100 µs, remote delay of 2 ms: mp-ping on open-liberty"."""
+    """ "temurin-25, 1 CPU, tasks of 100 µs, remote delay of 2 ms: mp-ping on open-liberty, flood"."""
     size = condition_words(condition.cpus, TaskSize(condition.burn_us, condition.wait_us))
-    return f"{condition.jdk}, {size}: {condition.workload} on {condition.server}"
+    return f"{condition.jdk}, {size}: {condition.workload} on {condition.server}, {condition.load}"
 
 
 def _first(answers: Sequence[AnswerRow], runs: Sequence[RunDigest]) -> AnswerRow | None:
@@ -208,7 +210,7 @@ def _load(name: str, words: Collection[str]) -> str:
 
 
 def _run(run: RunDigest, host: str) -> RunRow:
-    remarks = [] if run.status == "complete" else [f"{run.status}: not every cell was measured"]
+    remarks = [] if run.status == "complete" else [f"{run.status}: cells may lack forks, or be missing"]
     if run.damaged:
         remarks.append(f"{plural(len(run.damaged), 'result file')} damaged or missing")
     return RunRow(

@@ -40,7 +40,8 @@ def run_folder(run_id: str) -> str:
 
 
 def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord]) -> RunDigest:
-    """`registry`: what the run is judged by beside what it recorded itself."""
+    """`registry`: the claims of today, by which the run is judged on the pages of all runs, where it repeats their
+    experiment; its own page has them as it recorded them."""
     folder = site / run_folder(loaded.run.run_id)
     (folder / "cells").mkdir(parents=True)
     cells = Cells(loaded.run, loaded.cells)
@@ -74,7 +75,8 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
         published = logs.publish_all(loaded, lone.record, folder / "cells")
         lone_view = view_experiment_cell(lone, experiments, loaded.run, order, published)
         _write_cell("cell-experiment.html.j2", lone_view, lone.record, loaded.run.run_id, folder, pages)
-    judged = judge_claims(registry, loaded.run, cells, experiments)
+    repeated = loaded.run.scenario.published if loaded.run.scenario else ()
+    judged = judge_claims([claim for claim in registry if claim.id in repeated], loaded.run, cells, experiments)
     return digest(loaded, cells, judgements, view, judged, run_folder(loaded.run.run_id))
 
 

@@ -1,0 +1,50 @@
+"""Keep runs as reference runs: their records without logs, and without this machine's folders.
+
+    python bench/keep_reference.py RUN [RUN ...]
+
+Each run goes to results/reference/ID. `matrix report results/reference --verdicts-into README.md` then writes the table
+of verdicts again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from jdkmatrix.provision.project import find_project
+from jdkmatrix.store.runs import REFERENCE, RunStore
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    parser.add_argument("--from", dest="checkout", type=Path, help="the checkout that measured; by default this one")
+    options = parser.parse_args()
+    project = find_project()
+    checkout = (options.checkout or project.root).resolve()
+    for run in options.runs:
+        record = RunStore(run).read_run()
+        target = project.results / REFERENCE / record.run_id
+        shutil.rmtree(target, ignore_errors=True)
+        (target / "cells").mkdir(parents=True)
+        hidden = {str(run.resolve()): f"results/{record.run_id}", str(checkout): ".", str(Path.home()): "~"}
+        for source in (run / "run.json", *sorted((run / "cells").glob("*.json"))):
+            text = source.read_text("utf-8")
+            (target / source.relative_to(run)).write_text(_without(hidden, text), "utf-8")
+        RunStore(target).load()
+        print(target.relative_to(project.root))
+    return 0
+
+
+def _without(hidden: Mapping[str, str], text: str) -> str:
+    """The longest folder first, so that what lies inside of another one is named by itself."""
+    for folder in sorted(hidden, key=len, reverse=True):
+        text = text.replace(folder, hidden[folder])
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

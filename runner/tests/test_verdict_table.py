@@ -1,0 +1,72 @@
+"""The table of verdicts in the README is what the reference runs say, and nothing that was typed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.cli.reporting import folders_of, write_site
+from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.project import Project
+from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
+from jdkmatrix.report.views import ForkCount
+from tests.support.project import ROOT
+
+REFERENCE = ROOT / "results" / "reference"
+RUN = RunDigest(
+    run_id="r",
+    folder="runs/r/",
+    started_at="2025-01-01T00:00:00Z",
+    about="scenario spawn, small",
+    title="t",
+    host="CPU | 2",
+    host_id="h",
+    kernel="6.1",
+    jdks=(("temurin-25", "25"),),
+    status="complete",
+    forks=ForkCount("all", amber=False),
+    warnings=(),
+    aa=None,
+    damaged=(),
+    conditions=(),
+    claims=(SpokenClaim("spawn-time", "contradicted", ()),),
+)
+
+
+def test_the_readme_says_what_the_reference_runs_say(tmp_path: Path) -> None:
+    built = write_site(Project(ROOT, tmp_path), folders_of([REFERENCE]), tmp_path / "site")
+    assert not built.unreadable and not [run.run_id for run in built.runs if run.damaged]
+    told = (ROOT / "README.md").read_text("utf-8").partition(f"<!-- {VERDICTS} -->\n")[2]
+    assert told.startswith(f"{verdict_table(built.runs)}\n<!-- /{VERDICTS} -->")
+
+
+def test_the_newest_run_speaks_and_text_of_results_stays_text() -> None:
+    older = replace(RUN, run_id="o", claims=(SpokenClaim("spawn-time", "reproduced", ()),))
+    table, _, runs = verdict_table([RUN, older]).partition("\n\n")
+    assert table.splitlines()[-1] == "| `spawn-time` | **contradicted** | r |"
+    assert runs == "- r\\: scenario spawn, small, 2025\\-01\\-01 00\\:00 UTC, temurin\\-25, CPU \\| 2, Linux 6\\.1"
+    assert verdict_table([replace(RUN, claims=())]) == "No run speaks to a published claim."
+
+
+def test_a_table_is_put_between_its_marks(tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    file.write_text("a\n<!-- t -->\nold\n<!-- /t -->\nb\n")
+    put_between(file, "t", "new")
+    put_between(file, "t", "newer")
+    assert file.read_text() == "a\n<!-- t -->\nnewer\n<!-- /t -->\nb\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "<!-- t -->\n", "<!-- /t -->\n<!-- t -->\n", "<!-- t -->\n<!-- t -->\n<!-- /t -->"]
+)
+def test_a_file_without_both_marks_is_told(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.md"
+    file.write_text(text)
+    with pytest.raises(MatrixError, match="each once"):
+        put_between(file, "t", "new")
+    assert file.read_text() == text
+    with pytest.raises(MatrixError, match="cannot be read"):
+        put_between(tmp_path / "none.md", "t", "new")
