@@ -82,6 +82,8 @@
     plot.dataset.state = "drawing";
     try {
       await window.vegaEmbed(plot, spec, options);
+      // Groups of marks that have none are no pictures, and have nothing to be called by.
+      for (const group of all("[role=graphics-symbol]:empty:not([aria-label])", plot)) group.removeAttribute("role");
       plot.dataset.state = "drawn";
       offerData(plot);
     } catch (error) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import re
 import shutil
 import threading
@@ -575,6 +576,13 @@ def test_what_was_not_measured_is_said_so_with_the_command_and_the_nearest(brows
     )
     said.locator(".nearest button").first.click()
     expect(said.locator(".verdict b")).not_to_have_text("Not measured under this condition.")
+    # What no run has can be asked for, too.
+    picked(page, jdk="temurin-25", cpus="4", burn_us="200")
+    expect(said.locator("pre")).to_contain_text("--jdk temurin-25 --cpus 4 --burn-us 200")
+    picked(page, workload="banking", burn_us="0", wait_us="2000", load="share-50")
+    expect(said.locator("pre")).to_contain_text("--profile matrix ")
+    picked(page, burn_us="1000")
+    expect(said).to_contain_text("No profile of the project measures it")
     assert opened.complaints == []
     context.close()
 
@@ -613,4 +621,53 @@ def test_every_chart_hands_out_its_data(browser: Browser, sites: dict[str, Path]
     assert all(len(row.split(",")) >= len(head.split(",")) for row in rows)
     assert download.value.suggested_filename.endswith(".csv")
     assert opened.complaints == []
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The rules of WCAG and of good practice that a program can check."""
+    return (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+
+
+def every_kind_of_page(answers: Path, sites: dict[str, Path], experiments: Path) -> dict[str, Path]:
+    site = answers.parent
+    return {
+        "front": answers,
+        "claims": site / "claims" / "index.html",
+        "history": site / "history" / "index.html",
+        "run": sites["matrix"] / "index.html",
+        "run of one condition": sites["quick"] / "index.html",
+        "run of experiments": experiments / "index.html",
+        "method": sites["quick"] / "method.html",
+        "cell": pages_of(sites["matrix"])["cell"],
+        "cell of an experiment": next((experiments / "cells").glob("*.html")),
+    }
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_no_kind_of_page_breaks_a_rule_of_accessibility(
+    browser: Browser,
+    answers: Path,
+    sites: dict[str, Path],
+    experiments: Path,
+    axe: str,
+    width: int,
+    scheme: str,
+) -> None:
+    # The pages' policy would refuse the checker's script.
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        bypass_csp=True,
+    )
+    for kind, file in every_kind_of_page(answers, sites, experiments).items():
+        page = open_page(context, file).page
+        open_all_details(page)
+        page.evaluate(axe)
+        found = page.evaluate(
+            "axe.run().then(r => r.violations.map(v => `${v.id}: ${v.nodes.length}, ${v.nodes[0].html.slice(0, 120)}`))"
+        )
+        assert found == [], kind
+        page.close()
     context.close()

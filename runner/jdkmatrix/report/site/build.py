@@ -134,10 +134,11 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
             raise MatrixError("; ".join(unreadable) or "no run to report: give at least one")
         newest_first = tuple(sorted(found.values(), key=lambda run: (run.started_at, run.run_id), reverse=True))
         verdicts = verdicts_of(registry, newest_first)
+        offered = offers(background.matrix)
         home = pages.render(
             "home.html.j2",
-            view=view_home(newest_first, verdicts.values(), unreadable),
-            data={"offers": offers(background.matrix)},
+            view=view_home(newest_first, verdicts.values(), unreadable, offered),
+            data={"offers": offered},
             scripts=("report.js", "home.js"),
             specs={},
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.figures.metrics import METRICS
@@ -12,6 +12,7 @@ from jdkmatrix.report.claim_verdicts import ClaimVerdict
 from jdkmatrix.report.facts import moment
 from jdkmatrix.report.published import VERDICT_CLASS
 from jdkmatrix.report.site.digest import PICKED, Condition, RunDigest
+from jdkmatrix.report.site.offers import Box
 from jdkmatrix.report.views import ForkCount
 from jdkmatrix.report.wording import condition as condition_words
 from jdkmatrix.terms.cell_key import TaskSize
@@ -33,15 +34,17 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class Pick:
-    """One thing to choose. `options`: value and words; `constant`: there is only one."""
+    """One thing to choose, by value and words. `others`: what no run here has, and a profile would measure; `constant`:
+    there is nothing to choose."""
 
     axis: str
     title: str
-    options: tuple[tuple[str, str], ...]
+    measured: tuple[tuple[str, str], ...]
+    others: tuple[tuple[str, str], ...]
 
     @property
     def constant(self) -> bool:
-        return len(self.options) == 1
+        return len(self.measured) + len(self.others) == 1
 
 
 @dataclass(frozen=True)
@@ -99,8 +102,10 @@ class HomeView:
     unreadable: tuple[str, ...]
 
 
-def view_home(runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreadable: Sequence[str]) -> HomeView:
-    """`runs`: newest first. `claims`: what all runs together say of each."""
+def view_home(
+    runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreadable: Sequence[str], offered: Sequence[Box]
+) -> HomeView:
+    """`runs`: newest first. `claims`: what all runs together say of each; `offered`: what profiles would measure."""
     hosts = host_names(runs)
     newest: dict[tuple[str, ...], tuple[RunDigest, Condition]] = {}
     for run in runs:
@@ -115,7 +120,7 @@ def view_home(runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreada
     return HomeView(
         summary=_summary(runs, len(answers)),
         figures=figures,
-        picks=tuple(_picks(answers)),
+        picks=tuple(_picks(answers, offered)),
         first=_first(answers, runs),
         answers=answers,
         runs=tuple(_run(run, hosts[run.host_id]) for run in runs),
@@ -181,27 +186,35 @@ def _first(answers: Sequence[AnswerRow], runs: Sequence[RunDigest]) -> AnswerRow
     return None
 
 
-def _picks(answers: Sequence[AnswerRow]) -> Iterable[Pick]:
-    words: dict[str, Callable[[int], str]] = {
-        "cpus": str,
-        "burn_us": lambda burn_us: work_words(burn_us) if burn_us else "none added",
-        "wait_us": lambda wait_us: wait_words(wait_us) if wait_us else "none",
-    }
+def _picks(answers: Sequence[AnswerRow], offered: Sequence[Box]) -> Iterable[Pick]:
     hosts = {dict(answer.values)["host"]: answer.host for answer in answers}
     load_words: dict[str, set[str]] = {}
     for answer in answers:
         load_words.setdefault(dict(answer.values)["load"], set()).add(answer.load_words)
+
+    def words(axis: str, value: str) -> str:
+        match axis:
+            case "burn_us":
+                return work_words(int(value)) if int(value) else "none added"
+            case "wait_us":
+                return wait_words(int(value)) if int(value) else "none"
+            case "host":
+                return hosts[value]
+            case "load":
+                return _load(value, load_words.get(value, ()))
+            case _:
+                return value
+
     for axis, title in _TITLES.items():
-        values = dict.fromkeys(dict(answer.values)[axis] for answer in answers)
-        if axis in words:
-            options = [(value, words[axis](int(value))) for value in sorted(values, key=int)]
-        elif axis == "host":
-            options = [(value, hosts[value]) for value in values]
-        elif axis == "load":
-            options = [(value, _load(value, load_words[value])) for value in values]
-        else:
-            options = [(value, value) for value in values]
-        yield Pick(axis, title, tuple(options))
+        measured = dict.fromkeys(dict(answer.values)[axis] for answer in answers)
+        others = dict.fromkeys(str(value) for box in offered for value in box.get(axis, ()))
+        found = [[(value, words(axis, value)) for value in _ordered(axis, values)] for values in (measured, others)]
+        yield Pick(axis, title, tuple(found[0]), tuple(one for one in found[1] if one[0] not in measured))
+
+
+def _ordered(axis: str, values: Iterable[str]) -> list[str]:
+    """Numbers by size, all else as it comes."""
+    return sorted(values, key=int) if axis in ("cpus", "burn_us", "wait_us") else list(values)
 
 
 def _load(name: str, words: Collection[str]) -> str:
