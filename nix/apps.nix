@@ -30,7 +30,9 @@ in
   quick = app "Measure the profile `quick`, with the few parts that it needs" (
     command "quick" ''exec ${lib.getExe quick} run --profile quick "$@"''
   );
-  report = app "Write the site of all runs in results" (command "report" ''exec ${tool} report "$@"'');
+  report = app "Write the site of all runs in results" (
+    command "report" ''exec ${tool} report "$@"''
+  );
   doctor = app "Is this host fit to measure?" (command "doctor" ''exec ${tool} doctor "$@"'');
   update-jdks = app "Look for newer JDKs, and show what would change in the jdks.json of the working directory" (
     command "update-jdks" ''MATRIX_HOME=$PWD exec ${tool} jdks update "$@"''

@@ -25,7 +25,10 @@ let
         "__pycache__"
       ])
       && path != toString ../site
-      && (!(lib.hasPrefix "${toString ../results}/" path) || lib.hasPrefix (toString ../results/reference) path);
+      && (
+        !(lib.hasPrefix "${toString ../results}/" path)
+        || lib.hasPrefix (toString ../results/reference) path
+      );
   };
   program = lib.getExe without-parts;
   inSource =

@@ -294,7 +294,7 @@ def test_a_pool_takes_rounds_and_virtual_threads_one(matrix: Matrix, parts: Part
         assert (found.outcome, found.seen.ok, found.seen.failed) == ("complete", 20, 0)
         wall_s[how] = found.seen.wall_s
     for how in ("fixed-5", "virtual-semaphore-5"):
-        assert wall_s[how] == pytest.approx(20 / 5 * 0.2, rel=0.25)
+        assert wall_s[how] >= 20 / 5 * 0.2, "rounds come one after the other, on however slow a host"
     assert wall_s["virtual"] < wall_s["fixed-5"] / 2
     assert wall_s["platform"] < wall_s["fixed-5"] / 2
 

@@ -103,7 +103,7 @@ def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
     assert [session.status for session in after.run.sessions] == ["interrupted", "complete"]
     assert len({session.boot_id for session in after.run.sessions}) == 1
     assert "measured in 2 sessions" not in resumed.stdout, "no fork of the first one stands"
-    (page,) = (home / "site" / "cells").glob(f"*{before.cells[0].key.executor}*.html")
+    (page,) = (home / "site" / "runs" / run.name / "cells").glob(f"*{before.cells[0].key.executor}*.html")
     assert "Fork 1, attempt 1" in page.read_text()
 
     damaged = cells_on_disk(run)[0]
