@@ -40,9 +40,14 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich takes half of the time that help has
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-jdks_app = typer.Typer(help="The JDK catalogue: where each JDK comes from here, or why it is not available.")
+jdks_app = typer.Typer(
+    help="The JDK catalogue: where each JDK comes from here, or why it is not available.",
+    short_help="The JDK catalogue.",
+    rich_markup_mode=None,
+)
 app.add_typer(jdks_app, name="jdks")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -65,7 +70,7 @@ def told(command: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
-@app.command()
+@app.command(short_help="Show what would be measured, and how long it takes.")
 @told
 @with_selection
 def plan(options: Options, as_json: JsonOption = False) -> None:
@@ -75,7 +80,7 @@ def plan(options: Options, as_json: JsonOption = False) -> None:
     planning.show(options, as_json=as_json)
 
 
-@app.command()
+@app.command(short_help="Measure, write the site, print a table.")
 @told
 @with_selection
 def run(
@@ -102,7 +107,7 @@ def run(
     raise typer.Exit(running.run(options, resume=resume, directory=directory, site=site))
 
 
-@app.command()
+@app.command(short_help="List the published experiments.")
 @told
 def scenarios(
     name: Annotated[str | None, typer.Argument(help="Only this one, and what was published about it.")] = None,
@@ -113,7 +118,7 @@ def scenarios(
     listing.show(name)
 
 
-@app.command()
+@app.command(short_help="Write the static site.")
 @told
 def report(
     runs: Annotated[
@@ -133,7 +138,7 @@ def report(
     raise typer.Exit(reporting.report(runs or [], site, verdicts_into=verdicts_into, show=show))
 
 
-@app.command()
+@app.command(short_help="Serve the site at 127.0.0.1.")
 @told
 def serve(
     runs: Annotated[
@@ -161,7 +166,7 @@ def export(
     raise typer.Exit(reporting.export(run, form.value))
 
 
-@app.command()
+@app.command(short_help="Print what a run came to.")
 @told
 def summary(
     directory: Annotated[
@@ -175,12 +180,16 @@ def summary(
     raise typer.Exit(reporting.summarise(directory, as_markdown=as_markdown))
 
 
-@app.command()
+@app.command(short_help="Say what got better or worse between two runs.")
 @told
 def compare(
     runs: Annotated[list[str], typer.Argument(metavar="BEFORE [AFTER]", help="Folders or ids of one or two runs.")],
-    jdk: Annotated[list[str] | None, typer.Option("--jdk", help="Two JDKs: of one run, or one of each.")] = None,
-    executor: Annotated[list[str] | None, typer.Option("--executor", help="Two executors, likewise.")] = None,
+    jdk: Annotated[
+        list[str] | None, typer.Option("--jdk", metavar="ID", help="Two JDKs: of one run, or one of each.")
+    ] = None,
+    executor: Annotated[
+        list[str] | None, typer.Option("--executor", metavar="NAME", help="Two executors, likewise.")
+    ] = None,
     threshold: Annotated[
         float, typer.Option("--threshold", min=0, max=1, help="The change for the worse that is allowed, as a share.")
     ] = 0.05,
@@ -196,7 +205,7 @@ def compare(
     raise typer.Exit(comparing.compare(runs, values, threshold, as_json=as_json, as_markdown=as_markdown))
 
 
-@app.command()
+@app.command(short_help="Fetch and build what is needed; measure nothing.")
 @told
 @with_selection
 def setup(options: Options) -> None:
@@ -246,7 +255,7 @@ def jdks_update(
     catalogue.update(ids or [], write=write)
 
 
-@app.command()
+@app.command(short_help="Say whether this host can measure.")
 @told
 def doctor(
     as_json: JsonOption = False,

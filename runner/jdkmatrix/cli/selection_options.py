@@ -42,16 +42,26 @@ ScenarioOption = Annotated[
 ScaleOption = Annotated[
     Scale, typer.Option("--scale", help="Of the scenario: as published, small, or the larger one that fits this host.")
 ]
-WorkloadOption = Annotated[list[str] | None, typer.Option("--workload", help="Only this workload (repeatable).")]
-ServerOption = Annotated[list[str] | None, typer.Option("--server", help="Only this server (repeatable).")]
-JdkOption = Annotated[list[str] | None, typer.Option("--jdk", help="Only this JDK (repeatable).")]
-ExecutorOption = Annotated[list[str] | None, typer.Option("--executor", help="Only this executor (repeatable).")]
-CpusOption = Annotated[list[int] | None, typer.Option("--cpus", help="Only this number of CPUs (repeatable).")]
-BurnOption = Annotated[list[int] | None, typer.Option("--burn-us", help="Only this task duration (repeatable).")]
-WaitOption = Annotated[
-    list[int] | None, typer.Option("--wait-us", help="Only this delay of the remote system (repeatable).")
+WorkloadOption = Annotated[
+    list[str] | None, typer.Option("--workload", metavar="NAME", help="Only this workload (repeatable).")
 ]
-LoadOption = Annotated[list[str] | None, typer.Option("--load", help="Only this load (repeatable).")]
+ServerOption = Annotated[
+    list[str] | None, typer.Option("--server", metavar="NAME", help="Only this server (repeatable).")
+]
+JdkOption = Annotated[list[str] | None, typer.Option("--jdk", metavar="ID", help="Only this JDK (repeatable).")]
+ExecutorOption = Annotated[
+    list[str] | None, typer.Option("--executor", metavar="NAME", help="Only this executor (repeatable).")
+]
+CpusOption = Annotated[
+    list[int] | None, typer.Option("--cpus", metavar="N", help="Only this number of CPUs (repeatable).")
+]
+BurnOption = Annotated[
+    list[int] | None, typer.Option("--burn-us", metavar="US", help="Only this task duration (repeatable).")
+]
+WaitOption = Annotated[
+    list[int] | None, typer.Option("--wait-us", metavar="US", help="Only this delay of the remote system (repeatable).")
+]
+LoadOption = Annotated[list[str] | None, typer.Option("--load", metavar="NAME", help="Only this load (repeatable).")]
 BlocksOption = Annotated[
     int | None, typer.Option("--blocks", min=1, help="Number of blocks; with --max-blocks the minimum.")
 ]
