@@ -19,6 +19,7 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT, called, make_project, matrix, matrix_command
 from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import stored
 
 
 @pytest.fixture(scope="module")
@@ -138,10 +139,7 @@ def test_a_cell_file_that_is_lost_is_told_and_exit_code_3(
     home: Path, tmp_path: Path, command: tuple[str, ...], fault: str
 ) -> None:
     loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1))
-    store = RunStore.create(tmp_path / "run")
-    store.save_run(loaded.run)
-    for record in loaded.cells:
-        store.save_cell(record)
+    store = stored(tmp_path / "run", loaded)
     where = (str(store.directory), *(("--site", str(tmp_path / "site")) if command == ("report",) else ()))
     whole = called(home, *command, *where)
     assert (whole.returncode, whole.stderr) == (0, ""), whole.stderr

@@ -21,9 +21,9 @@ from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.compare import Compared, Side, compare_sides
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.store.runs import RunStore
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run
+from tests.support.sites import stored
 
 SHAPE = Shape(blocks=5, windows=1)
 VALUES = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=9)
@@ -200,10 +200,7 @@ def test_cells_of_one_side_are_listed_and_so_is_what_else_decides_a_result(loade
 def folders(tmp_path: Path, loaded: LoadedRun) -> tuple[str, str]:
     made = []
     for number, one in enumerate((loaded, slower(loaded, 0.7, "virtual"))):
-        store = RunStore.create(tmp_path / f"run-{number}")
-        store.save_run(one.run)
-        for cell in one.cells:
-            store.save_cell(cell)
+        store = stored(tmp_path / f"run-{number}", one)
         made.append(str(store.directory))
     return made[0], made[1]
 
@@ -239,9 +236,6 @@ def test_bad_input_is_one_message(folders: tuple[str, str], values: dict[str, li
 
 def test_runs_without_a_common_cell_are_told(tmp_path: Path, folders: tuple[str, str]) -> None:
     other = synthetic_run(tmp_path / "other", replace(QUICK, cpus=(8,), blocks=1, windows=1, run_id="other"))
-    store = RunStore.create(tmp_path / "run-other")
-    store.save_run(other.run)
-    for cell in other.cells:
-        store.save_cell(cell)
+    store = stored(tmp_path / "run-other", other)
     with pytest.raises(MatrixError, match="no figure in common"):
         compare((folders[0], str(store.directory)), {}, 0.05, as_json=False, as_markdown=False)

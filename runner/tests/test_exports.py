@@ -20,11 +20,10 @@ from jdkmatrix.report.exports import COLUMNS, _field, as_csv, jmh, results, verd
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.published import judged_claims
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.store.runs import RunStore
 from tests.support.hostile_runs import hostile_run
 from tests.support.mixed_runs import mixed
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
-from tests.support.sites import site_of
+from tests.support.sites import site_of, stored
 
 
 def table(loaded: LoadedRun) -> list[dict[str, str]]:
@@ -125,10 +124,7 @@ def test_jmh_viewers_get_a_fork_for_a_fork(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["csv", "json", "jmh"])
 def test_a_run_is_exported_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
     loaded = synthetic_run(tmp_path / "made-up", QUICK)
-    store = RunStore.create(tmp_path / "run")
-    store.save_run(loaded.run)
-    for cell in loaded.cells:
-        store.save_cell(cell)
+    store = stored(tmp_path / "run", loaded)
     assert export(str(store.directory), form) == 0
     text = capsys.readouterr().out
     if form == "csv":

@@ -20,15 +20,12 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import stored
 
 
-def stored(folder: Path, run_id: str) -> RunStore:
+def result(folder: Path, run_id: str) -> RunStore:
     loaded = synthetic_run(folder / "made-up", replace(QUICK, blocks=1, windows=1, run_id=run_id))
-    store = RunStore.create(folder / "results" / run_id)
-    store.save_run(loaded.run)
-    for cell in loaded.cells:
-        store.save_cell(cell)
-    return store
+    return stored(folder / "results" / run_id, loaded)
 
 
 @contextmanager
@@ -47,7 +44,7 @@ def serving_in(work: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def test_it_shows_the_site_on_loopback_only_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    stored(tmp_path, "one")
+    result(tmp_path, "one")
     with serving_in(tmp_path) as (process, address):
         assert address.startswith("http://127.0.0.1:")
         with urllib.request.urlopen(address) as answer:
@@ -63,7 +60,7 @@ def test_it_shows_the_site_on_loopback_only_and_ends_with_ctrl_c(tmp_path: Path)
 def test_a_site_is_written_again_when_results_change_and_only_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = stored(tmp_path, "one")
+    first = result(tmp_path, "one")
     looks = 0
     written: list[tuple[Path, ...]] = []
 
@@ -74,7 +71,7 @@ def test_a_site_is_written_again_when_results_change_and_only_then(
             nonlocal looks
             looks += 1
             if looks == 3:
-                stored(tmp_path, "two")
+                result(tmp_path, "two")
             if looks == 4:
                 (tmp_path / "results" / "two" / "run.json").write_text("{")
             return looks > 4
@@ -96,7 +93,7 @@ def test_a_site_is_written_again_when_results_change_and_only_then(
 
 
 def test_a_port_that_is_taken_is_one_message(tmp_path: Path) -> None:
-    stored(tmp_path, "one")
+    result(tmp_path, "one")
     with serving_in(tmp_path) as (_, address):
         port = address.rstrip("/").rpartition(":")[2]
         command = [sys.executable, "-m", "jdkmatrix.cli.main", "serve", "--port", port]

@@ -19,14 +19,13 @@ from jdkmatrix.report.site import build, run_pages
 from jdkmatrix.report.site.build import Built, SiteRun, build_site
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.run.plan import select_cells
-from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.servers import own_pool
 from tests.support.hostile_runs import hostile_run
 from tests.support.pages import Elements
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
-from tests.support.sites import background, later, site_of
+from tests.support.sites import background, later, site_of, stored
 
 MATRIX = load_matrix(ROOT / "matrix.toml")
 FIVE = Shape(blocks=5, windows=1)
@@ -118,14 +117,6 @@ def test_claims_are_judged_by_every_run_that_measured_them(tmp_path: Path) -> No
     elements = Elements(tmp_path / "site" / "claims" / "index.html")
     assert {f"claim-{claim}" for claim in background().claims.claims} <= set(elements.ids)
     assert "by no run" in elements.text and "not testable" in elements.text
-
-
-def stored(folder: Path, loaded: LoadedRun) -> RunStore:
-    store = RunStore.create(folder)
-    store.save_run(loaded.run)
-    for cell in loaded.cells:
-        store.save_cell(cell)
-    return store
 
 
 @pytest.fixture

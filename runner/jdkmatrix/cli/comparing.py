@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -14,13 +15,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli import markdown
-from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, run_folder, tell_damage
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, load_run, tell_damage
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.compare import Change, Compared, Side, compare_sides
 from jdkmatrix.report.numbers import p_value
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.quantities import per_cent, plural
 
 EXIT_WITH_REGRESSIONS = 4
@@ -35,7 +35,7 @@ def compare(
     Raises:
         MatrixError: not two sides, a side that is not there, or nothing that both have.
     """
-    loaded = [RunStore(run_folder(run)).load() for run in runs]
+    loaded = [load_run(run) for run in runs]
     found = compare_sides(*_sides(loaded, values), threshold=threshold)
     if not found.changes:
         why = f": {found.why_not}, and no run has both virtual threads and a pool" if found.why_not else ""
@@ -72,10 +72,7 @@ def _sides(loaded: Sequence[LoadedRun], values: Mapping[str, Sequence[str]]) -> 
         if value not in there:
             raise MatrixError(f"--{axis}: {side.run.run_id} has no {value}; it has {', '.join(there) or 'no server'}")
     before, after = chosen
-    return (
-        Side(sides[0].run, sides[0].cells, axis, before),
-        Side(sides[-1].run, sides[-1].cells, axis, after),
-    )
+    return replace(sides[0], axis=axis, value=before), replace(sides[-1], axis=axis, value=after)
 
 
 def _row(change: Change) -> tuple[str, ...]:

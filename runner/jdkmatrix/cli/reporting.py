@@ -17,6 +17,7 @@ from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, latest_run
 
 if TYPE_CHECKING:
     from jdkmatrix.report.site.build import Built
+    from jdkmatrix.store.loaded import LoadedRun
 
 EXIT_WITH_FAILURES = 3
 
@@ -49,7 +50,7 @@ def export(run: str | None, form: str) -> int:
     from jdkmatrix.report.judgements import judge_run
     from jdkmatrix.report.published import judged_claims
 
-    loaded = RunStore(run_folder(run) if run else latest_run(find_project().results)).load()
+    loaded = load_run(run)
     cells, experiments = Cells(loaded.run, loaded.cells), Experiments(loaded.run, loaded.cells)
     if form == "jmh":
         _print_json(exports.jmh(cells))
@@ -77,7 +78,7 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
 
     from jdkmatrix.cli.summary import print_summary, summary_markdown
 
-    loaded = RunStore(run_folder(run) if run else latest_run(find_project().results)).load()
+    loaded = load_run(run)
     if as_markdown:
         print(summary_markdown(loaded))
     else:
@@ -107,16 +108,18 @@ def folders_of(named: Sequence[Path]) -> tuple[Path, ...]:
     return tuple(found.values())
 
 
-def run_folder(named: str) -> Path:
-    """The folder of a run that is named by its path, or by its id.
+def load_run(named: str | None) -> LoadedRun:
+    """A run that is named by the path of its folder, or by its id; None: the newest.
 
     Raises:
-        MatrixError: there is none.
+        MatrixError: there is none, or its run.json cannot be read.
     """
     results = find_project().results
+    if named is None:
+        return RunStore(latest_run(results)).load()
     for folder in (Path(named), results / named, results / REFERENCE / named):
         if (folder / "run.json").is_file():
-            return folder
+            return RunStore(folder).load()
     raise MatrixError(f"{named}: neither the folder of a run nor the id of one in {results}")
 
 

@@ -38,7 +38,7 @@ def serve(runs: Sequence[Path], port: int) -> None:
         MatrixError: no run is there, or the port is taken.
     """
     project = find_project()
-    folders = partial(_folders, runs, project.results)
+    folders = partial(folders_of, runs or [project.results])
     known = stamps(folders())
     write_site(project, tuple(known), None)
     try:
@@ -78,10 +78,6 @@ def watch(
                 write(tuple(found))
         except (MatrixError, OSError) as error:
             print(f"matrix: {error}", file=sys.stderr)
-
-
-def _folders(runs: Sequence[Path], results: Path) -> Sequence[Path]:
-    return folders_of(runs or [results])
 
 
 def stamps(folders: Sequence[Path]) -> dict[Path, str]:

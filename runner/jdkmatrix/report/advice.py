@@ -9,7 +9,7 @@ from enum import Enum
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.heat import outcome_tone, tone
 from jdkmatrix.report.judgements import JudgedOutcomes, Judgements
-from jdkmatrix.report.numbers import apart, ratio_value
+from jdkmatrix.report.numbers import apart, higher, much, ratio_value, than
 from jdkmatrix.report.outcomes import against, counted, finding_of, is_news, verdict
 from jdkmatrix.report.wording import Finding, change, finding, losses_words, marked_interval
 from jdkmatrix.stats.ratios import Ratio
@@ -146,11 +146,11 @@ def _effect(metric: Metric, ratio: Ratio, side: Side) -> str:
     value, low, high = _seen_from(ratio, side)
     other = _WITH[_OTHER[side]]
     own = " with virtual threads" if side is Side.VIRTUAL else ""
-    if value >= 2:
-        within = f" (95 % interval {digits(low, 2)} to {digits(high, 2)} times)" if low and high else ""
-        return f"{metric.name} is {digits(value, 2)} times as high{own} as with {other}{within}"
-    within = f" (95 % interval {_interval(low, high)})" if low and high else ""
-    return f"{metric.name} is {apart(value)} {_word(value)}{own} than with {other}{within}"
+    within = ""
+    if low and high:
+        ends = f"{digits(low, 2)} to {digits(high, 2)} times" if value >= 2 else _interval(low, high)
+        within = f" (95 % interval {ends})"
+    return f"{metric.name} is {much(value)}{own} {than(value)} with {other}{within}"
 
 
 def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
@@ -161,8 +161,7 @@ def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
         if favoured is None:
             continue
         value, _, _ = _seen_from(judged.ratio, side)
-        much = f"{digits(value, 2)} times as high" if value >= 2 else f"{apart(value)} {_word(value)}"
-        parts.append(f", {'and' if favoured is side else 'but'} {metric.name} {much}")
+        parts.append(f", {'and' if favoured is side else 'but'} {metric.name} {much(value)}")
     return "".join(parts)
 
 
@@ -187,11 +186,7 @@ def _span(ratio: Ratio) -> str:
     """ "between 3.0 % lower and 2.0 % higher than with the pool (95 % interval)"."""
     low, high = ratio.ci_low, ratio.ci_high
     if low is None or high is None:
-        return f"{apart(ratio.value)} {_word(ratio.value)} than with the pool, without an interval"
+        return f"{apart(ratio.value)} {higher(ratio.value)} than with the pool, without an interval"
     if high >= 2:
         return f"between {digits(low, 2)} and {digits(high, 2)} times as high as with the pool (95 % interval)"
-    return f"between {apart(low)} {_word(low)} and {apart(high)} {_word(high)} than with the pool (95 % interval)"
-
-
-def _word(ratio: float) -> str:
-    return "higher" if ratio > 1 else "lower"
+    return f"between {apart(low)} {higher(low)} and {apart(high)} {higher(high)} than with the pool (95 % interval)"

@@ -8,11 +8,11 @@ from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cellstats import State
-from jdkmatrix.report.numbers import apart, p_value, ratio_interval, ratio_value
+from jdkmatrix.report.numbers import much, p_value, ratio_interval, ratio_value, than
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Losses, Verdict
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.quantities import digits, plural, wait_words, work_words
+from jdkmatrix.terms.quantities import plural, wait_words, work_words
 
 
 class Finding(Enum):
@@ -93,10 +93,8 @@ def family_words(comparisons: int, checks: int) -> str | None:
 
 
 def change(ratio: Ratio, numerator: str, denominator: str) -> str:
-    """ "18 % lower with A than with B"; from twice on, a factor reads better than per cent."""
-    if ratio.value >= 2:
-        return f"{digits(ratio.value, 2)} times as high with {numerator} as with {denominator}"
-    return f"{apart(ratio.value)} {'higher' if ratio.value > 1 else 'lower'} with {numerator} than with {denominator}"
+    """ "18 % lower with A than with B"."""
+    return f"{much(ratio.value)} with {numerator} {than(ratio.value)} with {denominator}"
 
 
 def condition(cpus: int, task: TaskSize) -> str:

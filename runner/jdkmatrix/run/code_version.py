@@ -9,6 +9,7 @@ versions, settings of the kernel by their values.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -24,10 +25,15 @@ def measuring_code() -> str:
 
 def digest_of(package: Path) -> str:
     """One hash over the names and contents of the modules below `package` that measure."""
+    return digest_of_files(package, modules(package))
+
+
+def digest_of_files(base: Path, files: Iterable[Path]) -> str:
+    """One hash over their names, seen from `base`, and their contents, in this order."""
     digest = hashlib.sha256()
-    for path in modules(package):
+    for path in files:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{path.relative_to(package)}\0{content}\n".encode())
+        digest.update(f"{path.relative_to(base)}\0{content}\n".encode())
     return digest.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Sites of runs that a test has at hand."""
+"""Sites of runs that a test has at hand, and these runs on disk."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.site.build import Background, SiteRun, build_site
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT
 
 TEMPLATES = ROOT / "report-templates"
@@ -21,6 +22,15 @@ TEMPLATES = ROOT / "report-templates"
 def background(templates: Path = TEMPLATES) -> Background:
     matrix = load_matrix(ROOT / "matrix.toml")
     return Background(templates, matrix, load_claims_of(matrix, ROOT / "claims.toml", matrix_toml=ROOT / "matrix.toml"))
+
+
+def stored(folder: Path, run: LoadedRun) -> RunStore:
+    """The run's records on disk."""
+    store = RunStore.create(folder)
+    store.save_run(run.run)
+    for cell in run.cells:
+        store.save_cell(cell)
+    return store
 
 
 def site_of(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES) -> Path:

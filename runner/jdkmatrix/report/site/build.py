@@ -39,9 +39,9 @@ from jdkmatrix.report.site.home import view_home
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.report.site.run_pages import LIBRARY, link, run_folder, write_run
 from jdkmatrix.report.wording import STATE_MEANING
+from jdkmatrix.run.code_version import PACKAGE, digest_of_files
 from jdkmatrix.store.loaded import LoadedRun
 
-_PACKAGE = Path(__file__).parents[2]
 _DIGEST = "digest.json"
 _MADE_WITH = ".made-with"
 _DIGESTS = TypeAdapter(RunDigest)
@@ -68,19 +68,14 @@ class Background:
 
     def stamp(self) -> str:
         """Of the code, what draws, the templates and the claims."""
-        digest = hashlib.sha256(f"{_code()}{LIBRARY}{version('altair')}".encode())
-        for path in sorted(path for path in self.templates.iterdir() if path.is_file()):
-            digest.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-        digest.update(self.claims.model_dump_json().encode())
-        return digest.hexdigest()
+        templates = digest_of_files(self.templates, sorted(path for path in self.templates.iterdir() if path.is_file()))
+        parts = (_code(), LIBRARY, version("altair"), templates, self.claims.model_dump_json())
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 @cache
 def _code() -> str:
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(f"{path.relative_to(_PACKAGE)}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return digest.hexdigest()
+    return digest_of_files(PACKAGE, sorted(PACKAGE.rglob("*.py")))
 
 
 @dataclass(frozen=True)
@@ -142,7 +137,7 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
             scripts=("report.js", "home.js"),
             specs={},
         )
-        claims = pages.render("claims.html.j2", view=view_claims(registry, newest_first, "../"), specs={})
+        claims = pages.render("claims.html.j2", view=view_claims(registry, newest_first, verdicts, "../"), specs={})
         history = pages.render("history.html.j2", view=view_history(newest_first, "../"), specs={})
         _write(fresh / "index.html", home)
         _write(fresh / "claims" / "index.html", claims)

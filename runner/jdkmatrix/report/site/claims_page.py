@@ -31,10 +31,11 @@ class ClaimsView:
     sources: tuple[SourceView, ...]
 
 
-def view_claims(claims: Sequence[ClaimRecord], runs: Sequence[RunDigest], root: str) -> ClaimsView:
-    """`runs`: newest first; `root` leads from the page to that of the site."""
+def view_claims(
+    claims: Sequence[ClaimRecord], runs: Sequence[RunDigest], verdicts: Mapping[str, ClaimVerdict], root: str
+) -> ClaimsView:
+    """`runs`: newest first; `verdicts`: as verdicts_of; `root` leads from the page to that of the site."""
     spoken = _spoken(runs, root)
-    verdicts = verdicts_of(claims, runs)
     unchecked = {claim.id: claim.not_checked for claim in claims}
     sources = tuple(
         replace(source, claims=tuple(_with_runs(claim, spoken, verdicts, unchecked) for claim in source.claims))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from jdkmatrix.report.advice import Advice
 from jdkmatrix.report.facts import moment
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import apart
+from jdkmatrix.report.numbers import apart, higher
 from jdkmatrix.report.site.digest import Condition, RunDigest
 from jdkmatrix.report.site.home import axis_values, host_names, where_words
 from jdkmatrix.stats.change_points import change_points
@@ -103,7 +103,7 @@ def _level(logs: Sequence[float], place: int, changes: Sequence[int]) -> str:
     at = ends.index(place)
     before, after = logs[ends[at - 1] : place], logs[place : ends[at + 1]]
     ratio = math.exp(sum(after) / len(after) - sum(before) / len(before))
-    return f"{apart(ratio)} {'higher' if ratio > 1 else 'lower'} from here on"
+    return f"{apart(ratio)} {higher(ratio)} from here on"
 
 
 def _finding(changes: dict[int, str], runs: int) -> str:
