@@ -402,11 +402,12 @@ def test_work_is_checked_at_the_clock_of_its_moment(
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
 )
 
 
-@given(st.dictionaries(st.text(), json_values))
+@given(st.dictionaries(st.text(max_size=8), json_values, max_size=5))
 def test_an_identity_depends_on_values_and_not_on_their_order(inputs: dict[str, object]) -> None:
     reordered = dict(reversed(inputs.items()))
     assert identity_of(inputs).digest == identity_of(reordered).digest

@@ -17,7 +17,8 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import logs, replace_folder
-from jdkmatrix.report.page import as_json, as_script
+from jdkmatrix.report.library import as_script
+from jdkmatrix.report.page import as_json
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import site_of

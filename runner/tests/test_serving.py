@@ -33,7 +33,9 @@ def serving_in(work: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The real command on a project of its own, and its address."""
     for name in ("matrix.toml", "claims.toml", "report-templates", "jdks.json"):
         (work / name).symlink_to(ROOT / name)
-    command = [sys.executable, "-m", "jdkmatrix.cli.main", "serve", "--port", "0"]
+    # A shell's background job ignores Ctrl-C, and so does all that it starts: these tests may be one.
+    as_in_a_terminal = ["env", "--default-signal=INT"]
+    command = [*as_in_a_terminal, sys.executable, "-m", "jdkmatrix.cli.main", "serve", "--port", "0"]
     process = subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

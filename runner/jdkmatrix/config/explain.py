@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,13 @@ class Tag:
 
 def explain(error: ValidationError, model: type[BaseModel], tags: Mapping[str, Tag] | None = None) -> list[str]:
     """What is wrong with a file that should be a `model`, one line each. `tags`: by the table whose tables have one."""
-    schema = model.model_json_schema(by_alias=True)
+    schema = _schema(model)
     return [_explain(one, schema, (tags or {}).get(str(one["loc"][0]))) for one in _relevant(error.errors())]
+
+
+@cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema(by_alias=True)
 
 
 def _relevant(errors: Iterable[ErrorDetails]) -> list[ErrorDetails]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts import DASHES, Row, Spec, colour, finish, log_ticks
+from jdkmatrix.report.chart_shapes import Row, Shape, Spec, blank, blanks
+from jdkmatrix.report.charts import colour, dash, dashes, log_ticks
 
 _HEIGHT = 230
 
@@ -22,13 +25,54 @@ class Axis:
     log: bool = False
     number_format: str = "~s"
 
-    def scale(self) -> alt.Scale:
-        return alt.Scale(type="log" if self.log else "linear", domain=[self.low, self.high], nice=False)
+    def words(self, name: str) -> dict[str, str | float]:
+        """What fills the blanks of `_place`."""
+        own = {} if self.log else {f"{name}_format": self.number_format}
+        return {f"{name}_title": self.title, f"{name}_low": self.low, f"{name}_high": self.high, **own}
 
-    def axis(self) -> alt.Axis:
-        if self.log:
-            return alt.Axis(values=log_ticks(self.low, self.high), format="~g")
-        return alt.Axis(tickCount=5, format=self.number_format)
+    def lists(self, name: str) -> dict[str, list[Any]]:
+        return {f"{name}_ticks": log_ticks(self.low, self.high)} if self.log else {}
+
+
+def _place(name: str, log: bool) -> dict[str, Any]:
+    """The axis "x" or "y", blank but for its kind."""
+    ends = [blank(f"{name}_low"), blank(f"{name}_high")]
+    return {
+        "title": blank(f"{name}_title"),
+        "scale": alt.Scale(type="log" if log else "linear", domain=ends, nice=False),
+        "axis": alt.Axis(values=blanks(f"{name}_ticks"), format="~g")
+        if log
+        else alt.Axis(tickCount=5, format=blank(f"{name}_format")),
+    }
+
+
+@cache
+def _lines_shape(x_log: bool, y_log: bool, marked: bool, with_reference: bool) -> Shape:
+    x, y = alt.X("x:Q", **_place("x", x_log)), alt.Y("y:Q", **_place("y", y_log))
+    base = alt.Chart(alt.NamedData(name="points"))
+    layers = [
+        base.mark_line(strokeWidth=1.6, opacity=0.85).encode(
+            x=x, y=y, color=colour(), strokeDash=dash(), detail="fork:N"
+        ),
+        base.mark_point(opacity=0, size=70).encode(
+            x=x,
+            y=y,
+            tooltip=[
+                alt.Tooltip("executor:N"),
+                alt.Tooltip("fork:Q"),
+                alt.Tooltip("x:Q", title=blank("x_title"), format=",.4~r"),
+                alt.Tooltip("y:Q", title=blank("y_title"), format=",.4~r"),
+            ],
+        ),
+    ]
+    if with_reference:
+        reference = alt.Chart(alt.NamedData(name="reference"))
+        layers.insert(0, reference.mark_line(style="interval", strokeDash=[4, 3]).encode(x=x, y=y))
+    if marked:
+        marks = alt.Chart(alt.NamedData(name="marks"))
+        tooltip = [alt.Tooltip("executor:N"), alt.Tooltip("text:N")]
+        layers.append(marks.mark_point(filled=True, size=64).encode(x=x, y=y, color=colour(), tooltip=tooltip))
+    return Shape(alt.layer(*layers))
 
 
 def lines(
@@ -44,40 +88,40 @@ def lines(
 ) -> Spec:
     """`points`: executor, fork, x, y (None breaks the line); `marks`: executor, x, y, text, set off from their lines;
     `reference`: x, y of a line that is no measurement."""
-    xs = alt.X("x:Q", title=x.title, scale=x.scale(), axis=x.axis())
-    ys = alt.Y("y:Q", title=y.title, scale=y.scale(), axis=y.axis())
-    dash = alt.StrokeDash(
-        "executor:N",
-        scale=alt.Scale(domain=list(order), range=[DASHES[i % len(DASHES)] for i in range(len(order))]),
-        legend=None,
+    others = {name: rows for name, rows in (("marks", marks), ("reference", reference)) if rows}
+    return _lines_shape(x.log, y.log, bool(marks), bool(reference)).filled(
+        data={"points": points, **others},
+        height=height,
+        description=description,
+        words={**x.words("x"), **y.words("y")},
+        lists={**x.lists("x"), **y.lists("y"), "order": order, "dashes": dashes(order)},
     )
-    base = alt.Chart(alt.InlineData(values=list(points)))
-    line = base.mark_line(strokeWidth=1.6, opacity=0.85).encode(
-        x=xs, y=ys, color=colour(order), strokeDash=dash, detail="fork:N"
-    )
-    hover = base.mark_point(opacity=0, size=70).encode(
-        x=xs,
-        y=ys,
-        tooltip=[
-            alt.Tooltip("executor:N"),
-            alt.Tooltip("fork:Q"),
-            alt.Tooltip("x:Q", title=x.title, format=",.4~r"),
-            alt.Tooltip("y:Q", title=y.title, format=",.4~r"),
-        ],
-    )
-    layers: list[alt.Chart] = []
-    if reference:
-        layers.append(
-            alt.Chart(alt.InlineData(values=list(reference)))
-            .mark_line(style="interval", strokeDash=[4, 3])
-            .encode(x=xs, y=ys)
+
+
+@cache
+def _stack_shape(x_log: bool, y_log: bool) -> Shape:
+    x = alt.X("x:Q", **_place("x", x_log))
+    area = (
+        alt.Chart(alt.NamedData(name="points"))
+        .mark_area(opacity=0.85)
+        .encode(
+            x=x,
+            y=alt.Y("y:Q", stack="zero", **_place("y", y_log)),
+            color=alt.Color("origin:N", scale=alt.Scale(domain=blanks("origins"), range="category"), legend=None),
+            order=alt.Order("place:Q"),
+            tooltip=[
+                alt.Tooltip("origin:N"),
+                alt.Tooltip("x:Q", title=blank("x_title"), format=",.4~r"),
+                alt.Tooltip("y:Q", title=blank("y_title"), format=",.4~r"),
+            ],
         )
-    layers += [line, hover]
-    if marks:
-        marked = alt.Chart(alt.InlineData(values=list(marks)))
-        tooltip = [alt.Tooltip("executor:N"), alt.Tooltip("text:N")]
-        layers.append(marked.mark_point(filled=True, size=64).encode(x=xs, y=ys, color=colour(order), tooltip=tooltip))
-    return finish(alt.layer(*layers, height=height), description)
+    )
+    line = (
+        alt.Chart(alt.NamedData(name="totals"))
+        .mark_line(style="interval", strokeWidth=1.4)
+        .encode(x=x, y=alt.Y("y:Q", **_place("y", y_log)), strokeDash=alt.StrokeDash("name:N", legend=None))
+    )
+    return Shape(alt.layer(area, line))
 
 
 def stacked(
@@ -85,29 +129,10 @@ def stacked(
 ) -> Spec:
     """`points`: origin, x, y, place (of the origin in the stack, from below); `totals`: name, x, y, drawn as lines on
     top. Origins keep their colours from chart to chart."""
-    xs = alt.X("x:Q", title=x.title, scale=x.scale(), axis=x.axis())
-    area = (
-        alt.Chart(alt.InlineData(values=list(points)))
-        .mark_area(opacity=0.85)
-        .encode(
-            x=xs,
-            y=alt.Y("y:Q", stack="zero", title=y.title, scale=y.scale(), axis=y.axis()),
-            color=alt.Color("origin:N", scale=alt.Scale(domain=list(origins), range="category"), legend=None),
-            order=alt.Order("place:Q"),
-            tooltip=[
-                alt.Tooltip("origin:N"),
-                alt.Tooltip("x:Q", title=x.title, format=",.4~r"),
-                alt.Tooltip("y:Q", title=y.title, format=",.4~r"),
-            ],
-        )
+    return _stack_shape(x.log, y.log).filled(
+        data={"points": points, "totals": totals},
+        height=_HEIGHT,
+        description=description,
+        words={**x.words("x"), **y.words("y")},
+        lists={**x.lists("x"), **y.lists("y"), "origins": origins},
     )
-    line = (
-        alt.Chart(alt.InlineData(values=list(totals)))
-        .mark_line(style="interval", strokeWidth=1.4)
-        .encode(
-            x=xs,
-            y=alt.Y("y:Q", scale=y.scale(), title=y.title, axis=y.axis()),
-            strokeDash=alt.StrokeDash("name:N", legend=None),
-        )
-    )
-    return finish(alt.layer(area, line, height=_HEIGHT), description)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from jdkmatrix.report.cellstats import CellStats
-from jdkmatrix.report.charts import Row
+from jdkmatrix.report.chart_shapes import Row
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, lines
 from jdkmatrix.report.views import Chart

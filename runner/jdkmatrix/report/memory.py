@@ -10,7 +10,7 @@ from jdkmatrix.probes.attribution import DIRECT_BUFFERS
 from jdkmatrix.probes.native_memory import Origin
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
 from jdkmatrix.report.cellstats import CellStats
-from jdkmatrix.report.charts import Row
+from jdkmatrix.report.chart_shapes import Row
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, stacked
 from jdkmatrix.report.line_charts import line_charts

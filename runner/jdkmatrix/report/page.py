@@ -11,15 +11,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import vl_convert
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, select_autoescape
 from markupsafe import Markup
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.report.library import as_script
 from jdkmatrix.report.method import PROVOKED, read_provoked
 
 _PARTS = (
@@ -39,21 +38,6 @@ _PARTS = (
     "report.js",
     "home.js",
 )
-
-
-@lru_cache(maxsize=1)
-def vega_library() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script that gives the page `vegaEmbed` and no other name.
-
-    It stands in a function: the bundle's top level has thousands of short names, which would else be global.
-    """
-    library: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return as_script(f"(() => {{\n{library}\n}})();")
-
-
-def as_script(source: str) -> str:
-    """JavaScript that cannot end the <script> element it stands in: both sequences mean the same in its strings."""
-    return source.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _script(path: Path) -> str:

@@ -13,7 +13,8 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Sample
 from jdkmatrix.report.cell_figures import amount
 from jdkmatrix.report.cellstats import CellStats
-from jdkmatrix.report.charts import Row, log_domain
+from jdkmatrix.report.chart_shapes import Row
+from jdkmatrix.report.charts import log_domain
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, lines
 from jdkmatrix.report.line_charts import line_charts

@@ -9,6 +9,7 @@ from jdkmatrix.records.windows import Capacity, CapacityStep
 from jdkmatrix.report import charts
 from jdkmatrix.report.cell_figures import of_metric
 from jdkmatrix.report.cellstats import CellStats
+from jdkmatrix.report.chart_shapes import Row
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.numbers import milliseconds, quantity
 from jdkmatrix.report.views import Chart, SearchView
@@ -51,7 +52,7 @@ def search_charts(ident: str, piece: Slice, order: Sequence[str]) -> tuple[Chart
     return tuple(found)
 
 
-def _rows(cell: CellStats) -> list[charts.Row]:
+def _rows(cell: CellStats) -> list[Row]:
     """Windows in which nothing was answered have no latency, and no point."""
     return [
         {

@@ -9,6 +9,7 @@ from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.report import charts
 from jdkmatrix.report.cell_figures import amount, of_metric
 from jdkmatrix.report.cellstats import CellStats
+from jdkmatrix.report.chart_shapes import Row
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.latency import Pooled
 from jdkmatrix.report.views import Chart
@@ -30,8 +31,8 @@ def bar_charts(ident: str, piece: Slice, metric: Metric, axis: str, order: Seque
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
         peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
         units = {task: _highest(metric, peers, task) if shares else 1.0 for task in piece.tasks}
-        means: list[charts.Row] = []
-        forks: list[charts.Row] = []
+        means: list[Row] = []
+        forks: list[Row] = []
         for cell in sorted(
             (cell for cell in peers if cell.key.jdk == jdk),
             key=lambda cell: (cell.key.task, order.index(cell.key.executor)),
@@ -67,7 +68,7 @@ def _highest(metric: Metric, cells: Sequence[CellStats], task: TaskSize) -> floa
     return max(figures, default=1.0) or 1.0
 
 
-def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[list[charts.Row], list[charts.Row]]:
+def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[list[Row], list[Row]]:
     """One bar and its points; both empty where the cell has no figure."""
     figures = cell.figures(metric)
     over = overall(figures.values())
@@ -75,7 +76,7 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[list[
         return [], []
     summary = over.summary
     place = {"executor": cell.key.executor, "work": task}
-    bar: charts.Row = {
+    bar: Row = {
         **place,
         # Where bounds point both ways there is no mean: the points are all there is to see.
         "mean": None if over.bound is None else summary.geomean / unit,
@@ -83,7 +84,7 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[list[
         "high": None if summary.ci_high is None else summary.ci_high / unit,
         "label": of_metric(metric, cell, why="").text,
     }
-    points: list[charts.Row] = [
+    points: list[Row] = [
         {
             **place,
             "fork": block,

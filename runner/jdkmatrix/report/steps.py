@@ -11,7 +11,8 @@ from jdkmatrix.loads.base import Bound, offered_rps
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_figures import amount, of_metric
 from jdkmatrix.report.cellstats import CellStats
-from jdkmatrix.report.charts import Row, log_domain
+from jdkmatrix.report.chart_shapes import Row
+from jdkmatrix.report.charts import log_domain
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis
 from jdkmatrix.report.line_charts import line_charts

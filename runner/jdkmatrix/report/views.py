@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jdkmatrix.report.charts import Spec
+from jdkmatrix.report.chart_shapes import Spec
 from jdkmatrix.report.claim_views import SourceView
 from jdkmatrix.report.heat import HeatTable
 from jdkmatrix.report.numbers import Figure

@@ -62,7 +62,7 @@ class Ended:
 def load(path: Path) -> dict[str, Any]:
     """Every scalar as a string: YAML 1.1 would read the key `on` as true."""
     text = path.read_text(encoding="utf-8")
-    loaded: dict[str, Any] = yaml.load(text, yaml.BaseLoader)  # makes strings, lists and dicts only
+    loaded: dict[str, Any] = yaml.load(text, yaml.CBaseLoader)  # makes strings, lists and dicts only
     return loaded
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from jdkmatrix.experiments.base import Drawn, Group, Page
 from jdkmatrix.experiments.result import Spread
-from jdkmatrix.report.charts import Row
+from jdkmatrix.report.chart_shapes import Row
 from jdkmatrix.report.experiments.bars import Scale, expected_bars
 from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import BarGroup

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts import Row, Spec, colour, finish
+from jdkmatrix.report.chart_shapes import Row, Shape, Spec, blank, blanks
+from jdkmatrix.report.charts import colour
 
 # How much longer than the longest bar the axis is, for the labels.
 _LABEL_ROOM = {1: 1.42, 2: 1.85}  # by how many lines the rows have: long ones leave a narrow screen little
@@ -33,16 +36,6 @@ class Scale:
             return self.highest * room
         return float(self.linear_to * ((1 + self.highest / self.linear_to) ** room - 1))
 
-    def scale(self) -> alt.Scale:
-        if self.linear_to is None:
-            return alt.Scale(domain=[0, self.end], nice=False)
-        return alt.Scale(type="symlog", constant=self.linear_to, domain=[0, self.end], nice=False)
-
-    def axis(self) -> alt.Axis:
-        if self.linear_to is None:
-            return alt.Axis(tickCount=4, format=_NUMBERS)
-        return alt.Axis(values=self.ticks(), format=_NUMBERS)
-
     def ticks(self) -> list[float]:
         """0, and powers of ten from the end of the linear part on, five at most."""
         tick, found = self.linear_to or 1.0, [0.0]
@@ -53,17 +46,13 @@ class Scale:
         return [found[0], *found[1::step]]
 
 
-def expected_bars(
-    medians: Sequence[Row], forks: Sequence[Row], *, scale: Scale, order: Sequence[str], description: str
-) -> Spec:
-    """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
-    expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
-    drawn at 0."""
-    rows = [row["row"] for row in medians]
+@lru_cache
+def _shape(linear_to: float | None, row_lines: int) -> Shape:
+    """Of a `Scale` with these two."""
     y = alt.Y(
         "row:N",
         # As the domain of a scale, never as a sort: Vega-Lite makes an expression of a sort's values.
-        scale=alt.Scale(domain=rows),
+        scale=alt.Scale(domain=blanks("rows")),
         sort=None,
         title=None,
         axis=alt.Axis(
@@ -71,23 +60,27 @@ def expected_bars(
             labelLimit=170,
             labelLineHeight=_LINE_HEIGHT,
             labelOverlap=False,
-            labelOffset=-(scale.row_lines - 1) * _LINE_HEIGHT / 2,
+            labelOffset=-(row_lines - 1) * _LINE_HEIGHT / 2,
         ),
     )
-    x_scale, end = scale.scale(), scale.end
+    ends: list[Any] = [0, blank("end")]
+    if linear_to is None:
+        scale, axis = alt.Scale(domain=ends, nice=False), alt.Axis(tickCount=4, format=_NUMBERS)
+    else:
+        scale = alt.Scale(type="symlog", constant=linear_to, domain=ends, nice=False)
+        axis = alt.Axis(values=blanks("ticks"), format=_NUMBERS)
 
     def x(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=scale.title, scale=x_scale, axis=scale.axis())
+        return alt.X(f"{field}:Q", title=blank("title"), scale=scale, axis=axis)
 
-    data = alt.InlineData(values=[{**row, "shown": max(row["median"], 0), "zero": 0, "end": end} for row in medians])
     tooltip = [
         alt.Tooltip("executor:N", title="arm"),
         alt.Tooltip("label:N", title="median"),
         alt.Tooltip("expected_label:N", title="expected"),
     ]
-    base = alt.Chart(data)
+    base = alt.Chart(alt.NamedData(name="medians"))
     bar = base.mark_bar(opacity=0.82, cornerRadiusEnd=2, height=16).encode(
-        y=y, x=x("shown"), x2="zero:Q", color=colour(order), tooltip=tooltip
+        y=y, x=x("shown"), x2="zero:Q", color=colour(), tooltip=tooltip
     )
     tick = (
         base.transform_filter("isValid(datum.expected)")
@@ -95,7 +88,7 @@ def expected_bars(
         .encode(y=y, x=x("expected"), tooltip=tooltip)
     )
     point = (
-        alt.Chart(alt.InlineData(values=[{**row, "shown": max(row["value"], 0)} for row in forks]))
+        alt.Chart(alt.NamedData(name="forks"))
         .mark_point(style="fork", filled=True, size=36)
         .encode(
             y=y,
@@ -108,4 +101,23 @@ def expected_bars(
         )
     )
     label = base.mark_text(style="value", align="right").encode(y=y, x=x("end"), text="label:N")
-    return finish(alt.layer(bar, point, tick, label, height=_ROW_HEIGHT * len(rows)), description)
+    return Shape(alt.layer(bar, point, tick, label))
+
+
+def expected_bars(
+    medians: Sequence[Row], forks: Sequence[Row], *, scale: Scale, order: Sequence[str], description: str
+) -> Spec:
+    """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
+    expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
+    drawn at 0."""
+    rows = [row["row"] for row in medians]
+    return _shape(scale.linear_to, scale.row_lines).filled(
+        data={
+            "medians": [{**row, "shown": max(row["median"], 0), "zero": 0, "end": scale.end} for row in medians],
+            "forks": [{**row, "shown": max(row["value"], 0)} for row in forks],
+        },
+        height=_ROW_HEIGHT * len(rows),
+        description=description,
+        words={"title": scale.title, "end": scale.end},
+        lists={"rows": rows, "order": order, **({} if scale.linear_to is None else {"ticks": scale.ticks()})},
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jdkmatrix.report.charts import Spec
+from jdkmatrix.report.chart_shapes import Spec
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.views import Answer, CellView, Chart, Fact, ForkView, Legend
 from jdkmatrix.terms.cell_key import CellKey

@@ -12,7 +12,7 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,9 @@ from jdkmatrix.report.cellstats import State
 from jdkmatrix.report.charts import DASHES
 from jdkmatrix.report.heat import legend
 from jdkmatrix.report.judgements import NUMERATOR
+from jdkmatrix.report.library import vega_library
 from jdkmatrix.report.names import METHOD_PAGE, cell_page
-from jdkmatrix.report.page import Pages, vega_library
+from jdkmatrix.report.page import Pages
 from jdkmatrix.report.replace_folder import replacing
 from jdkmatrix.report.site.claims_page import verdicts_of, view_claims
 from jdkmatrix.report.site.digest import RunDigest
@@ -66,10 +67,12 @@ class Background:
     matrix: Matrix
     claims: Registry
 
+    def templates_digest(self) -> str:
+        return digest_of_files(self.templates, sorted(path for path in self.templates.glob("*") if path.is_file()))
+
     def stamp(self) -> str:
         """Of the code, what draws, the templates and the claims."""
-        templates = digest_of_files(self.templates, sorted(path for path in self.templates.iterdir() if path.is_file()))
-        parts = (_code(), LIBRARY, version("altair"), templates, self.claims.model_dump_json())
+        parts = (_code(), LIBRARY, version("altair"), self.templates_digest(), self.claims.model_dump_json())
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -96,16 +99,7 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
     Raises:
         MatrixError: no run that can be read, `out_dir` is something else than a site, or a template is missing.
     """
-    pages = Pages(
-        background.templates,
-        page_of=lambda key: link(cell_page(key)),
-        numerator=NUMERATOR,
-        heat_legend=legend(),
-        dashes=DASHES,
-        statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
-        tail_lines=logs.TAIL_LINES,
-        method_page=METHOD_PAGE,
-    )
+    pages = _pages(background.templates.resolve(), background.templates_digest())
     registry = background.claims.records(background.claims.claims)
     # The tests draw every kind of chart: that its specification is valid need not be found out again for each.
     with replacing(out_dir) as fresh, schemapi.debug_mode(arg=False):
@@ -144,6 +138,21 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
         _write(fresh / "history" / "index.html", history)
         _write(fresh / "data" / "runs.json", _RUNS.dump_json(newest_first, indent=1).decode())
     return Built(out_dir.resolve() / "index.html", newest_first, tuple(unreadable))
+
+
+@lru_cache(maxsize=1)
+def _pages(templates: Path, digest: str) -> Pages:
+    """Kept while a process writes site after site, since templates take long to compile; `digest`: of its files."""
+    return Pages(
+        templates,
+        page_of=lambda key: link(cell_page(key)),
+        numerator=NUMERATOR,
+        heat_legend=legend(),
+        dashes=DASHES,
+        statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
+        tail_lines=logs.TAIL_LINES,
+        method_page=METHOD_PAGE,
+    )
 
 
 def _one(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,6 +19,7 @@ from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.exports import as_csv, results, verdicts
 from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.library import NAME
 from jdkmatrix.report.method import view_method
 from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.page import Pages
@@ -30,7 +30,7 @@ from jdkmatrix.report.views import CellView
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
 
-LIBRARY = f"assets/vega-{version('vl-convert-python')}.js"
+LIBRARY = f"assets/{NAME}"
 _ROOT = "../../"  # from a run's folder
 
 
