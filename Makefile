@@ -33,8 +33,8 @@ java-test: .venv-test
 
 test-real: .venv-test # after java-test: the flake is built of what Maven has fetched
 	@$(VENV)/matrix setup
-	cd runner && ../$(VENV)/pytest -m real -n 2 --dist loadfile --ignore=tests/drivers_loadgen --durations=10
-	cd runner && ../$(VENV)/pytest -m real tests/drivers_loadgen # latencies: with nothing beside them
+	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 2 --dist loadfile --durations=10
+	cd runner && ../$(VENV)/pytest -m alone
 
 # What needs no server, browser or Nix: for the everyday loop.
 test-fast: .venv-test

@@ -12,11 +12,14 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.latency import MAX_CURVE_POINTS, Pooled, percentile_figure, pool
+from jdkmatrix.report.logs import publish
 from jdkmatrix.report.numbers import Figure, missing
 from jdkmatrix.stats.forks import Summary
+from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.stats.percentiles import Percentile
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run
+from tests.support.sites import site_of
 
 RATE = Shape(loads=("rate-2000",), jdks=("temurin-25",), executors=("liberty",))
 
@@ -45,7 +48,7 @@ def test_a_rate_load_stands_by_its_corrected_latency(tmp_path: Path) -> None:
         cell = CellStats(synthetic_run(tmp_path, replace(RATE, driver=driver)).cells[0])
         assert cell.latency is not None
         assert cell.latency.kind == "corrected"
-        assert cell.latency.exact is (driver == "loadgen")
+        assert (cell.latency.histogram is not None) is (driver == "loadgen")
         assert cell.latency.count == sum(
             w.load.corrected.count for fork in cell.usable for w in fork.served.windows if w.load.corrected
         )
@@ -89,7 +92,7 @@ def one(percentile: Percentile) -> Pooled:
         {"50": percentile},
         max_us=9e9,
         spectrum=(),
-        exact=True,
+        histogram="of all requests",
         forks=2,
         fell_short=0,
         lower_bounds=0,
@@ -136,3 +139,38 @@ def test_nothing_answered_is_no_distribution(tmp_path: Path) -> None:
         for w in fork.served.windows
     )
     assert fork_latency(altered(fork, {"windows": windows})) is None
+
+
+def test_the_distribution_can_be_taken_to_a_plotter(tmp_path: Path) -> None:
+    """A line for each tick, in ms, in the format of HdrHistogram: value, quantile, count so far, 1 / (1 - quantile)."""
+    cell = CellStats(synthetic_run(tmp_path, RATE).cells[0])
+    assert cell.latency is not None and cell.latency.histogram is not None
+    head, _, *lines = percentile_distribution(cell.latency.histogram).splitlines()
+    assert head.split() == ["Value", "Percentile", "TotalCount", "1/(1-Percentile)"]
+    rows = [[float(text) for text in line.split()] for line in lines if not line.startswith("#")]
+    assert rows == sorted(rows)
+    value_ms, quantile, total = rows[-1]  # the fourth would be infinite
+    assert (quantile, total) == (1.0, cell.latency.count)
+    assert value_ms == pytest.approx(cell.latency.max_us / 1000, rel=1e-3)
+
+
+def test_the_site_offers_it_where_a_driver_writes_histograms(tmp_path: Path) -> None:
+    for driver, offered in (("loadgen", True), ("wrk2", False)):
+        site = site_of([synthetic_run(tmp_path / driver, replace(RATE, driver=driver))], tmp_path / f"site-{driver}")
+        pages = list((site / "cells").glob("*.html"))
+        files = [page.with_suffix(".hgrm") for page in pages]
+        assert [file.is_file() for file in files] == [offered] * len(pages)
+        for page, file in zip(pages, files, strict=True):
+            assert (f'href="{file.name}"' in page.read_text("utf-8")) is offered
+
+
+def test_a_log_by_interval_is_listed_once(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(RATE, blocks=1, windows=2))
+    fork = loaded.cells[0].forks[0]
+    windows = tuple(
+        window.model_copy(update={"load": window.load.model_copy(update={"hlog": f"../logs/w{window.index}.hlog"})})
+        for window in fork.served.windows
+    )
+    fork = altered(fork, {"windows": windows, "logs": {"window-1.hlog": "../logs/w1.hlog", "server": "../logs/server"}})
+    listed = [view.title for view in publish(loaded, loaded.cells[0], fork, tmp_path / "page")]
+    assert listed == ["latency by interval, window 1", "server", "latency by interval, window 2"]

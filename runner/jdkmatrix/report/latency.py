@@ -26,17 +26,18 @@ KIND_SHORT: dict[Kind, str] = {"corrected": "response time", "uncorrected": "ser
 
 @dataclass(frozen=True)
 class Pooled:
-    """All requests of a cell. `percentiles`: those with enough slower requests. `exact`: from histograms. `fell_short`:
-    in so many of its `forks` the server did not do all that it was asked for, so that percentiles are at least these;
-    `lower_bounds`: so many of their requests stand in it with the time that they had waited for an answer, None where
-    the driver leaves such requests out."""
+    """All requests of a cell. `percentiles`: those with enough slower requests. `histogram`: of all requests, as the
+    driver encodes it; None where it writes none, and so nothing here is exact. `fell_short`: in so many of its `forks`
+    the server did not do all that it was asked for, so that percentiles are at least these; `lower_bounds`: so many of
+    their requests stand in it with the time that they had waited for an answer, None where the driver leaves such
+    requests out."""
 
     kind: Kind
     count: int
     percentiles: Mapping[str, Percentile]
     max_us: float
     spectrum: tuple[SpectrumPoint, ...]
-    exact: bool
+    histogram: str | None
     forks: int
     fell_short: int
     lower_bounds: int | None
@@ -53,7 +54,7 @@ def pool(kind: Kind, forks: Sequence[Latency], short: Sequence[Fork] = ()) -> Po
         percentiles=percentiles_over_forks(forks, merged),
         max_us=merged.max_us,
         spectrum=_thin(merged.spectrum),
-        exact=merged.histogram is not None,
+        histogram=merged.histogram,
         forks=len(forks),
         fell_short=len(short),
         lower_bounds=sum(told) if len(told) == len(bounds) else None,
@@ -83,7 +84,7 @@ def percentile_figure(pooled: Pooled | None, percent: str, *, why: str) -> Figur
     if pooled.fell_short:
         return replace(figure, text=f"{Bound.AT_LEAST.value} {figure.text}", title=_why_at_least(pooled))
     if forks is None:
-        none = "a fork has too few slower requests" if pooled.exact else "this driver writes no histograms"
+        none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
         return replace(figure, title=f"no interval: {none}")
     if forks.ci_low is None or forks.ci_high is None:
         return replace(figure, title=f"{plural(forks.n, 'fork')}: no interval")

@@ -63,7 +63,11 @@ def publish(loaded: LoadedRun, cell: CellRecord, fork: Fork, page_dir: Path) -> 
     which = f"fork-{fork.fork}" + (f".attempt-{fork.attempt}" if fork.attempt > 1 else "")
     named = list(fork.logs.items())
     if cell.key.has_server:
-        named += [(f"latency by interval, window {w.index}", w.load.hlog) for w in fork.served.windows if w.load.hlog]
+        by_interval = {
+            w.load.hlog: f"latency by interval, window {w.index}" for w in fork.served.windows if w.load.hlog
+        }
+        named = [(by_interval.pop(path, title), path) for title, path in named]
+        named += [(title, path) for path, title in by_interval.items()]
     return tuple(
         _publish_one(loaded.directory, title, relative, page_dir, f"{stem}.files/{which}-{number}")
         for number, (title, relative) in enumerate(named, start=1)

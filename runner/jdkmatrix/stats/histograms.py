@@ -7,6 +7,7 @@ as the upper edge of its bucket (three significant digits), as HdrHistogram for 
 from __future__ import annotations
 
 import binascii
+import io
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from jdkmatrix.records.load_results import Latency, SpectrumPoint
 PERCENTILES = ("50", "90", "99", "99.9", "99.99")
 TICKS_PER_HALF_DISTANCE = 5
 _NS_PER_US = 1000.0
+_NS_PER_MS = 1_000_000.0
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,17 @@ def merge(encoded: Sequence[str]) -> str:
     for histogram in histograms:
         merged.add(histogram)
     return str(merged.encode().decode("ascii"))
+
+
+def percentile_distribution(encoded: str) -> str:
+    """In the text format of HdrHistogram's own plotter (.hgrm), values in ms.
+
+    Raises:
+        MatrixError: it cannot be read.
+    """
+    text = io.BytesIO()
+    _decode(encoded).output_percentile_distribution(text, _NS_PER_MS, TICKS_PER_HALF_DISTANCE)
+    return text.getvalue().decode("ascii")
 
 
 def _decode(encoded: str) -> HdrHistogram:

@@ -13,7 +13,7 @@ from jdkmatrix.records.load_results import Latency, LoadResult
 from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.drivers_loadgen.conftest import MoodyServer, Report
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.alone]
 
 RATE_RPS = 1000
 CONNECTIONS = 50

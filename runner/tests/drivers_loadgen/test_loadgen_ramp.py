@@ -19,7 +19,7 @@ from tests.drivers_loadgen.conftest import MoodyServer, Report
 from tests.drivers_loadgen.test_loadgen_faults import assert_books_balance
 from tests.drivers_loadgen.test_loadgen_session import run_cli
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.alone]
 
 # Up, a jump down, nothing, and down to nothing.
 RAMP = RampLoad(points=((0, 0), (1, 800), (1, 250), (1.6, 250), (1.6, 0), (2.2, 0), (2.2, 600), (3, 0)), connections=20)

@@ -50,6 +50,8 @@ builders =
 flake-registry = {folder}/etc/registry.json
 eval-cache = false
 gc-reserved-space = 0
+fsync-metadata = false
+max-jobs = auto
 """
 
 

@@ -1,4 +1,4 @@
-"""The flake in a real Nix, on a stand-in for nixpkgs: wiring, hashes, and a fork measured through `nix run`.
+"""The flake in a real Nix, on a stand-in for nixpkgs: wiring, hashes, and a short `quick` through `nix run`.
 
 What this does not show: that an attribute of the real nixpkgs exists, or that a package builds with it. The names that
 are used stand in nix/nixpkgs-attributes.txt, to be looked at by people.
@@ -28,7 +28,6 @@ SHORTER_QUICK = {
     "windows = 2                 # where": "windows = 1                 # where",
     'executor = ["liberty", "virtual", "liberty-aa"] # with': 'executor = ["virtual"] # with',
 }
-RUN = ("--profile", "quick", "--jdk", "temurin-25", "--executor", "virtual", "--blocks", "1", "--windows", "1")
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
@@ -112,6 +111,10 @@ def test_what_the_tool_needs_from_a_registry_is_the_build_of_the_lock_file() -> 
     assert set(run) == wanted
 
 
+def test_every_build_of_the_flake_keeps_to_the_sandbox() -> None:
+    assert [path.name for path in NIX_FILES if "__noChroot" in path.read_text()] == []
+
+
 @built
 def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds: Path, tmp_path: Path) -> None:
     """A catalogue with a wrong sha256 for a wheel, and the wheel where a file of that sha256 should be."""
@@ -131,7 +134,7 @@ def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds
 
 @built
 def test_plan_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
-    planned = flake.run("run", ".", "--", "plan", "--profile", "quick", cwd=tmp_path)
+    planned = flake.run("run", ".#matrix", "--", "plan", "--profile", "quick", cwd=tmp_path)
     assert "temurin-25" in planned.stdout
     scenario = flake.run("run", ".", "--", "scenarios", "delay-ramp", cwd=tmp_path)
     assert "delay-ramp-platform: " in scenario.stdout
@@ -162,34 +165,9 @@ def test_the_shell_has_what_make_test_looks_for(flake: FlakeCheckout, tmp_path: 
 
 @built
 @pytest.mark.usefixtures("one_run_on_this_host")
-def test_one_fork_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
-    """Far too short to mean anything, and from end to end: every part comes from the store, and the run says so."""
-    done = flake.run("run", ".#matrix", "--", "run", *RUN, "--window-s", "1", cwd=tmp_path, check=False)
-    assert done.returncode in (0, 3), done.stdout + done.stderr
-    (folder,) = (tmp_path / "results").iterdir()
-    loaded = RunStore(folder).load()
-    fork = loaded.cells[0].forks[0]
-    assert fork.served.proof is not None
-    assert fork.served.proof.virtual
-    assert str(fork.command[0]).startswith(str(flake.nix.store))
-    provenance = loaded.run.provenance
-    assert provenance is not None
-    assert {part.origin for part in provenance.parts} == {"nix"}
-    assert [one.name for one in provenance.inputs] == ["self", "nixpkgs"]
-    # The stand-in is not the locked nixpkgs, and the run does not pretend that it was; with another input than the
-    # locked one, Nix does not tell the commit of the source.
-    assert provenance.not_pinned(source_dirty=loaded.run.latest_session.git_dirty) == (
-        "nixpkgs is not the one of flake.lock",
-        "the commit of the source is not known",
-    )
-    page = (tmp_path / "site" / "runs" / folder.name / "index.html").read_text()
-    assert "nixpkgs is not the one of flake.lock" in page
-
-
-@built
-@pytest.mark.usefixtures("one_run_on_this_host")
 def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeCheckout, tmp_path: Path) -> None:
-    """As `make matrix` does; `quick` is cut down to what a test has time for."""
+    """As `make matrix` does; `quick` is cut down to what a test has time for. Every part comes from the store, and the
+    run says so."""
     other = flake.copy(tmp_path)
     config = other.source / "matrix.toml"
     text = config.read_text()
@@ -206,6 +184,22 @@ def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeChe
     loaded = RunStore(folder).load()
     assert loaded.run.profile == "quick"
     assert {cell.key.jdk for cell in loaded.cells if cell.forks} == {"temurin-25"}
+    fork = loaded.cells[0].forks[0]
+    assert fork.served.proof is not None
+    assert fork.served.proof.virtual
+    assert str(fork.command[0]).startswith(str(flake.nix.store))
+    provenance = loaded.run.provenance
+    assert provenance is not None
+    assert {part.origin for part in provenance.parts} == {"nix"}
+    assert [one.name for one in provenance.inputs] == ["self", "nixpkgs"]
+    # The stand-in is not the locked nixpkgs, and the run does not pretend that it was; with another input than the
+    # locked one, Nix does not tell the commit of the source.
+    assert provenance.not_pinned(source_dirty=loaded.run.latest_session.git_dirty) == (
+        "nixpkgs is not the one of flake.lock",
+        "the commit of the source is not known",
+    )
+    page = (work / "site" / "runs" / folder.name / "index.html").read_text()
+    assert "nixpkgs is not the one of flake.lock" in page
     assert (work / "site" / "index.html").is_file()
     # What measures nothing goes on with what was measured, and has no JDK.
     (work / "site" / "index.html").unlink()

@@ -11,7 +11,7 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report import logs
 from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.claim_verdicts import judge_claims
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
@@ -27,6 +27,7 @@ from jdkmatrix.report.published import judged_claims
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site.digest import RunDigest, digest
 from jdkmatrix.report.views import CellView
+from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
 
@@ -70,7 +71,9 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
     for cell in cells:
         published = logs.publish_all(loaded, cell.record, folder / "cells")
         cell_view = view_cell(cell, cells, judgements, loaded.run, order, published)
-        _write_cell("cell-served.html.j2", cell_view, cell.record, loaded.run.run_id, folder, pages)
+        _write_cell(
+            "cell-served.html.j2", cell_view, cell.record, loaded.run.run_id, folder, pages, _hgrm(cell, folder)
+        )
     for lone in experiments:
         published = logs.publish_all(loaded, lone.record, folder / "cells")
         lone_view = view_experiment_cell(lone, experiments, loaded.run, order, published)
@@ -80,7 +83,24 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
     return digest(loaded, cells, judgements, view, judged, run_folder(loaded.run.run_id))
 
 
-def _write_cell(template: str, view: CellView, record: CellRecord, run_id: str, folder: Path, pages: Pages) -> None:
+def _hgrm(cell: CellStats, folder: Path) -> str | None:
+    """Write the latencies of all its requests beside its record, for plotters that read HdrHistogram's text format."""
+    if cell.latency is None or cell.latency.histogram is None:
+        return None
+    name = f"{file_stem(cell.key.cell_id)}.hgrm"
+    (folder / "cells" / name).write_text(percentile_distribution(cell.latency.histogram), "utf-8")
+    return link(name)
+
+
+def _write_cell(
+    template: str,
+    view: CellView,
+    record: CellRecord,
+    run_id: str,
+    folder: Path,
+    pages: Pages,
+    hgrm_href: str | None = None,
+) -> None:
     """The cell's page and its record."""
     (folder / cell_page(record.key)).write_text(
         pages.render(
@@ -89,6 +109,7 @@ def _write_cell(template: str, view: CellView, record: CellRecord, run_id: str, 
             view=view,
             run_id=run_id,
             record_href=link(_record(record.key)),
+            hgrm_href=hgrm_href,
             specs=view.charts,
         ),
         "utf-8",
