@@ -54,7 +54,8 @@ def test_every_link_of_every_page_leads_to_a_file_of_the_site(tmp_path: Path, lo
     older = replace(older, run=older.run.model_copy(update={"started_at": "2024-01-01T00:00:00Z"}))
     site_of([older, loaded], tmp_path / "site")
     pages = sorted((tmp_path / "site").rglob("*.html"))
-    assert len(pages) == 3 + 2 * (2 + len(loaded.cells))
+    of_the_site, by_axis = 4, 6  # a server, a JDK, two executors, a workload, a host
+    assert len(pages) == of_the_site + by_axis + 2 * (2 + len(loaded.cells))
     for page in pages:
         text = re.sub(r"<script>.*?</script>", "", page.read_text("utf-8"), flags=re.DOTALL)
         ids = set(re.findall(r' id="([^"]+)"', text))

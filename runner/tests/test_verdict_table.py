@@ -32,6 +32,7 @@ RUN = RunDigest(
     aa=None,
     damaged=(),
     conditions=(),
+    cells=(),
     claims=(SpokenClaim("spawn-time", "contradicted", ()),),
 )
 

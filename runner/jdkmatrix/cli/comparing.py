@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -17,20 +17,28 @@ from rich.table import Table
 from jdkmatrix.cli import markdown
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, load_run, tell_damage
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.project import find_project
+from jdkmatrix.report import compare_words as words
 from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.compare import Change, Compared, Side, compare_sides
-from jdkmatrix.report.numbers import p_value
+from jdkmatrix.report.compare import Compared, Side, compare_sides
+from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.quantities import per_cent, plural
+from jdkmatrix.terms.quantities import plural
 
 EXIT_WITH_REGRESSIONS = 4
-_HEADINGS = ("Figure", "After / before", "95 % interval", "Adjusted p", "Verdict")
 
 
 def compare(
-    runs: Sequence[str], values: Mapping[str, Sequence[str]], threshold: float, *, as_json: bool, as_markdown: bool
+    runs: Sequence[str],
+    values: Mapping[str, Sequence[str]],
+    threshold: float,
+    *,
+    as_json: bool,
+    as_markdown: bool,
+    html: Path | None = None,
 ) -> int:
-    """`values`: by axis, the two values that are compared; returns the exit code.
+    """`values`: by axis, the two values that are compared; `html`: where a page of it is written, too. Returns the exit
+    code.
 
     Raises:
         MatrixError: not two sides, a side that is not there, or nothing that both have.
@@ -47,6 +55,8 @@ def compare(
         print(_as_markdown(found))
     else:
         _print(found, Console())
+    if html is not None:
+        write_page(found, html, find_project().templates)
     if found.regressions:
         return EXIT_WITH_REGRESSIONS
     return EXIT_WITH_FAILURES if damaged else 0
@@ -75,55 +85,60 @@ def _sides(loaded: Sequence[LoadedRun], values: Mapping[str, Sequence[str]]) -> 
     return replace(sides[0], axis=axis, value=before), replace(sides[-1], axis=axis, value=after)
 
 
-def _row(change: Change) -> tuple[str, ...]:
-    return (
-        change.what,
-        change.shown,
-        change.interval or "none",
-        p_value(change.p_adjusted) if change.p_adjusted is not None else "none",
-        change.word,
-    )
-
-
 def _ends(found: Compared) -> tuple[str, ...]:
     """What stands below the table."""
-    limit = per_cent(found.threshold)
-    number = len(found.regressions)
-    skipped = (f"figures themselves are not compared, because {found.why_not}",) if found.why_not else ()
-    return (
-        *(f"also changed: {text}" for text in found.else_changed),
-        *(f"not compared: {text}" for text in found.left_out),
-        *skipped,
-        f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
-        if number
-        else f"no regression: nothing is significantly worse by more than {limit}",
-    )
+    skipped = (words.hosts(found),) if found.why_not else ()
+    return (*words.remarks(found), *skipped, words.outcome(found))
 
 
 def _print(found: Compared, console: Console) -> None:
-    console.print(f"[bold]{escape(f'{found.after} over {found.before}')}", soft_wrap=True)
-    for cell_id, changes in groupby(found.changes, key=lambda change: change.key.cell_id):
+    console.print(f"[bold]{escape(words.title(found))}", soft_wrap=True)
+    for cell in words.cells(found):
         table = Table(box=box.SIMPLE_HEAD)
-        for name in _HEADINGS:
+        for name in words.HEADINGS:
             table.add_column(name)
-        for change in changes:
-            style = "[red]" if change.regression else ""
-            table.add_row(*(f"{style}{escape(text)}" for text in _row(change)))
-        console.print(escape(cell_id), soft_wrap=True)
+        for row, regression in cell.rows:
+            style = "[red]" if regression else ""
+            table.add_row(*(f"{style}{escape(text)}" for text in row))
+        console.print(escape(cell.cell_id), soft_wrap=True)
         console.print(table)
     for text in _ends(found):
         console.print(escape(text), soft_wrap=True)
 
 
 def _as_markdown(found: Compared) -> str:
-    rows = [tuple(map(markdown.escaped, (change.key.cell_id, *_row(change)))) for change in found.changes]
+    rows = [tuple(map(markdown.escaped, (cell.cell_id, *row))) for cell in words.cells(found) for row, _ in cell.rows]
     return "\n\n".join(
         [
-            f"### {markdown.escaped(f'{found.after} over {found.before}')}",
-            markdown.table(("Cell", *_HEADINGS), rows),
+            f"### {markdown.escaped(words.title(found))}",
+            markdown.table(("Cell", *words.HEADINGS), rows),
             markdown.listing(_ends(found), at_most=50),
         ]
     )
+
+
+def write_page(found: Compared, target: Path, templates: Path) -> None:
+    """One file that needs no other.
+
+    Raises:
+        MatrixError: it cannot be written, or a template is missing.
+    """
+    page = pages_of(templates).render(
+        "compare.html.j2",
+        title=words.title(found),
+        outcome=words.outcome(found),
+        regressions=len(found.regressions),
+        hosts=words.hosts(found),
+        headings=words.HEADINGS,
+        cells=words.cells(found),
+        remarks=words.remarks(found),
+        specs={},
+    )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page, "utf-8")
+    except OSError as error:
+        raise MatrixError(f"{target}: the comparison cannot be written there: {error.strerror}") from None
 
 
 def _as_json(found: Compared) -> dict[str, Any]:

@@ -195,6 +195,9 @@ def compare(
     ] = 0.05,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page, too, in one file.")
+    ] = None,
 ) -> None:
     """Say what got better or worse, and what else changed; exit code 4 where something got significantly worse."""
     from jdkmatrix.cli import comparing
@@ -202,7 +205,7 @@ def compare(
     if as_json and as_markdown:
         raise MatrixError("compare takes one of --json and --markdown")
     values = {axis: given for axis, given in (("jdk", jdk), ("executor", executor)) if given}
-    raise typer.Exit(comparing.compare(runs, values, threshold, as_json=as_json, as_markdown=as_markdown))
+    raise typer.Exit(comparing.compare(runs, values, threshold, as_json=as_json, as_markdown=as_markdown, html=html))
 
 
 @app.command(short_help="Fetch and build what is needed; measure nothing.")

@@ -104,7 +104,7 @@ def _advice(
         side=side,
         tone=tone(judged, metric),
         value=ratio_value(ratio),
-        under=_under(judged),
+        under=ratio_words(judged),
         judged=finding(judged, metric) not in (Finding.NOT_JUDGED, Finding.ONE_BLOCK),
         ratio=ratio.value,
         low=ratio.ci_low,
@@ -113,7 +113,8 @@ def _advice(
     )
 
 
-def _under(judged: Judged) -> str:
+def ratio_words(judged: Judged) -> str:
+    """The ratio's interval, or why there is none."""
     if judged.verdict is Verdict.NOT_JUDGED:
         return "not judged"
     return marked_interval(judged) or "one block"

@@ -10,7 +10,7 @@ from pathlib import Path
 from jdkmatrix.claims.load import load_claims_of
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.site.build import Background, SiteRun, build_site
+from jdkmatrix.report.site.build import Background, Built, SiteRun, build_site
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT
@@ -35,8 +35,12 @@ def stored(folder: Path, run: LoadedRun) -> RunStore:
 
 def site_of(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES) -> Path:
     """Write the site of these runs; the folder of the first one's pages."""
-    build_site([SiteRun(run.run.run_id, partial(_same, run)) for run in runs], site, background(templates))
+    built(runs, site, templates=templates)
     return site / "runs" / file_stem(runs[0].run.run_id)
+
+
+def built(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES) -> Built:
+    return build_site([SiteRun(run.run.run_id, partial(_same, run)) for run in runs], site, background(templates))
 
 
 def later(loaded: LoadedRun, run_id: str, day: str, host: str | None = None) -> LoadedRun:

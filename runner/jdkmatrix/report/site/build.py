@@ -12,7 +12,7 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,22 +24,17 @@ from jdkmatrix.claims.model import Registry
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report import logs
-from jdkmatrix.report.cellstats import State
-from jdkmatrix.report.charts import DASHES
-from jdkmatrix.report.heat import legend
-from jdkmatrix.report.judgements import NUMERATOR
 from jdkmatrix.report.library import vega_library
-from jdkmatrix.report.names import METHOD_PAGE, cell_page
 from jdkmatrix.report.page import Pages
 from jdkmatrix.report.replace_folder import replacing
+from jdkmatrix.report.site.by_axis import FOLDER, view_axes
 from jdkmatrix.report.site.claims_page import verdicts_of, view_claims
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import view_history
 from jdkmatrix.report.site.home import view_home
 from jdkmatrix.report.site.offers import offers
-from jdkmatrix.report.site.run_pages import LIBRARY, link, run_folder, write_run
-from jdkmatrix.report.wording import STATE_MEANING
+from jdkmatrix.report.site.run_pages import LIBRARY, run_folder, write_run
+from jdkmatrix.report.site.templates import digest_of_templates, pages_of
 from jdkmatrix.run.code_version import PACKAGE, digest_of_files
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -67,12 +62,15 @@ class Background:
     matrix: Matrix
     claims: Registry
 
-    def templates_digest(self) -> str:
-        return digest_of_files(self.templates, sorted(path for path in self.templates.glob("*") if path.is_file()))
-
     def stamp(self) -> str:
         """Of the code, what draws, the templates and the claims."""
-        parts = (_code(), LIBRARY, version("altair"), self.templates_digest(), self.claims.model_dump_json())
+        parts = (
+            _code(),
+            LIBRARY,
+            version("altair"),
+            digest_of_templates(self.templates),
+            self.claims.model_dump_json(),
+        )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -99,7 +97,7 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
     Raises:
         MatrixError: no run that can be read, `out_dir` is something else than a site, or a template is missing.
     """
-    pages = _pages(background.templates.resolve(), background.templates_digest())
+    pages = pages_of(background.templates)
     registry = background.claims.records(background.claims.claims)
     # The tests draw every kind of chart: that its specification is valid need not be found out again for each.
     with replacing(out_dir) as fresh, schemapi.debug_mode(arg=False):
@@ -133,26 +131,15 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
         )
         claims = pages.render("claims.html.j2", view=view_claims(registry, newest_first, verdicts, "../"), specs={})
         history = pages.render("history.html.j2", view=view_history(newest_first, "../"), specs={})
+        groups = view_axes(newest_first)
+        for page in (page for group in groups for page in group.pages):
+            _write(fresh / page.path, pages.render("by-axis.html.j2", page=page, specs={}))
+        _write(fresh / FOLDER / "index.html", pages.render("by.html.j2", groups=groups, specs={}))
         _write(fresh / "index.html", home)
         _write(fresh / "claims" / "index.html", claims)
         _write(fresh / "history" / "index.html", history)
         _write(fresh / "data" / "runs.json", _RUNS.dump_json(newest_first, indent=1).decode())
     return Built(out_dir.resolve() / "index.html", newest_first, tuple(unreadable))
-
-
-@lru_cache(maxsize=1)
-def _pages(templates: Path, digest: str) -> Pages:
-    """Kept while a process writes site after site, since templates take long to compile; `digest`: of its files."""
-    return Pages(
-        templates,
-        page_of=lambda key: link(cell_page(key)),
-        numerator=NUMERATOR,
-        heat_legend=legend(),
-        dashes=DASHES,
-        statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
-        tail_lines=logs.TAIL_LINES,
-        method_page=METHOD_PAGE,
-    )
 
 
 def _one(

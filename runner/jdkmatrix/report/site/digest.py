@@ -12,18 +12,20 @@ from dataclasses import dataclass
 from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts
-from jdkmatrix.report.advice import Advice, advise
+from jdkmatrix.report.advice import Advice, advise, ratio_words
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim
 from jdkmatrix.report.claim_views import CheckView
+from jdkmatrix.report.heat import tone
 from jdkmatrix.report.judgements import NUMERATOR, Judgements
 from jdkmatrix.report.names import cell_page
+from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.published import check_view
 from jdkmatrix.report.views import ForkCount, RunView
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import is_again
+from jdkmatrix.terms.executors import is_again, reference
 from jdkmatrix.terms.quantities import plural
 from jdkmatrix.terms.servers import own_pool
 
@@ -47,6 +49,28 @@ class Condition:
     page: str
     pool_page: str
     advice: tuple[Advice, ...]
+
+
+@dataclass(frozen=True)
+class MeasuredCell:
+    """A cell with a server. `figure`: its leading one, `over` which executor, `value` with `under` its interval or why
+    there is none; None where it is the one that others are compared with, or has no ratio. `tone`: as HeatCell's.
+    `page`: seen from the run."""
+
+    workload: str
+    server: str
+    jdk: str
+    executor: str
+    cpus: int
+    burn_us: int
+    wait_us: int
+    load: str
+    figure: str
+    over: str | None
+    value: str | None
+    under: str
+    tone: str
+    page: str
 
 
 @dataclass(frozen=True)
@@ -79,6 +103,7 @@ class RunDigest:
     aa: str | None
     damaged: tuple[str, ...]
     conditions: tuple[Condition, ...]
+    cells: tuple[MeasuredCell, ...]
     claims: tuple[SpokenClaim, ...]
 
 
@@ -104,6 +129,7 @@ def digest(
         aa=_aa(cells, judgements),
         damaged=loaded.damaged,
         conditions=tuple(_conditions(cells, judgements)),
+        cells=tuple(_cells(cells, judgements)),
         claims=tuple(_claims(claims)),
     )
 
@@ -146,6 +172,23 @@ def _conditions(cells: Cells, judgements: Judgements) -> Iterator[Condition]:
             page=cell_page(key),
             pool_page=cell_page(pool),
             advice=advice,
+        )
+
+
+def _cells(cells: Cells, judgements: Judgements) -> Iterator[MeasuredCell]:
+    for key in cells.keys:
+        if cells.get(key) is None:
+            continue
+        metric, over = cells.leading(key), reference(key.executor, key.server)
+        judged = judgements.of(metric, key)
+        yield MeasuredCell(
+            **{axis: getattr(key, axis) for axis in (*PICKED, "executor")},
+            figure=metric.title,
+            over=None if over == key.executor else over,
+            value=ratio_value(judged.ratio) if judged else None,
+            under=ratio_words(judged) if judged else "no ratio",
+            tone=tone(judged, metric) if judged else "",
+            page=cell_page(key),
         )
 
 

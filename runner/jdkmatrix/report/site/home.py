@@ -123,7 +123,7 @@ def view_home(
         picks=tuple(_picks(answers, offered)),
         first=_first(answers, runs),
         answers=answers,
-        runs=tuple(_run(run, hosts[run.host_id]) for run in runs),
+        runs=tuple(run_row(run, hosts[run.host_id]) for run in runs),
         verdicts=tuple(
             (verdict.value, VERDICT_CLASS[verdict], counts[verdict]) for verdict in ClaimVerdict if counts[verdict]
         ),
@@ -222,13 +222,14 @@ def _load(name: str, words: Collection[str]) -> str:
     return f"{name}: {next(iter(words))}" if len(words) == 1 else name
 
 
-def _run(run: RunDigest, host: str) -> RunRow:
+def run_row(run: RunDigest, host: str, root: str = "") -> RunRow:
+    """`root` leads from the page to that of the site."""
     remarks = [] if run.status == "complete" else [f"{run.status}: cells may lack forks, or be missing"]
     if run.damaged:
         remarks.append(f"{plural(len(run.damaged), 'result file')} damaged or missing")
     return RunRow(
         run_id=run.run_id,
-        page=f"{run.folder}index.html",
+        page=f"{root}{run.folder}index.html",
         measured=moment(run.started_at),
         about=run.about,
         host=host,

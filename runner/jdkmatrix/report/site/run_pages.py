@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import quote
 
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.claims import ClaimRecord
@@ -26,6 +25,7 @@ from jdkmatrix.report.page import Pages
 from jdkmatrix.report.published import judged_claims
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site.digest import RunDigest, digest
+from jdkmatrix.report.site.templates import link
 from jdkmatrix.report.views import CellView
 from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.store.loaded import LoadedRun
@@ -119,10 +119,6 @@ def _write_cell(
 
 def _record(key: CellKey) -> str:
     return f"{file_stem(key.cell_id)}.json"
-
-
-def link(path: str) -> str:
-    return quote(path, safe="/.")
 
 
 def _json(data: object) -> str:

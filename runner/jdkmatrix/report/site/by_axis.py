@@ -1,0 +1,172 @@
+"""A page for each server, JDK, executor, workload and host: what the newest runs measured there. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.facts import moment
+from jdkmatrix.report.names import file_stem
+from jdkmatrix.report.site.digest import MeasuredCell, RunDigest
+from jdkmatrix.report.site.home import RunRow, host_names, run_row
+from jdkmatrix.report.wording import condition as condition_words
+from jdkmatrix.terms.cell_key import TaskSize
+
+FOLDER = "by"
+KINDS = {"server": "Server", "jdk": "JDK", "executor": "Executor", "workload": "Workload", "host": "Host"}
+_ROOT = "../../"  # from a page to the site's
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A cell: its leading figure over its reference. `value`: None where it has none, or is the reference itself."""
+
+    page: str
+    value: str | None
+    under: str
+    tone: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one host measured under one condition; `words`: as the `axes` of the page; `entries`: as its `executors`,
+    None where nothing was measured."""
+
+    words: tuple[str, ...]
+    where: str
+    entries: tuple[Entry | None, ...]
+
+
+@dataclass(frozen=True)
+class ValuePage:
+    """`path`: seen from the site's root. `facts`: what runs told of it and when, the newest first. `shared`: axes other
+    than the executor that have one value in all rows, and that value; `axes`: those that differ."""
+
+    path: str
+    kind: str
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    shared: tuple[tuple[str, str], ...]
+    axes: tuple[str, ...]
+    executors: tuple[str, ...]
+    rows: tuple[Row, ...]
+    runs: tuple[RunRow, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The pages of one kind."""
+
+    title: str
+    pages: tuple[ValuePage, ...]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """`words`: of the axes of `KINDS` other than the page's and the executor."""
+
+    words: tuple[str, ...]
+    cpus: int
+    size: TaskSize
+    load: str
+
+
+def view_axes(runs: Sequence[RunDigest]) -> tuple[Group, ...]:
+    """`runs`: newest first."""
+    hosts = host_names(runs)
+    groups = []
+    for axis, kind in KINDS.items():
+        values = {value for run in runs for value in _values(run, axis)}
+        groups.append(Group(kind, tuple(_page(axis, value, runs, hosts) for value in _ordered(axis, values, hosts))))
+    return tuple(group for group in groups if group.pages)
+
+
+def _ordered(axis: str, values: set[str], hosts: dict[str, str]) -> list[str]:
+    if axis == "executor":
+        return [name for name in executor_order(values) if name in values]
+    return sorted(values, key=lambda value: _by_number(hosts[value] if axis == "host" else value))
+
+
+def _by_number(text: str) -> list[tuple[bool, int, str]]:
+    """Orders "temurin-9" before "temurin-21.0.8"."""
+    parts = re.split(r"([0-9]+)", text)
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
+
+
+def _values(run: RunDigest, axis: str) -> Iterator[str]:
+    match axis:
+        case "host":
+            yield run.host_id
+        case "jdk":
+            yield from (jdk for jdk, _ in run.jdks)
+        case _:
+            yield from dict.fromkeys(str(getattr(cell, axis)) for cell in run.cells)
+
+
+def _page(axis: str, value: str, runs: Sequence[RunDigest], hosts: dict[str, str]) -> ValuePage:
+    here = [run for run in runs if value in _values(run, axis)]
+
+    def belongs(cell: MeasuredCell, run: RunDigest) -> bool:
+        return value == (run.host_id if axis == "host" else getattr(cell, axis))
+
+    others = tuple(name for name in KINDS if name not in (axis, "executor"))
+    found: dict[_Place, dict[str, Entry]] = {}
+    for run in here:
+        for cell in run.cells:
+            if belongs(cell, run):
+                words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
+                place = _Place(words, cell.cpus, TaskSize(cell.burn_us, cell.wait_us), cell.load)
+                found.setdefault(place, {}).setdefault(cell.executor, _entry(cell, run))
+    executors = tuple(_ordered("executor", {executor for entries in found.values() for executor in entries}, hosts))
+    differ = [index for index in range(len(others)) if len({place.words[index] for place in found}) > 1]
+    first = next(iter(found)).words if found else ()
+    return ValuePage(
+        path=f"{FOLDER}/{axis}/{file_stem(value)}.html",
+        kind=KINDS[axis],
+        title=hosts[value] if axis == "host" else value,
+        facts=tuple(_facts(axis, value, here)),
+        shared=tuple((KINDS[others[index]], word) for index, word in enumerate(first) if index not in differ),
+        axes=tuple(KINDS[others[index]] for index in differ),
+        executors=executors,
+        rows=tuple(
+            Row(
+                words=tuple(place.words[index] for index in differ),
+                where=f"{condition_words(place.cpus, place.size)}, {place.load}",
+                entries=tuple(entries.get(executor) for executor in executors),
+            )
+            for place, entries in sorted(found.items(), key=_in_order)
+        ),
+        runs=tuple(run_row(run, hosts[run.host_id], _ROOT) for run in here),
+    )
+
+
+def _in_order(found: tuple[_Place, dict[str, Entry]]) -> tuple[object, ...]:
+    place = found[0]
+    return [_by_number(word) for word in place.words], place.cpus, place.size, _by_number(place.load)
+
+
+def _entry(cell: MeasuredCell, run: RunDigest) -> Entry:
+    over = f"{cell.figure} over {cell.over}" if cell.over else "what others are compared with"
+    return Entry(
+        page=f"{_ROOT}{run.folder}{cell.page}",
+        value=cell.value,
+        under=f"{over}, {cell.under}" if cell.value else over,
+        tone=cell.tone,
+    )
+
+
+def _facts(axis: str, value: str, runs: Sequence[RunDigest]) -> Iterator[tuple[str, str]]:
+    told: dict[str, Callable[[RunDigest], str | None]] = {
+        "jdk": lambda run: dict(run.jdks).get(value),
+        "host": lambda run: f"kernel {run.kernel}",
+    }
+    if axis not in told:
+        return
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        if words := told[axis](run):
+            found.setdefault(words, []).append(run.started_at)
+    for words, days in found.items():
+        yield words, moment(days[0]) if len(days) == 1 else f"{moment(days[-1])} to {moment(days[0])}"

@@ -1,0 +1,48 @@
+"""The site's templates, with what all of its pages are made with."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import quote
+
+from jdkmatrix.report import logs
+from jdkmatrix.report.cellstats import State
+from jdkmatrix.report.charts import DASHES
+from jdkmatrix.report.heat import legend
+from jdkmatrix.report.judgements import NUMERATOR
+from jdkmatrix.report.names import METHOD_PAGE, cell_page
+from jdkmatrix.report.page import Pages
+from jdkmatrix.report.wording import STATE_MEANING
+from jdkmatrix.run.code_version import digest_of_files
+
+
+def pages_of(templates: Path) -> Pages:
+    """Compiled once, and again where a file of the folder has changed.
+
+    Raises:
+        MatrixError: a template is missing, or does not parse.
+    """
+    return _pages(templates.resolve(), digest_of_templates(templates))
+
+
+def digest_of_templates(templates: Path) -> str:
+    return digest_of_files(templates, sorted(path for path in templates.glob("*") if path.is_file()))
+
+
+@lru_cache(maxsize=1)
+def _pages(templates: Path, digest: str) -> Pages:
+    return Pages(
+        templates,
+        page_of=lambda key: link(cell_page(key)),
+        numerator=NUMERATOR,
+        heat_legend=legend(),
+        dashes=DASHES,
+        statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
+        tail_lines=logs.TAIL_LINES,
+        method_page=METHOD_PAGE,
+    )
+
+
+def link(path: str) -> str:
+    return quote(path, safe="/.")

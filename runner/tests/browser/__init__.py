@@ -1,0 +1,1 @@
+"""Pages in a real browser: headless Chromium, driven over its own protocol, pages opened as files."""

@@ -1,0 +1,62 @@
+"""A browser, and sites to open in it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.support.browser import ARGUMENTS, MATRIX
+from tests.support.experiment_runs import experiments_run
+from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.sites import site_of
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.fail(
+            "these tests need Chromium on PATH: install the package chromium (Debian: apt-get install chromium)"
+        )
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Sites by name: one condition only, of a published experiment, and a small matrix with failed, invalid and missing
+    cells."""
+    made = {}
+    for name, shape in (("quick", QUICK), ("matrix", MATRIX)):
+        folder = tmp_path_factory.mktemp(name)
+        run = synthetic_run(folder / "run", shape)
+        loaded = with_scenario(run) if name == "quick" else run
+        made[name] = site_of([loaded], folder / "site")
+    return made
+
+
+@pytest.fixture(scope="module")
+def experiments(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of every kind of experiment without a server, on real results."""
+    folder = tmp_path_factory.mktemp("experiments")
+    return site_of([experiments_run(folder / "run", accidents=True)], folder / "site")
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of two runs: many conditions on one host, one on another; its front page."""
+    folder = tmp_path_factory.mktemp("answers")
+    wide = synthetic_run(folder / "wide", Shape(cpus=(1, 2), burn_us=(0, 100), blocks=5, windows=1))
+    other = synthetic_run(folder / "other", replace(QUICK, jdks=("temurin-26",), run_id="elsewhere"))
+    session = other.run.sessions[0]
+    there = session.model_copy(update={"host": session.host.model_copy(update={"hostname_hash": "ab<b>&\"'"})})
+    moved = replace(other, run=other.run.model_copy(update={"sessions": (there,)}))
+    site_of([wide, moved], folder / "site")
+    return folder / "site" / "index.html"
