@@ -82,7 +82,8 @@ def test_rules_of_a_profile_hold_for_experiments_too() -> None:
     }  # fmt: skip
     matrix = parse_matrix(data, "matrix.toml")
     found = select_cells(matrix, "p")
-    assert {(key.executor, key.cpus, key.load, blocks_of(matrix.profiles["p"], key)) for key in found} == {
+    blocks = blocks_of(matrix.profiles["p"], found)
+    assert {(key.executor, key.cpus, key.load, count) for key, count in blocks.items()} == {
         ("virtual", 1, "count-1000", 3), ("virtual", 2, "count-1000", 3), ("platform", 1, "count-1000", 3),
         ("virtual", 1, "count-100000", 1), ("virtual", 2, "count-100000", 1),
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hdrh.histogram import HdrHistogram
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.histograms import PERCENTILES, _buckets, latency_from_histogram, merge
+from jdkmatrix.stats.histograms import PERCENTILES, _buckets, latency_from_histogram, merge, percentile_distribution
 
 HOUR_NS = 3600 * 10**9
 # Two values of one bucket are at most this far apart: three significant digits.
@@ -90,8 +91,24 @@ def test_the_ends_of_buckets_are_those_of_the_library(values: list[int], lowest:
     for value in values:
         histogram.record_value(value)
     found = _buckets(histogram)
-    assert found is not None
     used = [index for index, count in enumerate(histogram.counts) if count]
     starts = [histogram.get_value_from_index(index) for index in used]
     assert found.lowest_ns.tolist() == starts
     assert found.highest_ns.tolist() == [histogram.get_highest_equivalent_value(start) for start in starts]
+
+
+def test_the_text_for_plotters_is_that_of_java() -> None:
+    """Of 5,000 values, as HdrHistogram 2.2.2 for Java wrote it. Quantiles differ in their 12th digit: Java adds them
+    up in floating point."""
+    data = Path(__file__).parent / "data" / "histograms"
+    theirs = (data / "5000-values.hgrm").read_text("ascii").splitlines()
+    ours = percentile_distribution((data / "5000-values.txt").read_text("ascii")).splitlines()
+    assert len(ours) == len(theirs) > 60
+    for our, their in zip(ours, theirs, strict=True):
+        if our.startswith(("#", " " * 7 + "Value")) or not our:
+            assert our == their
+        else:
+            value, quantile, *rest = our.split()
+            their_value, their_quantile, *their_rest = their.split()
+            assert (value, rest) == (their_value, their_rest)
+            assert float(quantile) == pytest.approx(float(their_quantile), abs=1.1e-12)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
@@ -64,14 +65,17 @@ def select_cells(
     if not chosen:
         narrowing = "".join(f", {axis} in {list(values)}" for axis, values in narrowed.items())
         raise MatrixError(f'profile "{profile_name}"{narrowing}: the selection matches no cell')
-    place = _places(matrix)
-    return tuple(sorted(chosen, key=lambda cell: [place[axis][getattr(cell, axis)] for axis in AXES]))
+    places, values = [_places(matrix)[axis] for axis in AXES], attrgetter(*AXES)
+    return tuple(
+        sorted(chosen, key=lambda cell: [place[value] for place, value in zip(places, values(cell), strict=True)])
+    )
 
 
 def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:
     everything = Selection(**dict.fromkeys(AXES, "all"))
+    excluded = _any_of(profile.exclude)
     for cell in _product(matrix, profile.select, everything):
-        if not any(_matches(rule, cell) for rule in profile.exclude):
+        if not excluded(cell):
             yield cell
     for rule in profile.include:
         yield from _product(matrix, rule, profile.select)
@@ -106,20 +110,29 @@ def _of_workload(
     return {"workload": (workload,), "wait_us": waits, "load": loads}
 
 
-def _matches(rule: Selection, cell: CellKey) -> bool:
-    """Does `cell` have one of the rule's values on every axis that the rule names?"""
-    return all(
-        values is None or values == "all" or getattr(cell, axis) in values
-        for axis in AXES
-        if cell.has_server or axis != "server"
-        for values in (getattr(rule, axis),)
-    )
+def _matcher(rule: Selection) -> Callable[[CellKey], bool]:
+    """Has a cell one of the rule's values on every axis that the rule names?"""
+    named = {axis: values for axis in AXES if (values := getattr(rule, axis)) is not None and values != "all"}
+    axes = [(axis == "server", attrgetter(axis), frozenset(values)) for axis, values in named.items()]
+
+    def matches(cell: CellKey) -> bool:
+        for of_servers, value, allowed in axes:
+            if value(cell) not in allowed and (cell.has_server or not of_servers):
+                return False
+        return True
+
+    return matches
 
 
-def _adds(rule: Selection, select: Selection, cell: CellKey) -> bool:
-    """Is `cell` in the product of `rule`, whose unnamed axes are as in `select`?"""
+def _any_of(rules: Iterable[Selection]) -> Callable[[CellKey], bool]:
+    matchers = [_matcher(rule) for rule in rules]
+    return lambda cell: any(matches(cell) for matches in matchers)
+
+
+def _adder(rule: Selection, select: Selection) -> Callable[[CellKey], bool]:
+    """Is a cell in the product of `rule`, whose unnamed axes are as in `select`?"""
     unnamed = {axis: getattr(select, axis) for axis in AXES if getattr(rule, axis) is None}
-    return _matches(rule, cell) and _matches(Selection(**unnamed), cell)
+    return _matcher(rule.model_copy(update=unnamed))
 
 
 def _places(matrix: Matrix) -> dict[str, dict[str | int, int]]:
@@ -129,15 +142,22 @@ def _places(matrix: Matrix) -> dict[str, dict[str | int, int]]:
     return found
 
 
-def blocks_of(profile: Profile, cell: CellKey) -> int:
-    """How many blocks this cell of the profile may have at most."""
-    if _matches(profile.select, cell) and not any(_matches(rule, cell) for rule in profile.exclude):
-        return profile.blocks_at_most
-    added = (rule for rule in profile.include if _adds(rule, profile.select, cell))
-    return max((rule.blocks or profile.blocks_at_most for rule in added), default=profile.blocks_at_most)
+def blocks_of(profile: Profile, cells: Iterable[CellKey]) -> dict[CellKey, int]:
+    """How many blocks each of these cells of the profile may have at most."""
+    usual = profile.blocks_at_most
+    selected, excluded = _matcher(profile.select), _any_of(profile.exclude)
+    added = [(_adder(rule, profile.select), rule.blocks or usual) for rule in profile.include]
+
+    def blocks(cell: CellKey) -> int:
+        if selected(cell) and not excluded(cell):
+            return usual
+        return max((blocks for adds, blocks in added if adds(cell)), default=usual)
+
+    return {cell: blocks(cell) for cell in cells}
 
 
 Place = tuple[str | int, ...]
+_Members = list[tuple[CellKey, int]]  # of a group, and how many blocks each has
 
 
 def _place(cell: CellKey) -> Place:
@@ -150,26 +170,27 @@ def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFor
 
     Where cells of a group have no more blocks, the others start a counterbalanced order of their own.
     """
-    groups: dict[Place, list[CellKey]] = {}
-    for cell in blocks:
-        groups.setdefault(_place(cell), []).append(cell)
-    orders = {group: _orders(members, blocks, f"{seed} {members[0].group_id}") for group, members in groups.items()}
+    groups: dict[Place, _Members] = {}
+    for cell, count in blocks.items():
+        groups.setdefault(_place(cell), []).append((cell, count))
+    orders = {place: _orders(members, f"{seed} {members[0][0].group_id}") for place, members in groups.items()}
+    last = {place: max(count for _, count in members) for place, members in groups.items()}
     rng = random.Random(seed)
     forks: list[PlannedFork] = []
-    for block in range(1, max(blocks.values(), default=0) + 1):
-        groups = {group: members for group, members in groups.items() if any(blocks[c] >= block for c in members)}
-        for group in rng.sample(list(groups), len(groups)):
-            for position, cell in enumerate(next(orders[group]), start=1):
+    for block in range(1, max(last.values(), default=0) + 1):
+        places = [place for place in groups if last[place] >= block]
+        for place in rng.sample(places, len(places)):
+            for position, cell in enumerate(next(orders[place]), start=1):
                 forks.append(PlannedFork(cell, fork=block, position=position, sequence=len(forks) + 1))
     return tuple(forks)
 
 
-def _orders(members: Sequence[CellKey], blocks: Mapping[CellKey, int], seed: str) -> Iterator[tuple[CellKey, ...]]:
+def _orders(members: _Members, seed: str) -> Iterator[tuple[CellKey, ...]]:
     """Block after block, of those cells of a group that have one."""
     rng = random.Random(seed)
     done = 0
-    for last in sorted({blocks[cell] for cell in members}):
-        left = [cell for cell in members if blocks[cell] >= last]
+    for last in sorted({count for _, count in members}):
+        left = [cell for cell, count in members if count >= last]
         yield from itertools.islice(block_orders(left, rng), last - done)
         done = last
 
@@ -180,7 +201,7 @@ def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossib
     return Plan(
         cells=tuple(cells),
         not_testable=tuple(NotTestable(key=cell, reason=impossible[cell]) for cell in cells if cell in impossible),
-        forks=order_forks({cell: blocks_of(profile, cell) for cell in possible}, seed=seed),
+        forks=order_forks(blocks_of(profile, possible), seed=seed),
         blocks=profile.blocks,
         seed=seed,
     )
