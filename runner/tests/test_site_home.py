@@ -15,8 +15,9 @@ from jdkmatrix.figures.metrics import CPU, THROUGHPUT, metrics_of
 from jdkmatrix.report.advice import Side, advise
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import judge_run
-from jdkmatrix.report.site import build, run_pages
-from jdkmatrix.report.site.build import Built, SiteRun, build_site
+from jdkmatrix.report.site import making, run_pages
+from jdkmatrix.report.site.build import Built, build_site
+from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.runs import RunStore
@@ -132,7 +133,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tupl
             return real(loaded, *rest)
 
         with monkeypatch.context() as patch:
-            patch.setattr(build, "write_run", counting)
+            patch.setattr(making, "write_run", counting)
             runs = [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores]
             return build_site(runs, tmp_path / "site", background()), made
 

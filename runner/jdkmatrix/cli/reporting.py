@@ -129,13 +129,14 @@ def write_site(project: Project, runs: Sequence[Path], site: Path | None) -> Bui
     Raises:
         MatrixError: as build_site; matrix.toml or claims.toml cannot be read.
     """
-    from jdkmatrix.report.site.build import Background, SiteRun, build_site
+    from jdkmatrix.report.site.build import Background, build_site
+    from jdkmatrix.report.site.making import SiteRun
 
     matrix = load_matrix(project.matrix)
     registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
     stores = map(RunStore, runs)
     return build_site(
-        [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores],
+        [SiteRun(str(store.directory), store.load, store.stamp(), store.count_cells()) for store in stores],
         site or project.site,
         Background(project.templates, matrix, registry),
     )

@@ -90,6 +90,10 @@ class RunStore:
                 digest.update(f"{path.name}\0{facts.st_size}\0{facts.st_mtime_ns}\0{facts.st_ino}\n".encode())
         return digest.hexdigest()
 
+    def count_cells(self) -> int:
+        """How many have a file, whether it can be read or not."""
+        return sum(1 for _ in (self.directory / "cells").glob("*.json"))
+
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
         path = self.cell_path(key)

@@ -10,7 +10,8 @@ from pathlib import Path
 from jdkmatrix.claims.load import load_claims_of
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.site.build import Background, Built, SiteRun, build_site
+from jdkmatrix.report.site.build import Background, Built, build_site
+from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT

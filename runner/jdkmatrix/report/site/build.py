@@ -10,14 +10,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Sequence
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from altair.utils import schemapi
 from pydantic import TypeAdapter, ValidationError
 
 from jdkmatrix.claims.model import Registry
@@ -25,33 +25,22 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.library import vega_library
-from jdkmatrix.report.page import Pages
 from jdkmatrix.report.replace_folder import replacing
 from jdkmatrix.report.site.by_axis import FOLDER, view_axes
 from jdkmatrix.report.site.claims_page import verdicts_of, view_claims
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import view_history
 from jdkmatrix.report.site.home import view_home
+from jdkmatrix.report.site.making import Made, SiteRun, make_all
 from jdkmatrix.report.site.offers import offers
-from jdkmatrix.report.site.run_pages import LIBRARY, run_folder, write_run
+from jdkmatrix.report.site.run_pages import LIBRARY
 from jdkmatrix.report.site.templates import digest_of_templates, pages_of
 from jdkmatrix.run.code_version import PACKAGE, digest_of_files
-from jdkmatrix.store.loaded import LoadedRun
 
 _DIGEST = "digest.json"
 _MADE_WITH = ".made-with"
 _DIGESTS = TypeAdapter(RunDigest)
 _RUNS = TypeAdapter(tuple[RunDigest, ...])
-
-
-@dataclass(frozen=True)
-class SiteRun:
-    """A run to be shown; `name` is for messages. `stamp`: the same as long as its files are; None: its pages are always
-    made anew."""
-
-    name: str
-    load: Callable[[], LoadedRun]
-    stamp: str | None = None
 
 
 @dataclass(frozen=True)
@@ -99,24 +88,14 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
     """
     pages = pages_of(background.templates)
     registry = background.claims.records(background.claims.claims)
-    # The tests draw every kind of chart: that its specification is valid need not be found out again for each.
-    with replacing(out_dir) as fresh, schemapi.debug_mode(arg=False):
+    with replacing(out_dir) as fresh:
         (fresh / LIBRARY).parent.mkdir()
         earlier = _Earlier(out_dir, fresh, background.stamp())
         if earlier.same_maker:
             _link_or_copy(str(out_dir / LIBRARY), str(fresh / LIBRARY))
         else:
             _write(fresh / LIBRARY, vega_library())
-        found: dict[str, RunDigest] = {}
-        unreadable = []
-        for run in runs:
-            try:
-                digest = _one(run, found, fresh, pages, registry, earlier)
-            except (MatrixError, ValueError, OSError) as error:
-                # Whatever is wrong with one run, the others are shown.
-                unreadable.append(str(error) if isinstance(error, MatrixError) else f"{run.name}: {error}")
-                continue
-            found[digest.run_id] = digest
+        found, unreadable = _shown(runs, fresh, earlier, background.templates, registry)
         if not found:
             raise MatrixError("; ".join(unreadable) or "no run to report: give at least one")
         newest_first = tuple(sorted(found.values(), key=lambda run: (run.started_at, run.run_id), reverse=True))
@@ -142,33 +121,35 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
     return Built(out_dir.resolve() / "index.html", newest_first, tuple(unreadable))
 
 
-def _one(
-    run: SiteRun,
-    found: Collection[str],
-    site: Path,
-    pages: Pages,
-    registry: Sequence[ClaimRecord],
-    earlier: _Earlier,
-) -> RunDigest:
-    known = earlier.known(run.stamp)
-    if known is not None:
-        _refuse_twice(known.run_id, found)
-        earlier.take(known)
-        return known
-    loaded = run.load()
-    _refuse_twice(loaded.run.run_id, found)
-    try:
-        made = write_run(loaded, site, pages, registry)
-    except BaseException:
-        shutil.rmtree(site / run_folder(loaded.run.run_id), ignore_errors=True)
-        raise
-    earlier.keep(made, run.stamp)
-    return made
-
-
-def _refuse_twice(run_id: str, found: Collection[str]) -> None:
-    if run_id in found:
-        raise MatrixError(f"run {run_id} is there twice, and shown once: every run of a site needs an id of its own")
+def _shown(
+    runs: Sequence[SiteRun], site: Path, earlier: _Earlier, templates: Path, registry: tuple[ClaimRecord, ...]
+) -> tuple[dict[str, RunDigest], list[str]]:
+    """The pages of all runs, taken over or made: what they tell by their ids, and why others are not shown."""
+    found: dict[str, RunDigest] = {}
+    unreadable: list[str] = []
+    known = [earlier.known(run.stamp) for run in runs]
+    with tempfile.TemporaryDirectory(dir=site) as folder:
+        new = [run for run, digest in zip(runs, known, strict=True) if digest is None]
+        made = make_all(new, Path(folder), templates, registry)
+        for run, digest in zip(runs, known, strict=True):
+            one = next(made) if digest is None else digest
+            try:
+                if isinstance(one, str):
+                    raise MatrixError(one)
+                told = one.digest if isinstance(one, Made) else one
+                if told.run_id in found:
+                    raise MatrixError(
+                        f"run {told.run_id} is there twice, and shown once: every run of a site needs an id of its own"
+                    )
+                if isinstance(one, Made):
+                    earlier.keep(one, run.stamp)
+                else:
+                    earlier.take(one)
+            except (MatrixError, OSError) as error:
+                unreadable.append(str(error) if isinstance(error, MatrixError) else f"{run.name}: {error}")
+            else:
+                found[told.run_id] = told
+    return found, unreadable
 
 
 def _write(path: Path, text: str) -> None:
@@ -199,8 +180,12 @@ class _Earlier:
         """Take the run's pages over."""
         shutil.copytree(self._site / digest.folder, self._fresh / digest.folder, copy_function=_link_or_copy)
 
-    def keep(self, digest: RunDigest, stamp: str | None) -> None:
-        """So that it can be taken over next time."""
+    def keep(self, made: Made, stamp: str | None) -> None:
+        """Put the run's pages into the site, so that they can be taken over next time."""
+        digest = made.digest
+        target = self._fresh / digest.folder
+        target.parent.mkdir(exist_ok=True)
+        (made.root / digest.folder).rename(target)
         kept: dict[str, Any] = {"stamp": None if stamp is None else self._stamp(stamp)}
         kept["run"] = _DIGESTS.dump_python(digest, mode="json")
         _write(self._fresh / digest.folder / _DIGEST, json.dumps(kept, indent=1, allow_nan=False) + "\n")
