@@ -31,8 +31,8 @@ stdenv.mkDerivation {
     # Maven writes into its repository.
     cp -RL ${mavenRepository} ../repository
     chmod -R u+w ../repository
-    export JAVA_HOME=${temurin-bin-25} HOME=$PWD
-    sh ../maven/bin/mvn --batch-mode --offline --quiet -DskipTests \
+    export JAVA_HOME=${temurin-bin-25} HOME=$PWD MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    sh ../maven/bin/mvn --batch-mode --offline --quiet --threads "$NIX_BUILD_CORES" -DskipTests \
       -Dmaven.repo.local=$PWD/../repository package
     runHook postBuild
   '';

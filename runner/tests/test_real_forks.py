@@ -71,7 +71,11 @@ def assert_gauges(executor: str, samples: list[Gauges | None]) -> None:
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("jdk", MUST_RUN)
 def test_every_executor_on_every_jdk(project: Project, parts: Parts, tmp_path: Path, jdk: str, executor: str) -> None:
-    fork = measure_fork(setup_of(project, parts, key(jdk, executor), tmp_path), Silent())
+    """As busy as it can be on one JDK; on the others at a rate, which leaves the tests beside it some CPU."""
+    setup = setup_of(project, parts, key(jdk, executor), tmp_path)
+    if jdk != "temurin-25":
+        setup = with_subject(setup, load=RateLoad(rate_rps=500, connections=10))
+    fork = measure_fork(setup, Silent())
     assert_measured(fork)
 
 

@@ -20,6 +20,8 @@ from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.command import run_logged
 
 CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
+# It runs for seconds: what its second compiler makes is not worth the time that takes.
+_JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _RECORD = "-Daether.artifactResolver.postProcessor.trustedChecksums.record=true"
 
 
@@ -54,13 +56,15 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
         str(provision_maven(root)),
         "--batch-mode",
         "--no-transfer-progress",
+        "--threads=1C",
         # Try again what an earlier call did not find: Maven remembers failures for a day.
         "--update-snapshots",
         "-Dstyle.color=never",
         f"-Dmaven.repo.local={artefacts.maven_repository()}",
         *arguments,
     ]
-    return command, {**os.environ, "JAVA_HOME": str(jdk.home)}
+    options = f"{_JVM_OPTIONS} {os.environ.get('MAVEN_OPTS', '')}"
+    return command, {**os.environ, "JAVA_HOME": str(jdk.home), "MAVEN_OPTS": options}
 
 
 def build(root: Path, arguments: Sequence[str]) -> None:

@@ -22,6 +22,7 @@ from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.measurement import Served
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.servers import own_pool
+from tests.support.project import C1_ALONE
 
 ROUNDS_PER_US = 500.0
 
@@ -66,8 +67,7 @@ def setup_of(
                     vm=jdk.entry.vm,
                     feature_set=feature_set,
                     executor=cell.executor,
-                    # C1 alone: most of what a server costs that runs for seconds is its second compiler.
-                    jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+                    jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", C1_ALONE),
                     rounds_per_us=ROUNDS_PER_US,
                     properties={},
                 ),

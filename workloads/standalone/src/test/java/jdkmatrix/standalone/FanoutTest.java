@@ -34,7 +34,8 @@ class FanoutTest {
             assertEquals(rounds * DELAY_MS / 1e3, seen.get("ideal_s").asDouble(), 1e-9);
             assertEquals(json.get("expected").get("value").asDouble(), seen.get("ideal_s").asDouble());
             assertTrue(seen.get("wall_s").asDouble() >= seen.get("ideal_s").asDouble(), json.toString());
-            assertTrue(seen.get("latency").get("min_us").asDouble() >= 1e3 * DELAY_MS, json.toString());
+            // The lower edge of a bucket, which has three significant digits.
+            assertTrue(seen.get("latency").get("min_us").asDouble() >= 0.999 * 1e3 * DELAY_MS, json.toString());
             assertTrue(seen.get("in_flight_most").asLong() <= (rounds == 1 ? 20 : 5), json.toString());
             assertTrue(seen.get("open_files_peak").asInt() > seen.get("open_files_before").asInt(), json.toString());
         }

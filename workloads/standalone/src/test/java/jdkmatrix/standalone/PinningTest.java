@@ -116,7 +116,8 @@ class PinningTest {
         JsonNode seen = run("synchronized", "--kernel-threads 20").get("seen");
         assertEquals(20, seen.get("threads_served").asInt());
         assertTrue(seen.get("throughput_per_s").asDouble() <= most(20));
-        assertTrue(seen.get("latency").get("min_us").asDouble() >= 1e3 * BLOCK_MS);
+        // The lower edge of a bucket, which has three significant digits.
+        assertTrue(seen.get("latency").get("min_us").asDouble() >= 0.999 * 1e3 * BLOCK_MS, seen.toString());
         assertTrue(seen.get("carriers").isNull());
         assertEquals("unavailable", seen.get("pinned").get("probe").asText());
     }
