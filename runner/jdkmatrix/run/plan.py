@@ -8,11 +8,13 @@ data for all.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, getitem
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
@@ -57,18 +59,30 @@ def select_cells(
     if profile is None:
         raise MatrixError(f'profile "{profile_name}" is not in matrix.toml (there are: {", ".join(matrix.profiles)})')
     narrowed = only or {}
-    chosen = {
-        cell
-        for cell in _profile_cells(matrix, profile)
-        if all(getattr(cell, axis) in values for axis, values in narrowed.items())
-    }
-    if not chosen:
-        narrowing = "".join(f", {axis} in {list(values)}" for axis, values in narrowed.items())
-        raise MatrixError(f'profile "{profile_name}"{narrowing}: the selection matches no cell')
     places, values = [_places(matrix)[axis] for axis in AXES], attrgetter(*AXES)
-    return tuple(
-        sorted(chosen, key=lambda cell: [place[value] for place, value in zip(places, values(cell), strict=True)])
-    )
+    with _uncollected():
+        chosen = {
+            cell
+            for cell in _profile_cells(matrix, profile)
+            if all(getattr(cell, axis) in values for axis, values in narrowed.items())
+        }
+        if not chosen:
+            narrowing = "".join(f", {axis} in {list(values)}" for axis, values in narrowed.items())
+            raise MatrixError(f'profile "{profile_name}"{narrowing}: the selection matches no cell')
+        return tuple(sorted(chosen, key=lambda cell: tuple(map(getitem, places, values(cell)))))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without a search for cycles: a plan has none, and to look at all of it again and again while it grows takes as
+    long as to make it."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:
@@ -197,14 +211,15 @@ def _orders(members: _Members, seed: str) -> Iterator[tuple[CellKey, ...]]:
 
 def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
     """Order the forks of all cells that this host can measure; the others keep their reason."""
-    possible = [cell for cell in cells if cell not in impossible]
-    return Plan(
-        cells=tuple(cells),
-        not_testable=tuple(NotTestable(key=cell, reason=impossible[cell]) for cell in cells if cell in impossible),
-        forks=order_forks(blocks_of(profile, possible), seed=seed),
-        blocks=profile.blocks,
-        seed=seed,
-    )
+    with _uncollected():
+        possible = [cell for cell in cells if cell not in impossible]
+        return Plan(
+            cells=tuple(cells),
+            not_testable=tuple(NotTestable(key=cell, reason=impossible[cell]) for cell in cells if cell in impossible),
+            forks=order_forks(blocks_of(profile, possible), seed=seed),
+            blocks=profile.blocks,
+            seed=seed,
+        )
 
 
 def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
