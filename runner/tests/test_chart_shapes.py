@@ -19,6 +19,7 @@ from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.view import view_experiments
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
@@ -64,7 +65,7 @@ def charts(loaded: LoadedRun) -> Iterator[dict[str, Any]]:
     cells = Cells(loaded.run, loaded.cells)
     experiments = Experiments(loaded.run, loaded.cells)
     order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
-    yield from view_run(loaded, cells).charts.values()
+    yield from view_run(JudgedRun(loaded)).charts.values()
     yield from view_experiments(experiments, order).charts.values()
     judgements = judge_run(cells)
     for cell in cells:

@@ -19,7 +19,7 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
-from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_view import view_run
 from tests.support.hostile_runs import HOSTILE, hostile_run
 from tests.support.project import ROOT
@@ -60,14 +60,14 @@ def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_s
     del data["scenario"]["claims"], data["scenario"]["not_repeated"]
     loaded = replace(loaded, run=RunRecord.model_validate(data))
     assert loaded.run.scenario is not None
-    assert view_run(loaded, Cells(loaded.run, loaded.cells)).published == ()
+    assert view_run(JudgedRun(loaded)).published == ()
     page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     assert "What was published" not in page and 'href="#published"' not in page
 
 
 def test_the_page_shows_every_claim_below_its_source(tmp_path: Path) -> None:
     loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    first, second = view_run(loaded, Cells(loaded.run, loaded.cells)).published
+    first, second = view_run(JudgedRun(loaded)).published
     assert (first.title, first.about, first.href) == ("SYNTHETIC article", "Nobody, 2024-05", "https://example.org/a")
     assert (second.about, second.href, second.conditions) == (None, None, None)
     assert [claim.id for source in (first, second) for claim in source.claims] == ["synthetic-a", "synthetic-b"]
@@ -141,7 +141,7 @@ def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_p
 
 def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     loaded = hostile_run(tmp_path / "run")
-    (source,) = view_run(loaded, Cells(loaded.run, loaded.cells)).published
+    (source,) = view_run(JudgedRun(loaded)).published
     assert source.href is None and source.no_url == HOSTILE and source.claims[0].id == HOSTILE
     block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
     assert block.count("&lt;img src=x") == 44

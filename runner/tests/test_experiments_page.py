@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from jdkmatrix.experiments.kinds import BY_NAME, EXPERIMENTS, name_of
-from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.experiments.views import Block, ExperimentRow, ExperimentsView
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import RunView
@@ -30,7 +30,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 @pytest.fixture(scope="module")
 def page(loaded: LoadedRun) -> RunView:
-    return view_run(loaded, Cells(loaded.run, loaded.cells))
+    return view_run(JudgedRun(loaded))
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_what_shares_cpus_and_what_was_pinned_by_affinity_is_told(loaded: Loaded
             for record in loaded.experiments
         ]
         changed = replace(loaded, cells=tuple(records))
-        found = view_run(changed, Cells(changed.run, changed.cells)).notices
+        found = view_run(JudgedRun(changed)).notices
         return {notice.title: (notice.weight, notice.text) for notice in found}
 
     shared = notices(remote_cpus=(1,))["Program and remote system share CPUs"]

@@ -19,7 +19,6 @@ from jdkmatrix.experiments.result import MeasuredSpan
 from jdkmatrix.figures.experiments import spreads
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.experiments.bar_groups import bar_groups
 from jdkmatrix.report.experiments.bars import Scale
@@ -28,6 +27,7 @@ from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.experiments.views import Block, ExperimentCellView, ExperimentsView
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import RunView
 from jdkmatrix.store.loaded import LoadedRun
@@ -48,7 +48,7 @@ def view_of(loaded: LoadedRun) -> ExperimentsView:
 
 
 def run_page(loaded: LoadedRun) -> RunView:
-    return view_run(loaded, Cells(loaded.run, loaded.cells))
+    return view_run(JudgedRun(loaded))
 
 
 def cell_page(loaded: LoadedRun, key: CellKey) -> ExperimentCellView:

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from jdkmatrix.cli.reporting import export
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
 from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.exports import COLUMNS, _field, as_csv, jmh, results, verdicts
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import judge_run
-from jdkmatrix.report.published import judged_claims
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.hostile_runs import hostile_run
 from tests.support.mixed_runs import mixed
@@ -27,8 +26,7 @@ from tests.support.sites import site_of, stored
 
 
 def table(loaded: LoadedRun) -> list[dict[str, str]]:
-    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
-    text = as_csv(results(loaded.run.run_id, cells, judge_run(cells), experiments))
+    text = as_csv(results(JudgedRun(loaded)))
     reader = csv.DictReader(io.StringIO(text))
     assert tuple(reader.fieldnames or ()) == COLUMNS
     return list(reader)
@@ -88,21 +86,19 @@ def test_what_is_no_number_is_an_empty_field(number: float | None) -> None:
 def test_the_site_has_both_files(tmp_path: Path) -> None:
     loaded = with_scenario(synthetic_run(tmp_path / "run", QUICK))
     site = site_of([loaded], tmp_path / "site")
-    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
-    judged = judged_claims(loaded.run, cells, experiments)
-    assert json.loads((site / "verdicts.json").read_text("utf-8")) == verdicts(judged)
+    judged = JudgedRun(loaded)
+    assert json.loads((site / "verdicts.json").read_text("utf-8")) == verdicts(judged.claims)
     text = (site / "results.csv").read_text("utf-8")
-    assert text == as_csv(results(loaded.run.run_id, cells, judge_run(cells), experiments))
+    assert text == as_csv(results(judged))
     page = (site / "index.html").read_text("utf-8")
     assert 'href="results.csv"' in page and 'href="verdicts.json"' in page and 'href="run.json"' in page
 
 
 def test_hostile_names_stay_fields(tmp_path: Path) -> None:
     loaded = hostile_run(tmp_path)
-    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
     for row in table(loaded):
         assert set(row) == set(COLUMNS)
-    json.dumps(verdicts(judged_claims(loaded.run, cells, experiments)), allow_nan=False)
+    json.dumps(verdicts(JudgedRun(loaded).claims), allow_nan=False)
 
 
 def test_jmh_viewers_get_a_fork_for_a_fork(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from jdkmatrix.figures.metrics import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, leading_by_block, metrics_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
@@ -84,7 +84,7 @@ def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_sho
 @pytest.mark.parametrize("load", [LEVEL, RISING])
 def test_the_page_shows_it_second_by_second(tmp_path: Path, load: RampedLoad) -> None:
     run = ramped(tmp_path, load)
-    section = view_run(run, Cells(run.run, run.cells)).sections[0]
+    section = view_run(JudgedRun(run)).sections[0]
     titles = [group.title for group in section.experiment]
     assert titles[:2] == ["What was asked for", "Throughput second by second"]
     assert "p99 second by second" in titles

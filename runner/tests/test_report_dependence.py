@@ -15,6 +15,7 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.dependence import BlockChecks, check_blocks
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import Notice, RunView
 from jdkmatrix.store.loaded import LoadedRun
@@ -61,7 +62,7 @@ def checks_of(loaded: LoadedRun) -> BlockChecks:
 
 
 def page_of(loaded: LoadedRun) -> RunView:
-    return view_run(loaded, Cells(loaded.run, loaded.cells))
+    return view_run(JudgedRun(loaded))
 
 
 def notice_of(loaded: LoadedRun) -> Notice | None:

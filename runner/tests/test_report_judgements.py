@@ -17,6 +17,7 @@ from jdkmatrix.report.answers import answers
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.comparisons import slices
 from jdkmatrix.report.heat import scorecard
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import Judgements, judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.stats.verdicts import Verdict
@@ -80,17 +81,17 @@ def test_the_family_is_what_the_page_puts_into_words_or_colours(tmp_path: Path) 
         for metric in compared:
             one = found.of(metric, cell.key)
             assert one is not None and one.family == (2 if cell.key.executor == "liberty-aa" else 6)
-    family = view_run(loaded, Cells(loaded.run, loaded.cells)).family
+    family = view_run(JudgedRun(loaded)).family
     assert family is not None and family.startswith("6 comparisons on this page") and "2 A/A checks" in family
 
 
 def test_one_block_each_leaves_no_comparison_to_count(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(ONE_JDK, blocks=1))
-    cells, found = judged(loaded)
+    _, found = judged(loaded)
     assert (found.comparisons, found.checks) == (0, 0)
     one = found.of(THROUGHPUT, key_of(loaded, "virtual"))
     assert one is not None and one.verdict is Verdict.ONE_BLOCK
-    assert view_run(loaded, cells).family is None
+    assert view_run(JudgedRun(loaded)).family is None
 
 
 BLOCKS = st.lists(st.floats(0.5, 2), min_size=5, max_size=5)
@@ -131,7 +132,7 @@ def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(five:
     heat = scorecard(cells, found, EVERY, part).rows[0][1][0]
     assert (heat.tone, heat.decided) == ("leans-n", False)
     assert heat.interval is not None and heat.interval.endswith(" *") and "no evidence yet" in heat.title
-    row = next(row for row in view_run(loaded, cells).rows if row.executor == "virtual")
+    row = next(row for row in view_run(JudgedRun(loaded)).rows if row.executor == "virtual")
     assert row.versus.under == heat.interval and "no evidence yet" in (row.versus.title or "")
 
 
@@ -144,7 +145,7 @@ def test_a_clear_difference_is_called_so_everywhere(five: LoadedRun) -> None:
     heat = scorecard(cells, found, EVERY, part).rows[0][1][0]
     assert heat.tone in ("d5", "d6") and heat.decided
     assert "liberty better, adjusted p < 0.001" in heat.title
-    rows = {row.executor: row.versus for row in view_run(loaded, cells).rows}
+    rows = {row.executor: row.versus for row in view_run(JudgedRun(loaded)).rows}
     assert (rows["virtual"].under or "").endswith(" less") and rows["platform"].under == rows["virtual"].under
     said, _, pairs = (rows["virtual"].title or "").partition(". ")
     assert said == "Throughput: less than liberty, adjusted p < 0.001"

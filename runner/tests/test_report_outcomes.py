@@ -22,6 +22,7 @@ from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.facts import notices
 from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.heat import scorecard
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import Judgements, judge_run
 from jdkmatrix.report.names import METHOD_PAGE
 from jdkmatrix.report.outcomes import finding_of
@@ -82,7 +83,7 @@ def answer_of(loaded: LoadedRun) -> Answer:
 
 
 def row_of(loaded: LoadedRun, executor: str) -> CellRow:
-    view = view_run(loaded, Cells(loaded.run, loaded.cells))
+    view = view_run(JudgedRun(loaded))
     return next(row for row in view.rows if row.executor == executor)
 
 
@@ -241,7 +242,7 @@ def test_a_cell_with_one_usable_fork_of_five_is_not_ok(closed_loop: LoadedRun) -
     row = row_of(loaded, "virtual")
     assert (row.status, row.status_text, row.forks) == ("partly usable", "1 of 5 forks usable", "1/5")
     assert page_of(loaded).status == "1 of 5 forks usable"
-    view = view_run(loaded, Cells(loaded.run, loaded.cells))
+    view = view_run(JudgedRun(loaded))
     assert [trouble.status for trouble in view.troubles] == ["1 of 5 forks usable"]
 
 
@@ -270,7 +271,7 @@ def test_failed_requests_of_a_closed_loop_are_counted_and_in_no_throughput(close
 def test_p99_of_a_closed_loop_is_shown_and_never_judged(closed_loop: LoadedRun) -> None:
     _, found = of(closed_loop)
     assert found.of(P99, key_of(closed_loop)) is None
-    section = view_run(closed_loop, Cells(closed_loop.run, closed_loop.cells)).sections[0]
+    section = view_run(JudgedRun(closed_loop)).sections[0]
     assert section.scorecard is not None and section.scorecard.columns == ("Throughput", "CPU per request")
     assert section.latency_kind is not None and "mean ≈ connections / throughput" in section.latency_kind
     page = page_of(closed_loop)
@@ -310,11 +311,11 @@ def test_no_knee_is_the_best_outcome(under_rate: LoadedRun) -> None:
     assert "to have a knee is worse" in answer.sentences[0][1]
     virtual = cells.get(key_of(loaded))
     assert virtual is not None and not virtual.by_block(KNEE)
-    seen = view_run(loaded, cells).sections[0].answers[0].sentences
+    seen = view_run(JudgedRun(loaded)).sections[0].answers[0].sentences
     assert ("virtual", "no knee up to 3,100 requests/s.") in seen
     assert ("liberty", "knee at 2,100 requests/s.") in seen
     mixed = ramped(under_rate, RISING, {"virtual": (*none[:3], *early[:2]), "liberty": early})
-    seen = view_run(mixed, Cells(mixed.run, mixed.cells)).sections[0].answers[0].sentences
+    seen = view_run(JudgedRun(mixed)).sections[0].answers[0].sentences
     assert (
         "virtual",
         "no knee up to 3,100 requests/s in 3 of 5 forks; knee at 2,100 requests/s in 2 of 5 forks.",
@@ -351,7 +352,7 @@ def test_a_peak_beyond_the_last_step_is_shown_as_a_bound(under_rate: LoadedRun, 
     _, found = of(loaded)
     assert found.of(SATURATED, key_of(loaded)) is None
     assert "virtual kept up with the highest rate in 5 of 5 forks against 0 of 5" in answer_of(loaded).lead
-    notes = [c.note for g in view_run(loaded, Cells(loaded.run, loaded.cells)).sections[0].experiment for c in g.charts]
+    notes = [c.note for g in view_run(JudgedRun(loaded)).sections[0].experiment for c in g.charts]
     assert "liberty: 3,500 requests/s at most; virtual: ≥ 6,000 requests/s" in notes
     text = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     assert "fork 1: \\u2265 6,000 requests/s" in text, "at the dot of the chart"
@@ -457,6 +458,5 @@ def test_many_conditions_are_tallied_with_the_widest_gap(tmp_path: Path) -> None
         "of 4 conditions: liberty better in 1, too few forks to tell in 3. Farthest apart: 0 of 5 forks with virtual, "
         "5 of 5 with liberty at 2 CPUs, no added work."
     )
-    cells, _ = of(loaded)
-    heat = view_run(loaded, cells).sections[0].heat[0]
+    heat = view_run(JudgedRun(loaded)).sections[0].heat[0]
     assert [table.title for table in heat.tables] == ["Held the rate", "CPU per request", "p99 latency"]

@@ -14,6 +14,7 @@ from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report import facts
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.views import CellRow, Fact, RunView
@@ -35,7 +36,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 @pytest.fixture(scope="module")
 def page(loaded: LoadedRun) -> RunView:
-    return view_run(loaded, Cells(loaded.run, loaded.cells))
+    return view_run(JudgedRun(loaded))
 
 
 def by_name(found: tuple[Fact, ...]) -> dict[str, str]:
@@ -167,7 +168,7 @@ def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(pa
 def test_the_words_of_what_all_cells_share_have_units(loaded: LoadedRun) -> None:
     one = [c for c in loaded.cells if (c.key.cpus, c.key.burn_us, c.key.executor) == (2, 100, "virtual")][:1]
     run = loaded.run.model_copy(update={"cells": tuple(cell.key for cell in one)})
-    page = view_run(replace(loaded, run=run, cells=tuple(one)), Cells(run, one))
+    page = view_run(JudgedRun(replace(loaded, run=run, cells=tuple(one))))
     assert page.constant == ("mp-ping, open-liberty, temurin-21.0.8, virtual, 2 CPUs, tasks of 100 µs, saturate-50")
 
 
@@ -267,7 +268,7 @@ def test_a_row_says_how_it_compares_and_why_it_does_not(page: RunView) -> None:
 
 def test_an_unpaired_cell_compares_with_none(tmp_path_factory: pytest.TempPathFactory) -> None:
     loaded = synthetic_run(tmp_path_factory.mktemp("one"), replace(QUICK, blocks=1))
-    one = view_run(loaded, Cells(loaded.run, loaded.cells)).rows
+    one = view_run(JudgedRun(loaded)).rows
     assert {one.versus.under for one in one if one.executor == "virtual"} == {"one block"}
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, leading_by_block, metrics_of
 from jdkmatrix.report.cellstats import Cells, CellStats
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
@@ -22,7 +23,7 @@ def run(tmp_path: Path) -> LoadedRun:
 
 
 def test_the_rate_that_held_leads(run: LoadedRun) -> None:
-    view = view_run(run, Cells(run.run, run.cells))
+    view = view_run(JudgedRun(run))
     section = view.sections[0]
     assert [name for name, _ in section.answers[0].sentences] == ["Rate held", "Throughput", "CPU per request"]
     assert section.scorecard is not None
@@ -35,7 +36,7 @@ def test_the_rate_that_held_leads(run: LoadedRun) -> None:
 
 def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> None:
     cells = Cells(run.run, run.cells)
-    chart = view_run(run, cells).sections[0].search[0]
+    chart = view_run(JudgedRun(run)).sections[0].search[0]
     points = [row for rows in chart.spec["datasets"].values() for row in rows if "rate" in row]
     here = [cell for cell in cells if cell.key.jdk == "temurin-21.0.8"]
     searches = [fork.served.capacity for cell in here for fork in cell.usable]
@@ -62,7 +63,7 @@ def test_a_constant_rate_is_not_compared_by_throughput(tmp_path: Path) -> None:
     found = judge_run(cells)
     virtual = next(cell.key for cell in rate.cells if cell.key.executor == "virtual")
     assert [metric.id for metric in (THROUGHPUT, CPU, P99) if found.of(metric, virtual)] == ["cpu", "p99"]
-    row = next(row for row in view_run(rate, cells).rows if row.executor == "virtual")
+    row = next(row for row in view_run(JudgedRun(rate)).rows if row.executor == "virtual")
     assert row.versus.title is not None and row.versus.title.startswith("CPU per request: ")
 
 

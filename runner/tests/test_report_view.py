@@ -17,6 +17,7 @@ from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.fork_windows import window_table
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.report.run_view import view_run
@@ -30,7 +31,7 @@ MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=Tru
 
 
 def view(loaded: LoadedRun) -> RunView:
-    return view_run(loaded, Cells(loaded.run, loaded.cells))
+    return view_run(JudgedRun(loaded))
 
 
 def cell_page(loaded: LoadedRun, index: int) -> ServedCellView:

@@ -20,6 +20,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
@@ -61,8 +62,9 @@ def on_the_terminal(loaded: LoadedRun) -> dict[str, list[str]]:
     """The columns of each executor."""
     sink = StringIO()
     print_summary(loaded, Console(file=sink, width=120))
-    lines = [line for line in sink.getvalue().splitlines() if line.startswith("│   ")]
-    return {columns[0]: columns for line in lines if (columns := [text.strip() for text in line[1:-1].split("│")])}
+    _, table = sink.getvalue().split("─\n", 1)
+    rows = [re.split(" {2,}", line.strip()) for line in table.splitlines() if re.match(r"  \S", line)]
+    return {columns[0]: [*columns, ""][:6] for columns in rows}
 
 
 def in_markdown(loaded: LoadedRun) -> dict[str, list[str]]:
@@ -85,7 +87,7 @@ def test_every_place_says_the_same(plain: dict[str, LoadedRun], kind: str, fates
     loaded = with_outcomes(plain[kind], outcomes(fates))
     cells = Cells(loaded.run, loaded.cells)
     judgements = judge_run(cells)
-    view = view_run(loaded, cells)
+    view = view_run(JudgedRun(loaded))
     order = executor_order(key.executor for key in cells.keys)
     terminal, markdown = on_the_terminal(loaded), in_markdown(loaded)
     for row in view.rows:
@@ -121,7 +123,7 @@ def test_p99_is_that_of_all_requests_of_the_usable_forks(
 ) -> None:
     """As one would work it out by hand, without the report."""
     loaded = with_outcomes(plain["rate"], outcomes(fates))
-    for row in view_run(loaded, Cells(loaded.run, loaded.cells)).rows:
+    for row in view_run(JudgedRun(loaded)).rows:
         record = next(cell for cell in loaded.cells if cell.key.executor == row.executor)
         assert isinstance(record.load, RateLoad)
         parts = [

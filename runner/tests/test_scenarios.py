@@ -16,8 +16,8 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.relative_loads import FloodLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import ScenarioRecord
-from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.facts import reproduce
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.terms.cell_key import CellKey
@@ -144,7 +144,7 @@ def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Pat
     )
     command = ("matrix", "run", "-s", "infoq-x", "--blocks", "3", "--run", "r")
     run = altered_run(loaded.run, {"scenario": scenario, "command": command})
-    view = view_run(replace(loaded, run=run), Cells(run, loaded.cells))
+    view = view_run(JudgedRun(replace(loaded, run=run)))
     assert view.title.endswith("infoq-x")
     assert any(notice.title == "Scenario infoq-x" and "a tenth" in notice.text for notice in view.notices)
     assert {"Scenario", "Published"} <= {fact.name for fact in view.facts}

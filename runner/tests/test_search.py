@@ -10,12 +10,14 @@ import pytest
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.drivers.base import DriverSession
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.fork_figures import capacity_rps
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, NearestRate
 from jdkmatrix.loads.capacity_search import CapacitySearch
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
+from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_all, measure_phases
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import CapacityLoad, Load, RateLoad
@@ -132,9 +134,39 @@ class Silent:
 
 @pytest.mark.parametrize("changes", [{"completed": 0, "throughput_rps": 0.0}, {"non_2xx": 1000}])
 def test_where_the_closed_loop_has_no_answer_nothing_is_searched_for(changes: dict[str, Any]) -> None:
-    server, done = Silent(changes), cast(list[Window], [])
-    assert measure_phases(CapacitySearch(LOAD), cast(Windows, cast(Any, server)), Lengths(2, 1), done=done) is None
+    server, found = Silent(changes), Findings()
+    measure_phases(CapacitySearch(LOAD), cast(Windows, cast(Any, server)), Lengths(2, 1), found)
+    assert found.capacity is None
     assert [load.kind for load in server.asked] == ["saturate", "saturate"]
+
+
+@dataclass
+class Ending(Silent):
+    """Serves up to `capacity_rps` in time, until it ends after so many windows."""
+
+    capacity_rps: float = 12_345
+    windows: int = 7
+
+    def measure(self, ask: Ask, *, index: int) -> Window:
+        if len(self.asked) == self.windows:
+            raise MatrixError("the server has ended")
+        if isinstance(ask.load, RateLoad):
+            self.asked.append(ask.load)
+            return Server(self.capacity_rps).measure(ask, index=index)
+        return super().measure(ask, index=index)
+
+
+def test_what_a_search_has_found_is_kept_where_a_window_cannot_be_measured() -> None:
+    """Two windows of the closed loop, then five of the search."""
+    server, found = Ending({"throughput_rps": 20_000.0}), Findings()
+    with pytest.raises(MatrixError, match="the server has ended"):
+        measure_phases(CapacitySearch(LOAD), cast(Windows, cast(Any, server)), Lengths(2, 1), found)
+    assert len(found.windows) == 2
+    assert found.capacity is not None and len(found.capacity.steps) == 5
+    assert SearchOutcome(found.capacity.outcome) is SearchOutcome.CUT_OFF
+    assert found.capacity.held_rps is not None and found.capacity.held_rps <= 12_345
+    assert not is_known(found.capacity)
+    assert capacity_rps(altered(fork(), {"capacity": found.capacity}), LOAD) is None
 
 
 def test_a_fork_without_a_search_has_no_capacity() -> None:

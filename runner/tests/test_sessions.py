@@ -24,7 +24,7 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, ServerFacts, Session
-from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.sessions import differences, windows_fact
 from jdkmatrix.report.site.build import Built
@@ -273,7 +273,7 @@ def in_two_sessions(loaded: LoadedRun, **changes: Any) -> LoadedRun:
 
 def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
     loaded = in_two_sessions(synthetic_run(tmp_path / "run", QUICK), boot_id="c")
-    view = view_run(loaded, Cells(loaded.run, loaded.cells))
+    view = view_run(JudgedRun(loaded))
     (told,) = [fact.value for fact in view.facts if fact.name == "Sessions"]
     assert told == "2: 2026-01-01 10:00 UTC, 30 min, 4 forks; 2026-01-02 10:00 UTC, 30 min, 4 forks"
     (measured,) = [fact.value for fact in view.facts if fact.name == "Measured"]
@@ -297,7 +297,7 @@ def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
 def test_a_run_of_one_session_says_nothing_of_differences(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
     one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(),)}))
-    view = view_run(one, Cells(one.run, one.cells))
+    view = view_run(JudgedRun(one))
     assert [fact.value for fact in view.facts if fact.name == "Sessions"] == ["1"]
     assert not [notice for notice in view.notices if "session" in notice.title]
     assert "session" not in summary_markdown(one)
@@ -318,7 +318,7 @@ def test_the_share_of_time_in_windows_that_count(tmp_path: Path) -> None:
 
 def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
     loaded = in_two_sessions(synthetic_run(tmp_path, QUICK))
-    (notice,) = [n for n in view_run(loaded, Cells(loaded.run, loaded.cells)).notices if "sessions" in n.title]
+    (notice,) = [n for n in view_run(JudgedRun(loaded)).notices if "sessions" in n.title]
     assert (notice.weight, notice.text.partition(". ")[0]) == ("info", "Nothing that was recorded differs between them")
 
 

@@ -17,6 +17,7 @@ from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.view import view_experiments
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
@@ -110,7 +111,7 @@ def test_every_figure_is_a_number_or_says_why_there_is_none(loaded: LoadedRun) -
     cells, experiments = Cells(loaded.run, loaded.cells), Experiments(loaded.run, loaded.cells)
     order = executor_order(key.executor for key in loaded.run.cells)
     judgements = judge_run(cells)
-    views: list[object] = [view_run(loaded, cells), view_experiments(experiments, order)]
+    views: list[object] = [view_run(JudgedRun(loaded)), view_experiments(experiments, order)]
     views += [view_cell(cell, cells, judgements, loaded.run, order, {}) for cell in cells]
     views += [view_experiment_cell(cell, experiments, loaded.run, order, {}) for cell in experiments]
     for view in views:

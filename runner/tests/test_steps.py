@@ -21,6 +21,7 @@ from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
@@ -86,7 +87,7 @@ def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: Loade
 
 def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
     cells = Cells(run.run, run.cells)
-    view = view_run(run, cells)
+    view = view_run(JudgedRun(run))
     assert {(row.cpu.text, row.cpu.under) for row in view.rows} == {("101", "at 1,000/s")}
     assert view.sections[0].cpu_of == "At the lowest rate, 1,000 requests/s."
     cell = next(iter(cells))
@@ -113,7 +114,7 @@ def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
     print_summary(changed, Console(file=sink, width=200))
     told = "not seen saturated in 2 of 2 forks, offered up to 6,000 requests/s: the most that it can do was not reached"
     assert f"virtual {told}" in sink.getvalue()
-    section = view_run(changed, Cells(changed.run, changed.cells)).sections[0]
+    section = view_run(JudgedRun(changed)).sections[0]
     assert ("virtual", f"{told}.") in section.answers[0].sentences
     assert "liberty" not in dict(section.answers[0].sentences)
 
@@ -143,7 +144,7 @@ def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_low
 
 
 def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun, tmp_path: Path) -> None:
-    section = view_run(run, Cells(run.run, run.cells)).sections[0]
+    section = view_run(JudgedRun(run)).sections[0]
     assert [group.title.split(" over")[0] for group in section.experiment] == [
         "Throughput",
         "CPU use",

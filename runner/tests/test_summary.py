@@ -96,7 +96,7 @@ def test_forks_that_fell_short_stand_below_the_table(tmp_path: Path) -> None:
     some = said({"virtual": {1: missed, 2: spoilt}})
     assert "; ratio not judged, virtual lost 2 and liberty 0 of 5 forks.\n" in some and "not judged" in some
     silence = said({"virtual": all_of(silent)})
-    assert "no answers" in next(line for line in silence.splitlines() if line.startswith("│   virtual"))
+    assert "no answers" in next(line for line in silence.splitlines() if line.startswith("  virtual "))
     assert "virtual.cpus-1.burn-0us.rate-2000#1 without a figure: no request was answered" in silence
     assert "250 requests failed with virtual and count in no throughput" in said({"virtual": all_of(failing)})
     assert "virtual" not in said({}).partition("ratio: ")[2], "nothing to tell"
@@ -115,10 +115,11 @@ def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
     assert text.splitlines()[2].startswith("2 of 2 cells, all with")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) == 1 + 1 + 1 + 2, "headings, rule, condition, two cells"
-    assert {row.count(" | ") for row in rows} == {5}
+    assert {row.count("|") for row in rows} == {7}
+    assert "\ntemurin-25: mp-ping, 1 CPU, no added work, saturate-50\n" in sink.getvalue()
     for row in rows[2:]:
         for word in row.strip("| ").split(" | "):
-            assert word.replace("\\", "").strip("* ") in sink.getvalue()
+            assert word.replace("\\", "").strip("*| ") in sink.getvalue()
     assert "semeru\\-25 is not available here" in text
     assert "order of forks: seed 7\n" in sink.getvalue() and "order of forks\\: seed 7" in text
     assert "**Failed or invalid**" not in text

@@ -45,21 +45,18 @@ def export(run: str | None, form: str) -> int:
         MatrixError: no run is there, or its run.json cannot be read.
     """
     from jdkmatrix.report import exports
-    from jdkmatrix.report.cellstats import Cells
-    from jdkmatrix.report.experiments.cells import Experiments
-    from jdkmatrix.report.judgements import judge_run
-    from jdkmatrix.report.published import judged_claims
+    from jdkmatrix.report.judged_run import JudgedRun
 
     loaded = load_run(run)
-    cells, experiments = Cells(loaded.run, loaded.cells), Experiments(loaded.run, loaded.cells)
+    judged = JudgedRun(loaded)
     if form == "jmh":
-        _print_json(exports.jmh(cells))
+        _print_json(exports.jmh(judged.cells))
     else:
-        rows = exports.results(loaded.run.run_id, cells, judge_run(cells), experiments)
+        rows = exports.results(judged)
         if form == "csv":
             print(exports.as_csv(rows), end="")
         else:
-            claims = exports.verdicts(judged_claims(loaded.run, cells, experiments))
+            claims = exports.verdicts(judged.claims)
             _print_json({"run_id": loaded.run.run_id, "results": exports.as_json(rows), "verdicts": claims})
     return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli import experiments, markdown
+from jdkmatrix.cli.conditions_table import Condition, Row, conditions_table
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, metrics_of
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
@@ -21,80 +21,38 @@ from jdkmatrix.report import sessions
 from jdkmatrix.report.cell_figures import failed_words, of_metric
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.dependence import check_blocks
-from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.fork_counts import count_forks
-from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import counted, is_news, sentence
-from jdkmatrix.report.published import judged_claims, verdict_lines
+from jdkmatrix.report.published import verdict_lines
 from jdkmatrix.report.steps import not_saturated
 from jdkmatrix.report.wording import condition, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.cell_key import TaskSize
 from jdkmatrix.terms.executors import is_again, reference
-from jdkmatrix.terms.quantities import wait_words, work_words
 from jdkmatrix.terms.servers import own_pool
 
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
 _LISTED_AT_MOST = 50
 
 
-class _Judged:
-    """A run with its cells and verdicts, worked out once."""
-
-    def __init__(self, loaded: LoadedRun) -> None:
-        self.loaded = loaded
-        self.cells = Cells(loaded.run, loaded.served)
-        self.judgements = judge_run(self.cells)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One cell in words: executor, forks, req/s, CPU, p99 or the rate that is held, ratio. `amber`: forks of it were
-    lost, or its ratio is not judged."""
-
-    amber: bool
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Cells that are compared, below what they have in common: JDK, what was served, CPUs, task duration, load."""
-
-    condition: tuple[str, ...]
-    rows: tuple[Row, ...]
-
-
-def summary_table(loaded: LoadedRun) -> Table:
+def summary_table(loaded: LoadedRun) -> RenderableType:
     """The table of `print_summary` alone."""
-    return _table(_Judged(loaded))
+    return _table(JudgedRun(loaded))
 
 
-def _table(run: _Judged) -> Table:
-    """One row per cell below a heading per condition; the last column pairs each executor with the server's own pool,
-    block by block. Fits on a terminal of 80 columns, so that the rate that is held stands in the place of p99 where it
-    was searched for."""
-    table = Table(caption=_caption(run.loaded.served), caption_justify="left")
-    first, *figures = _headings(run.loaded.served)
-    table.add_column(first, no_wrap=True)
-    for name in figures:
-        table.add_column(name, justify="right")
-    for group in _groups(run):
-        jdk, *others = map(escape, group.condition)
-        table.add_section()
-        table.add_row(f"[bold]{jdk}[/]", "", *others)
-        for row in group.rows:
-            executor, *rest = map(escape, row.columns)
-            style = "[yellow]" if row.amber else ""
-            table.add_row(f"{style}  {executor}", *(f"{style}{text}" for text in rest))
-    return table
+def _table(run: JudgedRun) -> RenderableType:
+    """One row per cell; the last column pairs each executor with the server's own pool, block by block. Fits on a
+    terminal of 80 columns, so that the rate that is held stands in the place of p99 where it was searched for."""
+    cells = run.loaded.served
+    return conditions_table(_headings(cells), _conditions(run), _caption(cells))
 
 
 def print_summary(loaded: LoadedRun, console: Console) -> None:
     """How many forks can be used, the tables, what came of the forks, what could not be measured here, what went wrong,
     and what a reader must know."""
-    run = _Judged(loaded)
+    run = JudgedRun(loaded)
     forks = count_forks(loaded)
     console.print(f"{'[yellow]' if forks.amber else ''}{escape(f'{loaded.run.run_id}: {forks.text}')}", soft_wrap=True)
     if loaded.served or not loaded.experiments:
@@ -136,11 +94,10 @@ _EXPERIMENT_CAPTION = "without a server: median, least and most over forks"
 
 def summary_markdown(loaded: LoadedRun) -> str:
     """The same for the job summary of a CI service, with a heading that says how many forks can be used."""
-    judged, run, cells = _Judged(loaded), loaded.run, loaded.served
+    judged, run, cells = JudgedRun(loaded), loaded.run, loaded.served
     rows: list[Sequence[str]] = []
-    for group in _groups(judged):
-        jdk, *others = map(markdown.escaped, group.condition)
-        rows.append((f"**{jdk}**", "", *others))
+    for group in _conditions(judged):
+        rows.append((f"**{markdown.escaped(group.words)}**", *[""] * (len(_headings(cells)) - 1)))
         rows += [tuple(map(markdown.escaped, row.columns)) for row in group.rows]
     parts = [
         f"### {markdown.escaped(f'{run.run_id}: {run.status}, {count_forks(loaded).text}')}",
@@ -218,12 +175,9 @@ def _measured_how(loaded: LoadedRun) -> Iterator[str]:
         yield f"{attempts} earlier attempts at forks do not count: a fault of the host, or a block that was cut off"
 
 
-def _published(run: _Judged) -> tuple[str, ...]:
+def _published(run: JudgedRun) -> tuple[str, ...]:
     """Whether the run speaks for the claims of its scenario, each in a line."""
-    record = run.loaded.run
-    if record.scenario is None:
-        return ()
-    return verdict_lines(judged_claims(record, run.cells, Experiments(record, run.loaded.experiments)))
+    return verdict_lines(run.claims)
 
 
 def _not_testable(loaded: LoadedRun) -> Iterator[str]:
@@ -243,7 +197,7 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
                 yield f"{cell.key.fork_label(fork.fork, fork.attempt)} without a figure: {'; '.join(short)}"
 
 
-def _outcomes(run: _Judged) -> Iterator[str]:
+def _outcomes(run: JudgedRun) -> Iterator[str]:
     """Where forks did not do what their load asks for, failed requests, and ratios that are not judged."""
     for record in cells_by_condition(run.loaded.served):
         cell, key = run.cells.get(record.key), record.key
@@ -252,7 +206,7 @@ def _outcomes(run: _Judged) -> Iterator[str]:
             yield f"{key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}: {'; '.join(told)}."
 
 
-def _told(cell: CellStats, run: _Judged) -> Iterator[str]:
+def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
     key = cell.key
     base = reference(key.executor, key.server)
     judged = run.judgements.outcomes(key)
@@ -296,20 +250,16 @@ def _caption(cells: Sequence[CellRecord]) -> str:
     return caption
 
 
-def _groups(run: _Judged) -> Iterator[Group]:
+def _conditions(run: JudgedRun) -> Iterator[Condition]:
     searched = _searched(run.loaded.served)
     for key, members in groupby(cells_by_condition(run.loaded.served), key=lambda cell: cell.key.group):
-        cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
         rows = [_row(cell, run, searched=searched) for one in members if (cell := run.cells.get(one.key))]
-        yield Group((key.jdk, key.served, cpus, _task(key.task), key.load), tuple(rows))
+        words = f"{key.jdk}: {key.served}, {condition(key.cpus, key.task)}, {key.load}"
+        yield Condition(words, tuple(rows))
 
 
-def _task(task: TaskSize) -> str:
-    work = work_words(task.burn_us)
-    return f"{work}, {wait_words(task.wait_us)} delay" if task.wait_us else work
-
-
-def _row(cell: CellStats, run: _Judged, *, searched: bool) -> Row:
+def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> Row:
+    """Amber where forks of it were lost, or its ratio is not judged."""
     key = cell.key
     ratio = run.judgements.of(run.cells.leading(key), key)
     amber = len(cell.usable) < cell.forks or (ratio is not None and ratio.verdict is Verdict.NOT_JUDGED)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from statistics import fmean
 
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.base import Ask, Lengths, LoadKind, NearestRate, Question
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, CapacityStep, Window
-from jdkmatrix.stats.capacity import CapacityRules, Probe, SearchOutcome, is_known, next_rate, tried
+from jdkmatrix.stats.capacity import CapacityRules, Probe, SearchOutcome, Tried, cut_off, is_known, next_rate, tried
 from jdkmatrix.terms.loads import CapacityLoad, RateLoad
 from jdkmatrix.terms.quantities import digits, plural
 
@@ -27,7 +28,8 @@ class CapacitySearch(LoadKind[CapacityLoad]):
         return self.search_below(fmean(rates_rps), nearest) if any(rates_rps) else None
 
     def search_below(self, ceiling_rps: float, nearest: NearestRate) -> Generator[Ask, Window, Capacity]:
-        """All rates are the nearest that the driver can make.
+        """All rates are the nearest that the driver can make. With an error thrown in, of a window that could not be
+        measured, the answer is what was found until then.
 
         Raises:
             MatrixError: the server is so slow that the driver's lowest rate is no lower than the ceiling.
@@ -41,11 +43,17 @@ class CapacitySearch(LoadKind[CapacityLoad]):
             nearest_rps=nearest,
         )
         steps: list[CapacityStep] = []
-        while isinstance(probe := next_rate([tried(step.window, step.rate_rps) for step in steps], rules), Probe):
+        history: list[Tried] = []
+        while isinstance(probe := next_rate(history, rules), Probe):
             rate = RateLoad(rate_rps=probe.rate_rps, connections=load.connections)
             title = f"search, {probe.rate_rps:,.0f} req/s, {probe.purpose.value}"
-            window = yield Ask(rate, load.step_s, f"search-{len(steps) + 1}", title)
+            try:
+                window = yield Ask(rate, load.step_s, f"search-{len(steps) + 1}", title)
+            except MatrixError:
+                probe = cut_off(history, rules)
+                break
             seen = tried(window, probe.rate_rps)
+            history.append(seen)
             kept = seen.held(rules.slo_us) if seen.valid else None
             steps.append(CapacityStep(rate_rps=probe.rate_rps, purpose=probe.purpose.value, held=kept, window=window))
         return Capacity(

@@ -15,7 +15,8 @@ from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT, Metric
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.claim_verdicts import JudgedCell, JudgedCheck, JudgedClaim
-from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
+from jdkmatrix.report.experiments.cells import ExperimentCell
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.terms.cell_key import AXES, CellKey
@@ -33,11 +34,12 @@ Row = dict[str, Any]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def results(run_id: str, cells: Cells, judgements: Judgements, experiments: Experiments) -> Iterator[Row]:
+def results(judged: JudgedRun) -> Iterator[Row]:
     """One for each figure of each cell, with those of `COLUMNS` that it has."""
-    for cell in cells:
-        yield from ({"run_id": run_id, **row} for row in _of_served(cell, judgements))
-    for lone in experiments:
+    run_id = judged.run.run_id
+    for cell in judged.cells:
+        yield from ({"run_id": run_id, **row} for row in _of_served(cell, judged.judgements))
+    for lone in judged.experiments:
         yield from ({"run_id": run_id, **row} for row in _of_experiment(lone))
 
 

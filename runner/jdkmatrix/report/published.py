@@ -8,10 +8,8 @@ from jdkmatrix.claims.address import web
 from jdkmatrix.claims.words import amount, between, of_whom, without_figures
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim, judge_claims
+from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.claim_views import CheckedCellView, CheckView, ClaimFigure, ClaimView, SourceView
-from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import Figure, missing
 from jdkmatrix.stats.bands import Estimate
@@ -25,11 +23,6 @@ VERDICT_CLASS = {
     ClaimVerdict.NOT_TESTABLE_HERE: "none",
     ClaimVerdict.NOT_TESTABLE: "none",
 }
-
-
-def judged_claims(run: RunRecord, cells: Cells, experiments: Experiments) -> tuple[JudgedClaim, ...]:
-    """Those of the scenario that a run repeats, as it recorded them."""
-    return judge_claims(run.scenario.claims if run.scenario else (), run, cells, experiments)
 
 
 def published_views(judged: Iterable[JudgedClaim]) -> tuple[SourceView, ...]:

@@ -11,20 +11,20 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import attempts, facts, sessions
 from jdkmatrix.report.cell_figures import failed_words, of_metric, percentile
 from jdkmatrix.report.cellstats import Cells, CellStats, State
-from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.dependence import check_blocks, dependence_notices
 from jdkmatrix.report.experiments import run_words as experiment_words
 from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.words import label as experiment_label
 from jdkmatrix.report.fork_counts import count_forks
-from jdkmatrix.report.judgements import JudgedOutcomes, Judgements, judge_run
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import Figure, half_width, missing, quantity, ratio_value
 from jdkmatrix.report.outcomes import counted, finding_of, is_news, sentence
 from jdkmatrix.report.pairs import paired_words, pairs_title
 from jdkmatrix.report.precision import precision_view
-from jdkmatrix.report.published import judged_claims, not_repeated_views, published_views
+from jdkmatrix.report.published import not_repeated_views, published_views
 from jdkmatrix.report.sections import sections
 from jdkmatrix.report.views import CellRow, RunView, Trouble
 from jdkmatrix.report.wording import (
@@ -41,19 +41,16 @@ from jdkmatrix.report.wording import (
     tasks_of,
 )
 from jdkmatrix.stats.forks import Summary
-from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import AXES, CellKey
 from jdkmatrix.terms.executors import is_again, reference
 from jdkmatrix.terms.quantities import plural
 from jdkmatrix.terms.servers import own_pool
 
 
-def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
-    run = loaded.run
-    experiments = Experiments(run, loaded.experiments)
-    order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
+def view_run(judged: JudgedRun) -> RunView:
+    loaded, run, cells, experiments = judged.loaded, judged.run, judged.cells, judged.experiments
+    order, judgements = judged.order, judged.judgements
     varying = frozenset(axis for axis in AXES if len({getattr(key, axis) for key in cells.keys}) > 1)
-    judgements = judge_run(cells)
     rows = tuple(_row(key, cells, judgements, order) for key in cells.keys)
     troubles = [t for key in cells.keys if (t := _trouble(key, cells.get(key), run))]
     checks = check_blocks(cells)
@@ -74,7 +71,7 @@ def view_run(loaded: LoadedRun, cells: Cells) -> RunView:
         notices=tuple(sorted(notices, key=lambda notice: notice.weight != "warn")),
         family=family_words(judgements.comparisons, judgements.checks),
         sections=sections(cells, judgements, order),
-        published=published_views(judged_claims(run, cells, experiments)),
+        published=published_views(judged.claims),
         scale_words=run.scenario.scale_words if run.scenario and run.scenario.scale == "small" else None,
         not_repeated=not_repeated_views(run),
         own_pools=" or ".join(dict.fromkeys(own_pool(key.server) for key in cells.keys)),

@@ -86,6 +86,7 @@ class SearchOutcome(Enum):
     CEILING_HELD = "even the saturation throughput held"
     INVALID_WINDOWS = "too many invalid windows in a row"
     WINDOWS_USED_UP = "the most windows have been run"
+    CUT_OFF = "a window could not be measured"
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,11 @@ def next_rate(history: Sequence[Tried], rules: CapacityRules) -> Probe | Done:
     if rules.floor_rps not in votes:
         return Probe(rules.floor_rps, Purpose.START)
     return _within(votes, rules)
+
+
+def cut_off(history: Sequence[Tried], rules: CapacityRules) -> Done:
+    """What is known where no further window can be measured."""
+    return _done(SearchOutcome.CUT_OFF, _votes(history, rules))
 
 
 def _within(votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:

@@ -15,6 +15,7 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import RateLoad, StepsLoad
@@ -65,9 +66,9 @@ class Server:
 
 
 def stepped(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> tuple[Server, list[Window]]:
-    server, done = Server(like, capacity_rps), cast(list[Window], [])
-    measure_phases(RisingSteps(load), cast(Windows, cast(Any, server)), Lengths(1, 1), done=done)
-    return server, done
+    server, found = Server(like, capacity_rps), Findings()
+    measure_phases(RisingSteps(load), cast(Windows, cast(Any, server)), Lengths(1, 1), found)
+    return server, found.windows
 
 
 def stepped_run(folder: Path) -> LoadedRun:

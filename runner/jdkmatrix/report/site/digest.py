@@ -17,13 +17,13 @@ from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim
 from jdkmatrix.report.claim_views import CheckView
 from jdkmatrix.report.heat import tone
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import NUMERATOR, Judgements
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.published import check_view
 from jdkmatrix.report.views import ForkCount, RunView
 from jdkmatrix.stats.verdicts import Verdict
-from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import is_again, reference
 from jdkmatrix.terms.quantities import plural
@@ -107,11 +107,9 @@ class RunDigest:
     claims: tuple[SpokenClaim, ...]
 
 
-def digest(
-    loaded: LoadedRun, cells: Cells, judgements: Judgements, view: RunView, claims: Iterable[JudgedClaim], folder: str
-) -> RunDigest:
+def digest(judged: JudgedRun, view: RunView, claims: Iterable[JudgedClaim], folder: str) -> RunDigest:
     """`claims`: the registry of today, judged by this run; `folder`: where its pages are, seen from the site's root."""
-    run = loaded.run
+    run, cells, judgements = judged.run, judged.cells, judged.judgements
     host = run.latest_session.host
     return RunDigest(
         run_id=run.run_id,
@@ -127,7 +125,7 @@ def digest(
         forks=view.forks,
         warnings=tuple(dict.fromkeys(notice.title for notice in view.notices if notice.weight == "warn")),
         aa=_aa(cells, judgements),
-        damaged=loaded.damaged,
+        damaged=judged.loaded.damaged,
         conditions=tuple(_conditions(cells, judgements)),
         cells=tuple(_cells(cells, judgements)),
         claims=tuple(_claims(claims)),

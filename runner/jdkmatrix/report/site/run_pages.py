@@ -10,19 +10,16 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report import logs
 from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells, CellStats
-from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.claim_verdicts import judge_claims
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.exports import as_csv, results, verdicts
-from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.library import NAME
 from jdkmatrix.report.method import view_method
 from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.page import Pages
-from jdkmatrix.report.published import judged_claims
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site.digest import RunDigest, digest
 from jdkmatrix.report.site.templates import link
@@ -45,11 +42,9 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
     experiment; its own page has them as it recorded them."""
     folder = site / run_folder(loaded.run.run_id)
     (folder / "cells").mkdir(parents=True)
-    cells = Cells(loaded.run, loaded.cells)
-    experiments = Experiments(loaded.run, loaded.cells)
-    order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
-    judgements = judge_run(cells)
-    view = view_run(loaded, cells)
+    run = JudgedRun(loaded)
+    cells, experiments, order, judgements = run.cells, run.experiments, run.order, run.judgements
+    view = view_run(run)
     shown = view_experiments(experiments, order)
     for name, text in {
         "index.html": pages.render(
@@ -64,8 +59,8 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
             "method.html.j2", view=view_method(loaded.run, pages.provoked), run_id=loaded.run.run_id, specs={}
         ),
         "run.json": loaded.run.model_dump_json(indent=1),
-        "results.csv": as_csv(results(loaded.run.run_id, cells, judgements, experiments)),
-        "verdicts.json": _json(verdicts(judged_claims(loaded.run, cells, experiments))),
+        "results.csv": as_csv(results(run)),
+        "verdicts.json": _json(verdicts(run.claims)),
     }.items():
         (folder / name).write_text(text, "utf-8")
     for cell in cells:
@@ -79,8 +74,8 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
         lone_view = view_experiment_cell(lone, experiments, loaded.run, order, published)
         _write_cell("cell-experiment.html.j2", lone_view, lone.record, loaded.run.run_id, folder, pages)
     repeated = loaded.run.scenario.published if loaded.run.scenario else ()
-    judged = judge_claims([claim for claim in registry if claim.id in repeated], loaded.run, cells, experiments)
-    return digest(loaded, cells, judgements, view, judged, run_folder(loaded.run.run_id))
+    claims = judge_claims([claim for claim in registry if claim.id in repeated], loaded.run, cells, experiments)
+    return digest(run, view, claims, run_folder(loaded.run.run_id))
 
 
 def _hgrm(cell: CellStats, folder: Path) -> str | None:

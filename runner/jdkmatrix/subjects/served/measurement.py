@@ -207,7 +207,7 @@ class ServedMeasurement:
                         yield from self._take_turns(bench)
                     else:
                         lengths, windows = self._lengths, self._windows(bench)
-                        found.capacity = measure_phases(self._kind, windows, lengths, done=found.windows)
+                        measure_phases(self._kind, windows, lengths, found)
                 self.draft.clock_speed_after = read_clock_speed(cpus.sut[-1])
                 if may_end and not server.is_alive:
                     return  # its outcome says why
