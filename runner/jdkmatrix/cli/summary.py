@@ -266,7 +266,7 @@ def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> Row:
     forks = f"{len(cell.usable)}/{cell.forks}"
     last = ratio_text(ratio) if ratio else "no pair" if run.judgements.outcomes(key) else ""
     if not cell.usable:
-        return Row(amber, (key.executor, forks, _why_no_figure(cell), "", "–", last))
+        return Row(amber, (key.executor, forks, _why_no_figure(cell), "–", "–", last))
     rate, held = (of_metric(one, cell, why="").text for one in (THROUGHPUT, CAPACITY if searched else P99))
     return Row(amber, (key.executor, forks, rate, _cost(cell), held, last))
 
