@@ -116,8 +116,9 @@ class PinningTest {
         JsonNode seen = run("synchronized", "--kernel-threads 20").get("seen");
         assertEquals(20, seen.get("threads_served").asInt());
         assertTrue(seen.get("throughput_per_s").asDouble() <= most(20));
-        // The lower edge of a bucket, which has three significant digits.
-        assertTrue(seen.get("latency").get("min_us").asDouble() >= 0.999 * 1e3 * BLOCK_MS, seen.toString());
+        // The shortest may be the lower bound of one that was under way at the end.
+        JsonNode percentiles = seen.get("latency").get("percentiles_us");
+        assertTrue(percentiles.get("50").asDouble() >= 1e3 * BLOCK_MS, seen.toString());
         assertTrue(seen.get("carriers").isNull());
         assertEquals("unavailable", seen.get("pinned").get("probe").asText());
     }
