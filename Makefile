@@ -33,7 +33,7 @@ java-test: .venv-test
 
 test-real: .venv-test # after java-test: the flake is built of what Maven has fetched
 	@$(VENV)/matrix setup
-	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 3 --dist loadfile --durations=10
+	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 2 --dist loadfile --durations=10
 	cd runner && ../$(VENV)/pytest -m alone
 
 # What needs no server, browser or Nix: for the everyday loop.

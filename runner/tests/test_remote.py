@@ -102,6 +102,7 @@ def test_another_program_is_told_from_it(printed: str, said: str, tmp_path: Path
 
 
 @pytest.mark.real
+@pytest.mark.alone
 def test_with_hundreds_of_requests_in_flight_it_is_late_by_a_small_part_of_the_delay(tmp_path: Path) -> None:
     """2,000 requests a second with 200 ms each are 400 in flight. How late it may be is no speed of its own but a share
     of the delay, large enough for a host that is busy with other things."""

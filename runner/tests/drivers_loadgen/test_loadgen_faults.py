@@ -71,6 +71,7 @@ def test_503(moody: Callable[..., MoodyServer], open_session: Callable[..., Load
     assert (result.errors.total, result.reconnects) == (0, 0)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("mood", ["say-close", "until-close"])
 @pytest.mark.parametrize("every", [1, EVERY])
 def test_announced_close_is_no_error(
