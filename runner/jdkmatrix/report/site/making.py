@@ -19,7 +19,7 @@ from jdkmatrix.report.site.run_pages import write_run
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
 
-CELLS_PER_PROCESS = 200  # a process takes a second to start, in which that many cells are nearly made
+CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many small cells are made
 PROCESSES_MAX = 8
 
 
