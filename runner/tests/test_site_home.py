@@ -20,6 +20,7 @@ from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.run.plan import select_cells
+from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.servers import own_pool
 from tests.support.hostile_runs import hostile_run
@@ -77,6 +78,20 @@ def test_the_first_answer_is_the_newest_runs_and_needs_no_script(tmp_path: Path)
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
     said = page.split('id="said"')[1].split('id="map"')[0]
     assert "Keep the pool: throughput is" in said and "5 blocks" in said and "2025-01-01" in said
+
+
+def test_what_decides_nothing_hides_no_answer_of_its_host_and_is_hidden_by_none_of_another(tmp_path: Path) -> None:
+    decided = later(synthetic_run(tmp_path / "decided", FIVE), "decided", "2024-01-01")
+    hint = later(synthetic_run(tmp_path / "hint", replace(QUICK, burn_us=(100,), blocks=1)), "hint", "2025-01-01")
+
+    def first(name: str, *runs: LoadedRun) -> str:
+        site_of(runs, tmp_path / name)
+        page = (tmp_path / name / "index.html").read_text("utf-8")
+        return page.split('id="said"')[1].split('id="map"')[0]
+
+    assert "Keep the pool: throughput is" in first("one-host", decided, hint)
+    elsewhere = later(hint, "hint", "2025-01-01", host="another")
+    assert "Only a hint, from one block" in first("two-hosts", decided, elsewhere)
 
 
 def test_a_run_without_virtual_threads_has_pages_and_no_answer(tmp_path: Path) -> None:

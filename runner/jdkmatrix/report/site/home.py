@@ -178,12 +178,12 @@ def where_words(condition: Condition) -> str:
 
 
 def _first(answers: Sequence[AnswerRow], runs: Sequence[RunDigest]) -> AnswerRow | None:
-    """Of the newest run that has one: where something is decided, if there is such a place."""
-    for run in runs:
-        of_run = [answer for answer in answers if answer.run_id == run.run_id]
-        if of_run:
-            return next((answer for answer in of_run if answer.decided), of_run[0])
-    return None
+    """The newest that decides something on the host of the newest one, or the newest one itself."""
+    by_run = [(run.host_id, answer) for run in runs for answer in answers if answer.run_id == run.run_id]
+    if not by_run:
+        return None
+    here, newest = by_run[0]
+    return next((answer for host, answer in by_run if host == here and answer.decided), newest)
 
 
 def _picks(answers: Sequence[AnswerRow], offered: Sequence[Box]) -> Iterable[Pick]:
