@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.report.site import making, run_pages
 from jdkmatrix.report.site.build import Built, build_site
+from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.run.plan import select_cells
@@ -28,6 +31,7 @@ from tests.support.pages import Elements
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import background, later, site_of, stored
+from tests.support.sites import built as all_of
 
 MATRIX = load_matrix(ROOT / "matrix.toml")
 FIVE = Shape(blocks=5, windows=1)
@@ -229,3 +233,24 @@ def test_a_run_that_moves_and_one_whose_figures_cannot_be_read_do_not_stop_the_o
     site, _ = built(RunStore(tmp_path / "copy"), store, broken)
     assert [run.run_id for run in site.runs] == [loaded.run.run_id]
     assert len(site.unreadable) == 2 and not (tmp_path / "site" / "runs" / "other").exists()
+
+
+def test_a_run_whose_summary_cannot_be_written_does_not_stop_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = synthetic_run(tmp_path / "made-up", FIVE)
+    real = run_pages.write_run
+
+    def spoiling(run: LoadedRun, *rest: Any) -> RunDigest:
+        found = real(run, *rest)
+        if run.run.run_id != "bad":
+            return found
+        condition = found.conditions[0]
+        spoilt = replace(condition, advice=(replace(condition.advice[0], ratio=math.nan), *condition.advice[1:]))
+        return replace(found, conditions=(spoilt, *found.conditions[1:]))
+
+    monkeypatch.setattr(making, "write_run", spoiling)
+    site = all_of([later(loaded, run_id, "2024-01-01") for run_id in ("bad", "good")], tmp_path / "site")
+    assert [run.run_id for run in site.runs] == ["good"]
+    assert [text.partition(":")[0] for text in site.unreadable] == ["bad"]
+    assert [path.name for path in (tmp_path / "site" / "runs").iterdir()] == ["good"]

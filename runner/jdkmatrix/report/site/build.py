@@ -133,22 +133,24 @@ def _shown(
         made = make_all(new, Path(folder), templates, registry)
         for run, digest in zip(runs, known, strict=True):
             one = next(made) if digest is None else digest
+            if isinstance(one, str):
+                unreadable.append(one)
+                continue
+            told = one.digest if isinstance(one, Made) else one
+            if told.run_id in found:
+                unreadable.append(
+                    f"run {told.run_id} is there twice, and shown once: every run of a site needs an id of its own"
+                )
+                continue
             try:
-                if isinstance(one, str):
-                    raise MatrixError(one)
-                told = one.digest if isinstance(one, Made) else one
-                if told.run_id in found:
-                    raise MatrixError(
-                        f"run {told.run_id} is there twice, and shown once: every run of a site needs an id of its own"
-                    )
                 if isinstance(one, Made):
                     earlier.keep(one, run.stamp)
                 else:
                     earlier.take(one)
-            except (MatrixError, OSError) as error:
-                unreadable.append(str(error) if isinstance(error, MatrixError) else f"{run.name}: {error}")
-            else:
-                found[told.run_id] = told
+            except (ValueError, OSError) as error:
+                unreadable.append(f"{run.name}: {error}")
+                continue
+            found[told.run_id] = told
     return found, unreadable
 
 
@@ -182,13 +184,12 @@ class _Earlier:
 
     def keep(self, made: Made, stamp: str | None) -> None:
         """Put the run's pages into the site, so that they can be taken over next time."""
-        digest = made.digest
-        target = self._fresh / digest.folder
-        target.parent.mkdir(exist_ok=True)
-        (made.root / digest.folder).rename(target)
+        folder = made.digest.folder
         kept: dict[str, Any] = {"stamp": None if stamp is None else self._stamp(stamp)}
-        kept["run"] = _DIGESTS.dump_python(digest, mode="json")
-        _write(self._fresh / digest.folder / _DIGEST, json.dumps(kept, indent=1, allow_nan=False) + "\n")
+        kept["run"] = _DIGESTS.dump_python(made.digest, mode="json")
+        _write(made.root / folder / _DIGEST, json.dumps(kept, indent=1, allow_nan=False) + "\n")
+        (self._fresh / folder).parent.mkdir(exist_ok=True)
+        (made.root / folder).rename(self._fresh / folder)
 
     def _stamp(self, stamp: str) -> str:
         return hashlib.sha256(f"{self._made_with}{stamp}".encode()).hexdigest()
