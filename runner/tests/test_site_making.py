@@ -84,4 +84,6 @@ def test_no_process_outlives_the_one_that_waits_for_it(tmp_path: Path) -> None:
         waiting.send_signal(signal.SIGKILL)
     assert len(workers) == 4
     _, alive = psutil.wait_procs(workers, timeout=60)
+    for one in alive:
+        one.kill()
     assert alive == []

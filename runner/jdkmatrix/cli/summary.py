@@ -19,7 +19,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import sessions
 from jdkmatrix.report.cell_figures import failed_words, of_metric
-from jdkmatrix.report.cellstats import Cells, CellStats
+from jdkmatrix.report.cellstats import CellStats
 from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.judged_run import JudgedRun
@@ -70,7 +70,7 @@ def print_summary(loaded: LoadedRun, console: Console) -> None:
         _outcomes(run),
         (f"not testable here: {text}" for text in _not_testable(loaded)),
         _problems(loaded),
-        _warnings(loaded),
+        _warnings(run),
     ):
         for text in texts:
             console.print(f"[yellow]{escape(text)}", soft_wrap=True)
@@ -119,7 +119,7 @@ def summary_markdown(loaded: LoadedRun) -> str:
         "Outcomes of forks, and what is not judged": tuple(_outcomes(judged)),
         "Not testable here": tuple(_not_testable(loaded)),
         "Failed or invalid": tuple(_problems(loaded)),
-        "Notes": (*_warnings(loaded), *run.notes),
+        "Notes": (*_warnings(judged), *run.notes),
     }
     for title, items in lists.items():
         parts += [f"**{title}**", markdown.listing(items, at_most=_LISTED_AT_MOST)] if items else []
@@ -134,9 +134,9 @@ def _experiment_markdown(cells: Sequence[CellRecord]) -> str:
     return markdown.table(tuple(map(markdown.escaped, experiments.HEADINGS)), rows)
 
 
-def _warnings(loaded: LoadedRun) -> tuple[str, ...]:
+def _warnings(run: JudgedRun) -> tuple[str, ...]:
     """What changes how the ratios must be read."""
-    finding = check_blocks(Cells(loaded.run, loaded.served)).finding
+    finding = check_blocks(run.cells).finding
     return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
 
 

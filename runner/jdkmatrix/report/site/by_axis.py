@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.report.charts import executor_order
@@ -17,6 +17,7 @@ from jdkmatrix.terms.cell_key import TaskSize
 FOLDER = "by"
 KINDS = {"server": "Server", "jdk": "JDK", "executor": "Executor", "workload": "Workload", "host": "Host"}
 _ROOT = "../../"  # from a page to the site's
+_Part = tuple[RunDigest, list[MeasuredCell]]  # of a run, those cells that a page is about
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,6 @@ class Entry:
     page: str
     value: str | None
     under: str
-    tone: str
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,26 @@ def view_axes(runs: Sequence[RunDigest]) -> tuple[Group, ...]:
     hosts = host_names(runs)
     groups = []
     for axis, kind in KINDS.items():
-        values = {value for run in runs for value in _values(run, axis)}
-        groups.append(Group(kind, tuple(_page(axis, value, runs, hosts) for value in _ordered(axis, values, hosts))))
+        found = _by_value(axis, runs)
+        pages = (_page(axis, value, found[value], hosts) for value in _ordered(axis, found, hosts))
+        groups.append(Group(kind, tuple(pages)))
     return tuple(group for group in groups if group.pages)
 
 
-def _ordered(axis: str, values: set[str], hosts: dict[str, str]) -> list[str]:
+def _by_value(axis: str, runs: Sequence[RunDigest]) -> dict[str, list[_Part]]:
+    found: dict[str, list[_Part]] = {}
+    for run in runs:
+        cells: dict[str, list[MeasuredCell]] = {value: [] for value in _values(run, axis)}
+        for cell in run.cells:
+            value = run.host_id if axis == "host" else getattr(cell, axis)
+            if value in cells:
+                cells[value].append(cell)
+        for value, some in cells.items():
+            found.setdefault(value, []).append((run, some))
+    return found
+
+
+def _ordered(axis: str, values: Collection[str], hosts: dict[str, str]) -> list[str]:
     if axis == "executor":
         return [name for name in executor_order(values) if name in values]
     return sorted(values, key=lambda value: _by_number(hosts[value] if axis == "host" else value))
@@ -102,23 +116,18 @@ def _values(run: RunDigest, axis: str) -> Iterator[str]:
         case "jdk":
             yield from (jdk for jdk, _ in run.jdks)
         case _:
-            yield from dict.fromkeys(str(getattr(cell, axis)) for cell in run.cells)
+            yield from (getattr(cell, axis) for cell in run.cells)
 
 
-def _page(axis: str, value: str, runs: Sequence[RunDigest], hosts: dict[str, str]) -> ValuePage:
-    here = [run for run in runs if value in _values(run, axis)]
-
-    def belongs(cell: MeasuredCell, run: RunDigest) -> bool:
-        return value == (run.host_id if axis == "host" else getattr(cell, axis))
-
+def _page(axis: str, value: str, parts: Sequence[_Part], hosts: dict[str, str]) -> ValuePage:
+    here = [run for run, _ in parts]
     others = tuple(name for name in KINDS if name not in (axis, "executor"))
     found: dict[_Place, dict[str, Entry]] = {}
-    for run in here:
-        for cell in run.cells:
-            if belongs(cell, run):
-                words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
-                place = _Place(words, cell.cpus, TaskSize(cell.burn_us, cell.wait_us), cell.load)
-                found.setdefault(place, {}).setdefault(cell.executor, _entry(cell, run))
+    for run, cells in parts:
+        for cell in cells:
+            words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
+            place = _Place(words, cell.cpus, TaskSize(cell.burn_us, cell.wait_us), cell.load)
+            found.setdefault(place, {}).setdefault(cell.executor, _entry(cell, run))
     executors = tuple(_ordered("executor", {executor for entries in found.values() for executor in entries}, hosts))
     differ = [index for index in range(len(others)) if len({place.words[index] for place in found}) > 1]
     first = next(iter(found)).words if found else ()
@@ -153,7 +162,6 @@ def _entry(cell: MeasuredCell, run: RunDigest) -> Entry:
         page=f"{_ROOT}{run.folder}{cell.page}",
         value=cell.value,
         under=f"{over}, {cell.under}" if cell.value else over,
-        tone=cell.tone,
     )
 
 

@@ -16,7 +16,6 @@ from jdkmatrix.report.advice import Advice, advise, ratio_words
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim
 from jdkmatrix.report.claim_views import CheckView
-from jdkmatrix.report.heat import tone
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import NUMERATOR, Judgements
 from jdkmatrix.report.names import cell_page
@@ -54,8 +53,8 @@ class Condition:
 @dataclass(frozen=True)
 class MeasuredCell:
     """A cell with a server. `figure`: its leading one, `over` which executor, `value` with `under` its interval or why
-    there is none; None where it is the one that others are compared with, or has no ratio. `tone`: as HeatCell's.
-    `page`: seen from the run."""
+    there is none; None where it is the one that others are compared with, or has no ratio. `page`: seen from the
+    run."""
 
     workload: str
     server: str
@@ -69,7 +68,6 @@ class MeasuredCell:
     over: str | None
     value: str | None
     under: str
-    tone: str
     page: str
 
 
@@ -185,7 +183,6 @@ def _cells(cells: Cells, judgements: Judgements) -> Iterator[MeasuredCell]:
             over=None if over == key.executor else over,
             value=ratio_value(judged.ratio) if judged else None,
             under=ratio_words(judged) if judged else "no ratio",
-            tone=tone(judged, metric) if judged else "",
             page=cell_page(key),
         )
 
