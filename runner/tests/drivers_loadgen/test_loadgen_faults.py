@@ -1,10 +1,11 @@
-"""Servers that misbehave: every request is accounted for, and the rate is kept."""
+"""Servers that misbehave: every request is accounted for, and, alone on the host, the rate is kept."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
@@ -37,71 +38,85 @@ def assert_books_balance(result: LoadResult) -> None:
         assert 0 <= missing <= result.outstanding  # what was outstanding at the end may have failed after it
 
 
-def assert_rate_kept(result: LoadResult) -> None:
-    """All but the last few, which a busy host has not come to."""
-    assert result.due == DUE
-    assert result.unsent is not None
-    assert result.unsent <= 0.1 * DUE
+@dataclass(frozen=True)
+class Ran:
+    """`seen`: how many requests the server read. `sent`: how many of those due a busy host came to send."""
+
+    result: LoadResult
+    sent: int
+    seen: int
 
 
 def run_in_mood(
     moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession], mood: str, every: int = EVERY
-) -> tuple[LoadResult, int]:
-    """The result, and how many requests the server saw."""
+) -> Ran:
     server = moody(mood=mood, mood_every=every)
     result = open_session(server.url).run(LOAD, DURATION_S, label=mood)
     report = server.report()
     assert_books_balance(result)
-    assert_rate_kept(result)
-    return result, len(report.requests)
+    assert result.due == DUE
+    assert result.sent is not None and result.sent > LOAD.connections
+    return Ran(result, result.sent, len(report.requests))
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("mood", ["empty", "status-503", "hang-up", "say-close", "until-close", "reset", "fin"])
+def test_the_rate_is_kept(
+    mood: str, moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
+) -> None:
+    """All but the last few, which a busy host has not come to."""
+    assert run_in_mood(moody, open_session, mood).sent >= 0.9 * DUE
 
 
 @pytest.mark.parametrize("mood", ["chunked", "interim", "empty"])
 def test_kinds_of_answers(
     mood: str, moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
 ) -> None:
-    result, seen = run_in_mood(moody, open_session, mood, every=1)
-    assert result.sent == seen == result.completed + (result.outstanding or 0)
+    ran = run_in_mood(moody, open_session, mood, every=1)
+    result = ran.result
+    assert ran.sent == ran.seen == result.completed + (result.outstanding or 0)
     assert (result.non_2xx, result.errors.total, result.reconnects) == (0, 0, 0)
 
 
 def test_503(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
-    result, _ = run_in_mood(moody, open_session, "status-503")
-    assert result.non_2xx == pytest.approx(DUE / EVERY, abs=LOAD.connections)
+    ran = run_in_mood(moody, open_session, "status-503")
+    result = ran.result
+    assert result.non_2xx == pytest.approx(ran.sent / EVERY, abs=LOAD.connections)
     assert (result.errors.total, result.reconnects) == (0, 0)
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("mood", ["say-close", "until-close"])
 @pytest.mark.parametrize("every", [1, EVERY])
 def test_announced_close_is_no_error(
     mood: str, every: int, moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
 ) -> None:
-    result, seen = run_in_mood(moody, open_session, mood, every)
-    assert result.sent == seen
+    ran = run_in_mood(moody, open_session, mood, every)
+    result = ran.result
+    assert ran.sent == ran.seen
     assert (result.errors.total, result.non_2xx) == (0, 0)
-    assert result.reconnects == pytest.approx(DUE / every, abs=2 * LOAD.connections)
+    assert result.reconnects == pytest.approx(ran.sent / every, abs=2 * LOAD.connections)
 
 
 def test_unannounced_close_between_requests(
     moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
 ) -> None:
     """Only a request that is on its way when the other end closes is lost."""
-    result, _ = run_in_mood(moody, open_session, "hang-up")
-    assert result.reconnects == pytest.approx(DUE / EVERY, abs=2 * LOAD.connections)
-    assert result.completed >= 0.8 * DUE
+    ran = run_in_mood(moody, open_session, "hang-up")
+    assert ran.result.reconnects == pytest.approx(ran.sent / EVERY, abs=2 * LOAD.connections)
+    assert ran.result.completed >= 0.8 * ran.sent - LOAD.connections
 
 
 @pytest.mark.parametrize("mood", ["reset", "fin", "truncated", "garbage"])
 def test_lost_answers(
     mood: str, moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
 ) -> None:
-    """One read error each, a new connection at once, and the rate is kept."""
-    result, seen = run_in_mood(moody, open_session, mood)
-    assert result.sent == seen
-    assert result.errors.read == pytest.approx(DUE / EVERY, abs=LOAD.connections)
+    """One read error each, and a new connection at once."""
+    ran = run_in_mood(moody, open_session, mood)
+    result = ran.result
+    assert ran.sent == ran.seen
+    assert result.errors.read == pytest.approx(ran.sent / EVERY, abs=LOAD.connections)
     assert (result.errors.write, result.errors.timeout, result.errors.connect) == (0, 0, 0)
-    assert result.reconnects == pytest.approx(DUE / EVERY, abs=2 * LOAD.connections)
+    assert result.reconnects == pytest.approx(ran.sent / EVERY, abs=2 * LOAD.connections)
 
 
 def test_timeouts(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
@@ -110,8 +125,10 @@ def test_timeouts(moody: Callable[..., MoodyServer], open_session: Callable[...,
     load = RateLoad(rate_rps=500, connections=100)
     result = open_session(server.url, timeout_s=0.2).run(load, DURATION_S, label="timeouts")
     assert_books_balance(result)
-    assert_rate_kept(result)
-    assert result.errors.timeout == pytest.approx(DUE / EVERY, rel=0.3)
+    assert result.sent is not None
+    # What waits at the end is no timeout yet.
+    assert result.errors.timeout == pytest.approx(result.sent / EVERY, rel=0.3, abs=LOAD.connections)
+    assert result.errors.timeout > 0
     assert (result.errors.read, result.errors.write, result.errors.connect) == (0, 0, 0)
     assert result.lower_bounds is not None
     assert result.lower_bounds >= result.errors.timeout
