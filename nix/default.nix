@@ -32,12 +32,11 @@ let
       inherit runner;
       parts = callPackage ./parts.nix ({ inherit nixpkgs self; } // parts);
     };
-  measuring =
-    jdks: servers:
-    commandWith {
-      inherit jdks servers workloads;
-      wrk2 = load ./wrk2.nix { };
-    };
+  everythingFor = jdks: servers: {
+    inherit jdks servers workloads;
+    wrk2 = load ./wrk2.nix { };
+  };
+  measuring = jdks: servers: commandWith (everythingFor jdks servers);
 
   # What can be selected, without what is not pinned. Vendors take early access away when it is over, and then nothing
   # that needs it can be built any more: only whoever asks for it needs it.
@@ -57,6 +56,9 @@ let
     name: servers.${name}
   );
   quick = measuring jdksOfQuick serversOfQuick;
+  quick-warm-up = commandWith (
+    everythingFor jdksOfQuick serversOfQuick // { root = callPackage ./short-warm-up.nix { }; }
+  );
 
   # Whatever measures nothing: no JDK, no server, nothing that was compiled.
   without-parts = commandWith {
@@ -96,7 +98,7 @@ in
   // named "jdk-" (lib.mapAttrs (_: why: throw why) notPinned);
   apps = load ./apps.nix { inherit matrix quick without-parts; };
   checks = load ./checks.nix {
-    inherit pythonPackages quick without-parts;
+    inherit pythonPackages quick-warm-up without-parts;
     parts = {
       inherit runner workloads;
     }

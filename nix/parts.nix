@@ -4,6 +4,7 @@
   writeText,
   self,
   nixpkgs,
+  root ? import ./source.nix { inherit lib; },
   jdks,
   servers,
   workloads,
@@ -11,31 +12,12 @@
 }:
 let
   lock = (lib.importJSON ../flake.lock).nodes.nixpkgs.locked;
-  source = builtins.path {
-    path = ../.;
-    name = "jdk-matrix-source";
-    filter =
-      path: _:
-      let
-        below = lib.removePrefix "${toString ../.}/" path;
-      in
-      lib.any (wanted: below == wanted || lib.hasPrefix "${wanted}/" below) [
-        "claims.toml"
-        "jdks.json"
-        "matrix.toml"
-        "report-templates"
-        "toolchain.lock.json"
-        "workloads/liberty"
-        "workloads/outputs.json"
-      ]
-      || below == "workloads";
-  };
 in
 writeText "jdk-matrix-parts.json" (
   builtins.toJSON {
     schema_version = 1;
     source = {
-      root = source;
+      inherit root;
       rev = self.rev or (if self ? dirtyRev then lib.removeSuffix "-dirty" self.dirtyRev else null);
       dirty = !(self ? rev);
     };

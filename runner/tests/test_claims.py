@@ -113,7 +113,7 @@ def test_the_memory_of_many_threads_is_read_from_top_in_kib() -> None:
 def test_every_file_of_the_project_is_handed_to_the_package() -> None:
     project = Project(ROOT, ROOT)
     wanted = {path.name for path in (project.matrix, project.claims, project.jdks, project.templates)}
-    assert wanted <= set(re.findall(r'"([^"]+)"', (ROOT / "nix" / "parts.nix").read_text()))
+    assert wanted <= set(re.findall(r'"([^"]+)"', (ROOT / "nix" / "source.nix").read_text()))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,21 @@
+# What the tool reads of this repository when it measures or reports.
+{ lib }:
+builtins.path {
+  path = ../.;
+  name = "jdk-matrix-source";
+  filter =
+    path: _:
+    let
+      below = lib.removePrefix "${toString ../.}/" path;
+    in
+    lib.any (wanted: below == wanted || lib.hasPrefix "${wanted}/" below) [
+      "claims.toml"
+      "jdks.json"
+      "matrix.toml"
+      "report-templates"
+      "toolchain.lock.json"
+      "workloads/liberty"
+      "workloads/outputs.json"
+    ]
+    || below == "workloads";
+}
