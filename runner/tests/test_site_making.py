@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.site import making
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.making import PROCESSES_MAX, SiteRun, processes
+from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.experiment_runs import experiments_run
 from tests.support.served_runs import QUICK, synthetic_run
@@ -72,6 +75,18 @@ def test_two_processes_write_what_one_writes(tmp_path: Path, monkeypatch: pytest
     assert [run.run_id for run in two.runs] == [run.run_id for run in one.runs] and len(two.runs) == 3
     assert two.unreadable == one.unreadable and len(two.unreadable) == 2
     assert same_files == files
+
+
+def kill_me() -> LoadedRun:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("nobody comes here")
+
+
+def test_a_process_that_is_killed_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "processes", lambda *_: 2)
+    runs = [SiteRun("run", kill_me)] * 2
+    with pytest.raises(MatrixError, match="was killed; the kernel does so where memory runs out"):
+        list(making.make_all(runs, tmp_path, tmp_path, ()))
 
 
 def test_no_process_outlives_the_one_that_waits_for_it(tmp_path: Path) -> None:

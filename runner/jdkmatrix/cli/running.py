@@ -69,13 +69,14 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     """Run, or go on with a run; returns the exit code."""
     project = find_project()
     console = Console()
+    fresh = None if resume else _asked_for(project, options, directory)
     with (
         _stopping(),
         alone_on_this_host(),
         confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
         _say(f"threads are kept on their CPUs {confined_words(confiner.method, confiner.why_not_cgroup)}")
-        store, chosen, earlier = _resumed(project, directory) if resume else _fresh(project, options, directory)
+        store, chosen, earlier = _begun(fresh) if fresh else _resumed(project, directory)
         matrix, options = chosen.matrix, chosen.options
         seed = earlier.seed if earlier else options.order_seed()
         profile = matrix.profiles[options.profile]
@@ -186,15 +187,21 @@ def conclude(project: Project, store: RunStore, site: Path | None, console: Cons
     return EXIT_WITH_FAILURES if has_failures(loaded) else 0
 
 
-def _fresh(project: Project, options: Options, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord | None]:
+def _asked_for(project: Project, options: Options, directory: Path | None) -> tuple[Path, Chosen]:
+    """The folder and the cells of a new run, looked at before it has to wait for anything."""
     chosen = chosen_here(project, options)
-    if chosen.why:
-        _say(chosen.why)
     profile = chosen.options.profile
     select_cells(chosen.matrix, profile, chosen.options.only)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
     if (folder / "run.json").exists():
         raise MatrixError(f"{folder}: there is a run already; --resume continues it, another --run starts a new one")
+    return folder, chosen
+
+
+def _begun(fresh: tuple[Path, Chosen]) -> tuple[RunStore, Chosen, RunRecord | None]:
+    folder, chosen = fresh
+    if chosen.why:
+        _say(chosen.why)
     return RunStore.create(folder), chosen, None
 
 

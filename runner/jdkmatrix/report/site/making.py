@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context, parent_process
@@ -45,7 +46,11 @@ class Made:
 def make_all(
     runs: Sequence[SiteRun], folder: Path, templates: Path, registry: tuple[ClaimRecord, ...]
 ) -> Iterator[Made | str]:
-    """Each run's pages, below a folder of its own in `folder`, or why there are none; in the order of `runs`."""
+    """Each run's pages, below a folder of its own in `folder`, or why there are none; in the order of `runs`.
+
+    Raises:
+        MatrixError: a process that made pages was killed.
+    """
     jobs = [(run, folder / str(number)) for number, run in enumerate(runs)]
     make = partial(_make, templates=templates, registry=registry)
     count = processes(runs, len(os.sched_getaffinity(0)))
@@ -55,7 +60,11 @@ def make_all(
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__])
     with ProcessPoolExecutor(count, context, initializer=_begin) as pool:
-        yield from pool.map(make, jobs)
+        try:
+            yield from pool.map(make, jobs)
+        except BrokenProcessPool:
+            message = "a process that was writing pages was killed; the kernel does so where memory runs out"
+            raise MatrixError(message) from None
 
 
 def processes(runs: Sequence[SiteRun], cpus: int) -> int:
