@@ -2,20 +2,27 @@
 
 The cells are those of the reference runs, copied under other ids. Figures are of this host and this moment; what is
 judged are ratios within one run of this program.
+
+Beside them stands benchexec's table of the same cells and their figures: one HTML file with all of them, and a CSV. It
+has no page for a cell, no charts and no comparisons; what the two share is that somebody waits for them after a run.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
 import json
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 from jdkmatrix.cli.reporting import write_site
 from jdkmatrix.provision.project import find_project
@@ -40,12 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         large_s, large_cells = _written(runs[:-1], work / "large"), _cells(runs[:-1])
         again_s = _written(runs, work / "large")
         front = (work / "large" / "index.html").read_bytes()
+        table_rows, table_s, table = _benchexec(work / "large", work)
     growth = (large_s / large_cells) / (small_s / small_cells)
     rebuild = again_s / large_s
     print(f"{small_cells} cells: {small_s:.1f} s; {large_cells} cells: {large_s:.1f} s")
     print(f"time per cell grew by a factor of {growth:.2f} (at most {GROWTH_MAX})")
     print(f"one more run: {again_s:.1f} s, {rebuild:.0%} of all (at most {REBUILD_MAX:.0%})")
     print(f"front page: {len(front) / 1e3:.0f} kB, {len(gzip.compress(front)) / 1e3:.0f} kB compressed")
+    print(
+        f"benchexec's table of {table_rows} of these cells: {table_s:.1f} s, {len(table) / 1e3:.0f} kB, "
+        f"{len(gzip.compress(table)) / 1e3:.0f} kB compressed"
+    )
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak RSS, without the processes that make pages: {peak_mib:.0f} MiB")
     return 0 if growth <= GROWTH_MAX and rebuild <= REBUILD_MAX else 1
@@ -68,6 +80,29 @@ def _written(runs: Sequence[Path], site: Path) -> float:
     started = time.perf_counter()
     write_site(find_project(), runs, site)
     return time.perf_counter() - started
+
+
+def _benchexec(site: Path, work: Path) -> tuple[int, float, bytes]:
+    """Rows of the table, seconds for it as a process of its own, and its HTML."""
+    figures: dict[str, dict[str, str]] = defaultdict(dict)
+    for path in sorted(site.glob("runs/*/results.csv")):
+        with path.open(encoding="utf-8", newline="") as rows:
+            for row in csv.DictReader(rows):
+                figures[f"{row['run_id']}/{row['cell_id']}"][row["figure"]] = row["value"]
+    names = dict.fromkeys(name for one in figures.values() for name in one)
+    result = ElementTree.Element(
+        "result", tool="matrix", version="1", benchmarkname="cells", name="cells", generator="BenchExec"
+    )
+    for cell, told in figures.items():
+        run = ElementTree.SubElement(result, "run", name=cell, properties="")
+        for title, value in (("status", "done"), *((name, told.get(name, "")) for name in names)):
+            ElementTree.SubElement(run, "column", title=title, value=value)
+    source = work / "cells.xml"
+    ElementTree.ElementTree(result).write(source, encoding="utf-8", xml_declaration=True)
+    program = Path(sys.executable).with_name("table-generator")
+    started = time.perf_counter()
+    subprocess.run([program, "--quiet", "--outputpath", work, "--name", "table", source], check=True)
+    return len(figures), time.perf_counter() - started, (work / "table.html").read_bytes()
 
 
 if __name__ == "__main__":

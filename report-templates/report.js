@@ -4,6 +4,7 @@
 
   // Colours are references to CSS variables: charts follow light, dark and print without being drawn again.
   const css = (name) => `var(--${name})`;
+  const palette = (prefix) => [0, 1, 2, 3, 4, 5, 6, 7].map((slot) => css(prefix + slot));
   const axis = {
     labelColor: css("muted"), titleColor: css("muted"), gridColor: css("line"), domainColor: css("line-strong"),
     tickColor: css("line-strong"), labelExpr: "datum.value === 0 ? '0' : datum.label", labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, titlePadding: 8,
@@ -16,14 +17,14 @@
     axisBand: { grid: false, domain: false, ticks: false },
     view: { stroke: null },
     text: { fontSize: 11.5 },
-    range: { category: [0, 1, 2, 3, 4, 5, 6, 7].map((slot) => css(`e${slot}`)) },
+    range: { category: palette("e"), ordinal: palette("o") }, // of executors, and of what a stack is made of
     style: {
       interval: { color: css("text"), strokeWidth: 1.5 },
       expected: { color: css("text"), opacity: 1 },
       fork: { color: css("text"), stroke: css("surface"), strokeWidth: 1, opacity: 1 },
       value: { color: css("text") },
       window: { color: css("band"), opacity: 0.13 },
-      series: { color: css("e0") },
+      series: { color: css("band") },
     },
   };
   // `ast`: expressions are interpreted, so that the page's policy need not allow evaluation of text as code.

@@ -277,8 +277,8 @@ def test_a_bar_is_the_median_and_every_fork_is_a_point(view: ExperimentsView) ->
 def test_the_heat_map_tells_figure_share_and_colour(view: ExperimentsView) -> None:
     (table,) = block(view, "pinning").heat
     pinned, free = dict(table.rows)["synchronized"]
-    assert (pinned.value, pinned.basis, pinned.tone) == ("39.3/s", "2.0 % of threads / D", "n5")
-    assert (free.value, free.basis, free.tone) == ("1,965/s", "98 % of threads / D", "d5")
+    assert (pinned.value, pinned.basis, pinned.tone) == ("39.3/s", "2.0 % of threads / D", "p5")
+    assert (free.value, free.basis, free.tone) == ("1,965/s", "98 % of threads / D", "p1")
     assert pinned.title == f"synchronized on {OLD}: keeps its carrier; median of 2 forks"
     missing, _ = dict(table.rows)["native frame"]
     assert (missing.value, missing.tone, missing.basis) == ("–", "none", "") and missing.title

@@ -11,7 +11,8 @@ from markdown_it import MarkdownIt
 from jdkmatrix.cli.markdown import escaped, listing, table
 
 # Unicode's control characters and what stands for no character are not shown by any page.
-TEXTS = st.text(st.characters(exclude_categories=("Cc", "Cs", "Cn", "Co")))
+SHOWN = st.characters(exclude_categories=("Cc", "Cs", "Cn", "Co"))
+TEXTS = st.text(SHOWN) | st.text("\\`*_[](){}<>&;~|@#$!:.-+=^'\"/1ax ")
 AS_ON_GITHUB = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
@@ -51,6 +52,15 @@ def test_an_item_of_a_list_is_the_text(items: list[str]) -> None:
     page = Page(listing(items, at_most=len(items)))
     assert page.elements == ["ul", *["li"] * len(items)]
     assert [text.strip() for text in page.texts["li"]] == [" ".join(item.split()) for item in items]
+
+
+def test_a_name_a_date_and_a_number_need_no_backslash() -> None:
+    text = "20261123T1200Z-quick: temurin-21.0.8 (2026-11-23 08:26 UTC), -3.5 %, 37,646/s!"
+    assert escaped(text) == text
+    assert escaped("-3.5") == "\\-3.5"
+    assert escaped("see https://x.org, www.y.org, :smile: and #7") == (
+        "see https\\://x.org, www\\.y.org, \\:smile: and \\#7"
+    )
 
 
 def test_a_long_list_counts_the_rest() -> None:

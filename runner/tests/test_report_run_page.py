@@ -340,10 +340,28 @@ def test_bars_are_shares_of_the_highest_under_the_same_work(page: RunView) -> No
     """With no work a server answers five times as often as with 100 µs: beside each other only shares can be read."""
     for chart in page.sections[0].throughput:
         rows = [one for values in chart.spec["datasets"].values() for one in values]
-        means = [one["mean"] for one in rows if "mean" in one]
+        means = [one["mean"] for one in rows if one.get("mean") is not None]
         assert means and all(0.7 < mean <= 1 for mean in means)
         points = [one["value"] for one in rows if "value" in one]
         assert max(points) <= 1 and len(points) >= 2 * len(means)
+
+
+def test_a_cell_without_a_figure_has_a_dash_where_its_bar_would_be(page: RunView) -> None:
+    lost = {
+        (one.jdk, one.cpus, one.executor, one.burn_us, one.throughput.text)
+        for one in page.rows
+        if one.throughput.sort is None and one.status != "not measured"
+    }
+    assert len(lost) == 2
+    told = set()
+    for chart in page.sections[0].throughput:
+        jdk, cpus = chart.title.split(", ")
+        for one in chart.spec["datasets"]["means"]:
+            if one["mean"] is None:
+                burn_us = int(one["work"].split()[0])
+                told.add((jdk, int(cpus.split()[0]), one["executor"], burn_us, one["label"]))
+                assert f"{one['executor']}, {one['work']}: {one['label']}" in chart.note
+    assert told == lost
 
 
 def test_the_heat_map_of_a_jdk_is_that_of_its_cells(page: RunView) -> None:

@@ -48,7 +48,7 @@ def test_the_newest_run_speaks_and_text_of_results_stays_text() -> None:
     older = replace(RUN, run_id="o", claims=(SpokenClaim("spawn-time", "reproduced", ()),))
     table, _, runs = verdict_table([RUN, older]).partition("\n\n")
     assert table.splitlines()[-1] == "| `spawn-time` | **contradicted** | r |"
-    assert runs == "- r\\: scenario spawn, small, 2025\\-01\\-01 00\\:00 UTC, temurin\\-25, CPU \\| 2, Linux 6\\.1"
+    assert runs == "- r: scenario spawn, small, 2025-01-01 00:00 UTC, temurin-25, CPU \\| 2, Linux 6.1"
     assert verdict_table([replace(RUN, claims=())]) == "No run speaks to a published claim."
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.store.runs import RunStore
-from tests.support.project import ROOT, make_project, matrix
+from tests.support.project import ROOT, called, make_project
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.workflow_steps import FOLDER, WORKFLOWS, Step, jobs, load, run_step, shell_step, shell_steps, steps
 
@@ -205,7 +205,7 @@ def test_inputs_become_arguments_that_matrix_knows(
 ) -> None:
     ended = run_step(shell_step("Measure"), tmp_path, inputs=inputs)
     assert ended.calls == (("nix", "run", ".#matrix", "--", "run", *arguments.split()),)
-    planned = matrix(home, "plan", *arguments.split())  # takes what `run` takes, and measures nothing
+    planned = called(home, "plan", *arguments.split())  # takes what `run` takes, and measures nothing
     assert planned.returncode == 0, planned.stderr
 
 
@@ -216,7 +216,7 @@ def test_the_schedule_measures_the_matrix_and_the_scenarios_in_turn(
     when = load(FOLDER / "matrix.yml")["on"]["schedule"][schedule]["cron"]
     ended = run_step(shell_step("Measure"), tmp_path, schedule=when)
     assert ended.calls == (("nix", "run", ".#matrix", "--", "run", *arguments.split()),)
-    planned = matrix(home, "plan", *arguments.split())
+    planned = called(home, "plan", *arguments.split())
     assert planned.returncode == 0, planned.stderr
 
 

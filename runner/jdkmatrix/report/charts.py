@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
@@ -150,16 +150,17 @@ def _latency_shape() -> Shape:
     )
     base = alt.Chart(alt.NamedData(name="points"))
     line = base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=colour(), strokeDash=dash())
-    hover = base.mark_point(opacity=0, size=90).encode(
+    hover = base.mark_point(filled=True, size=60).encode(
         x=x,
         y=y,
+        color=colour(),
         tooltip=[
             alt.Tooltip("executor:N"),
             alt.Tooltip("quantile:N", title="percentile"),
             alt.Tooltip("ms:Q", title="latency in ms", format=".3~r"),
         ],
     )
-    return Shape(alt.layer(line, hover))
+    return Shape(alt.layer(line, hovered(hover, "x", "y")))
 
 
 def latency_curves(
@@ -267,6 +268,15 @@ def _round_down(value: float) -> float:
     return max(step for step in (1, 2, 5) if step * unit <= value * (1 + 1e-9)) * unit
 
 
+def hovered(points: alt.Chart, *encodings: Literal["x", "y"]) -> alt.Chart:
+    """These points are seen, and tell their figures, while the pointer is nearer to them than to any other, in the
+    directions of `encodings`."""
+    near = alt.selection_point(
+        name="near", nearest=True, on="pointerover", clear="pointerout", encodings=list(encodings), empty=False
+    )
+    return points.encode(opacity=alt.when(near).then(alt.value(1)).otherwise(alt.value(0))).add_params(near)
+
+
 def _round_up(value: float) -> float:
     unit = 10.0 ** math.floor(math.log10(value))
     return next((step for step in (1, 2, 5) if step * unit >= value * (1 - 1e-9)), 10) * unit
@@ -291,7 +301,7 @@ def _series_shape(zero: bool) -> Shape:
     line = base.mark_line(
         style="series", strokeWidth=1.6, interpolate="linear", point=alt.OverlayMarkDef(size=9)
     ).encode(x=x, y=y)
-    hover = base.mark_point(opacity=0, size=120).encode(
+    hover = base.mark_point(style="series", filled=True, size=60).encode(
         x=x,
         y=y,
         tooltip=[
@@ -299,7 +309,7 @@ def _series_shape(zero: bool) -> Shape:
             alt.Tooltip("v:Q", title=blank("title"), format=",.4~r"),
         ],
     )
-    return Shape(alt.layer(band, line, hover))
+    return Shape(alt.layer(band, line, hovered(hover, "x")))
 
 
 def series(

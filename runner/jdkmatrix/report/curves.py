@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from jdkmatrix.report.chart_shapes import Row, Shape, Spec, blank, blanks
-from jdkmatrix.report.charts import colour, dash, dashes, log_ticks
+from jdkmatrix.report.charts import colour, dash, dashes, hovered, log_ticks
 
 _HEIGHT = 230
 
@@ -54,15 +54,20 @@ def _lines_shape(x_log: bool, y_log: bool, marked: bool, with_reference: bool) -
         base.mark_line(strokeWidth=1.6, opacity=0.85).encode(
             x=x, y=y, color=colour(), strokeDash=dash(), detail="fork:N"
         ),
-        base.mark_point(opacity=0, size=70).encode(
-            x=x,
-            y=y,
-            tooltip=[
-                alt.Tooltip("executor:N"),
-                alt.Tooltip("fork:Q"),
-                alt.Tooltip("x:Q", title=blank("x_title"), format=",.4~r"),
-                alt.Tooltip("y:Q", title=blank("y_title"), format=",.4~r"),
-            ],
+        hovered(
+            base.mark_point(filled=True, size=60).encode(
+                x=x,
+                y=y,
+                color=colour(),
+                tooltip=[
+                    alt.Tooltip("executor:N"),
+                    alt.Tooltip("fork:Q"),
+                    alt.Tooltip("x:Q", title=blank("x_title"), format=",.4~r"),
+                    alt.Tooltip("y:Q", title=blank("y_title"), format=",.4~r"),
+                ],
+            ),
+            "x",
+            "y",
         ),
     ]
     if with_reference:
@@ -107,7 +112,7 @@ def _stack_shape(x_log: bool, y_log: bool) -> Shape:
         .encode(
             x=x,
             y=alt.Y("y:Q", stack="zero", **_place("y", y_log)),
-            color=alt.Color("origin:N", scale=alt.Scale(domain=blanks("origins"), range="category"), legend=None),
+            color=alt.Color("origin:N", scale=alt.Scale(domain=blanks("origins"), range="ordinal"), legend=None),
             order=alt.Order("place:Q"),
             tooltip=[
                 alt.Tooltip("origin:N"),

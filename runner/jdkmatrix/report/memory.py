@@ -14,12 +14,12 @@ from jdkmatrix.report.chart_shapes import Row
 from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis, stacked
 from jdkmatrix.report.line_charts import line_charts
-from jdkmatrix.report.views import Chart, ChartGroup, Legend
+from jdkmatrix.report.views import Chart, ChartGroup
 from jdkmatrix.stats.forks import fork_readings_us
 from jdkmatrix.terms.quantities import digits
 
 _MIB = 1024 * 1024
-# From below; the palette has eight colours.
+# From below; the palette of origins has eight colours.
 HEAP, STACKS, DIRECT, CLASSES, CODE, FILES, MALLOC, REST = GROUPS = (
     "Java heap",
     "thread stacks",
@@ -141,7 +141,8 @@ def _stacks(ident: str, piece: Slice, order: Sequence[str], time: Axis, highest_
         "Resident memory by origin; the stack's height is RSS, the line PSS. Heap, stacks, code and files are counted "
         "page by page; what malloc holds is split by what the JVM says it has allocated there.",
         tuple(charts),
-        legend=tuple(Legend(name, slot) for slot, name in enumerate(GROUPS)),
+        by_executor=False,
+        origins=GROUPS,
     )
 
 

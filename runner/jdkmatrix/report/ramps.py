@@ -189,7 +189,7 @@ def _offered_group(ident: str, load: RampLoad, time: Axis, order: Sequence[str])
         height=110,
     )
     chart = Chart(f"{ident}-offered", "Rate", "", spec)
-    return ChartGroup("What was asked for", "The same for every fork.", (chart,), legend=())
+    return ChartGroup("What was asked for", "The same for every fork.", (chart,), by_executor=False)
 
 
 def _offered(load: RampLoad) -> list[Row]:

@@ -14,7 +14,7 @@ from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.latency import Pooled
 from jdkmatrix.report.views import Chart
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.quantities import plural
+from jdkmatrix.terms.quantities import MISSING, plural
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
@@ -38,9 +38,9 @@ def bar_charts(ident: str, piece: Slice, metric: Metric, axis: str, order: Seque
             key=lambda cell: (cell.key.task, order.index(cell.key.executor)),
         ):
             mean, points = _bar(metric, cell, units[cell.key.task], piece.task_words(cell.key.task))
-            means += mean
+            means.append(mean)
             forks += points
-        if not means:
+        if not forks:
             continue
         title = f"{jdk}, {plural(cpus, 'CPU')}"
         found.append(
@@ -68,14 +68,14 @@ def _highest(metric: Metric, cells: Sequence[CellStats], task: TaskSize) -> floa
     return max(figures, default=1.0) or 1.0
 
 
-def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[list[Row], list[Row]]:
-    """One bar and its points; both empty where the cell has no figure."""
+def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:
+    """One bar and its points; without a figure, a dash in the bar's place."""
     figures = cell.figures(metric)
     over = overall(figures.values())
-    if over is None:
-        return [], []
-    summary = over.summary
     place = {"executor": cell.key.executor, "work": task}
+    if over is None:
+        return {**place, "mean": None, "low": None, "high": None, "label": MISSING}, []
+    summary = over.summary
     bar: Row = {
         **place,
         # Where bounds point both ways there is no mean: the points are all there is to see.
@@ -93,7 +93,7 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[list[
         }
         for block, one in sorted(figures.items())
     ]
-    return [bar], points
+    return bar, points
 
 
 def latency_charts(

@@ -31,12 +31,14 @@ class Chart:
 
 @dataclass(frozen=True)
 class ChartGroup:
-    """Charts of one figure under one heading. `legend`: colours of their own; None: those of executors."""
+    """Charts of one figure under one heading. Their colours are those of executors, or of `origins`: what a stack is
+    made of, from below."""
 
     title: str
     words: str
     charts: tuple[Chart, ...]
-    legend: tuple[Legend, ...] | None = None
+    by_executor: bool = True
+    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -375,21 +375,3 @@ def test_hostile_text_in_experiments_stays_text(browser: Browser, tmp_path: Path
         assert opened.complaints == []
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
-
-
-def test_every_chart_hands_out_its_data(browser: Browser, sites: dict[str, Path]) -> None:
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
-    opened = open_page(context, sites["quick"] / "index.html")
-    page = opened.page
-    assert page.locator(".data-of").count() == page.locator(".plot[data-state=drawn]").count() > 0
-    button = page.locator(".chart").first.locator(".data-of")
-    button.focus()
-    with page.expect_download() as download:
-        page.keyboard.press("Enter")
-    text = Path(download.value.path()).read_text("utf-8")
-    head, *rows = text.strip().split("\n")
-    assert "executor" in head.split(",") and len(rows) >= 2
-    assert all(len(row.split(",")) >= len(head.split(",")) for row in rows)
-    assert download.value.suggested_filename.endswith(".csv")
-    assert opened.complaints == []
-    context.close()

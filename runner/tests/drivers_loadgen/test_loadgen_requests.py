@@ -88,7 +88,7 @@ def test_a_mix_over_two_event_loops(driver: LoadgenDriver, tmp_path: Path) -> No
     for result in (rate, closed):
         assert (result.errors.total, result.reconnects) == (0, 0)
     sent = (rate.sent or 0) + (closed.sent or 0)
-    assert len(server.seen) == sent >= 500
+    assert len(server.seen) == sent >= 200
     # Connections that are busy at the end of a phase are closed.
     assert server.connections <= 7 + (rate.outstanding or 0)
     kinds = Counter(path.split("/")[1] for _, path, _, _ in server.seen)
@@ -120,12 +120,12 @@ def test_numbers_that_are_used_up_end_the_session(driver: LoadgenDriver, tmp_pat
         driver.open(Target(server.url, (0,), tmp_path, requests=mix)) as session,
         pytest.raises(DriverError, match="used up: the next is 100; make it wider"),
     ):
-        session.run(RateLoad(rate_rps=1000, connections=2), 1, label="short")
+        session.run(RateLoad(rate_rps=1000, connections=2), 60, label="short")
     assert sorted(path for _, path, _, _ in server.seen) == [f"/{i:02d}" for i in range(100)]
 
 
 def test_by_hand(driver: LoadgenDriver, tmp_path: Path) -> None:
-    common = ("run", "--connections", "1", "--rate", "50", "--duration", "200ms")
+    common = ("run", "--connections", "1", "--rate", "50", "--duration", "1s")
     mix = tmp_path / "mix.json"
     mix.write_text('{"seed": 1, "requests": [{"method": "GET", "path": "/a\\r\\nX: y"}]}')
     refused = run_cli(driver, *common, "--url", "http://127.0.0.1:9/", "--requests", str(mix))
@@ -136,6 +136,6 @@ def test_by_hand(driver: LoadgenDriver, tmp_path: Path) -> None:
     with serving() as server:
         done = run_cli(driver, *common, "--url", server.url, "--requests", str(mix))
     assert done.returncode == 0, done.stderr
-    sent = re.search(r"due 10, sent (\d+)", done.stdout)
+    sent = re.search(r"due 50, sent (\d+)", done.stdout)
     assert sent is not None, done.stdout
-    assert 0 < len(server.seen) <= int(sent[1]) <= 10, "the last may be due when time is up"
+    assert 0 < len(server.seen) <= int(sent[1]) <= 50, "the last may be due when time is up"

@@ -25,8 +25,8 @@ RULE = (
 ).replace("%", " %")
 
 # From a share of threads / D on, a class of the heat map; the text says the same as the colour.
-_STEPS = ((0.85, "d5", "85 % and more"), (0.5, "d2", "50–85 %"), (0.25, "n1", "25–50 %"), (0.1, "n3", "10–25 %"))
-_LOWEST = ("n5", "below 10 %")
+_STEPS = ((0.85, "p1", "85 % and more"), (0.5, "p2", "50–85 %"), (0.25, "p3", "25–50 %"), (0.1, "p4", "10–25 %"))
+_LOWEST = ("p5", "below 10 %")
 
 
 def tone(share: float) -> str:
