@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,22 +53,40 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[SiteRun, ...],
     return runs, folder / "site"
 
 
+def put_together_again(made: tuple[tuple[SiteRun, ...], Path], again: Path, change: Callable[[Any], None]) -> None:
+    """The site in `again`, beside one whose index of run `a` was changed."""
+    runs, site = made
+    shutil.rmtree(again, ignore_errors=True)
+    shutil.copytree(site, again, copy_function=os.link)
+    digest = again / "runs" / "a" / "digest.json"
+    kept = json.loads(digest.read_text())
+    change(kept["run"])
+    digest.unlink()  # another name of the file of the site that stays
+    digest.write_text(json.dumps(kept))
+    build_site(runs, again, background())
+
+
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_digest_with_anything_in_it_stops_no_site(
     data: st.DataObject, made: tuple[tuple[SiteRun, ...], Path], tmp_path: Path
 ) -> None:
-    runs, site = made
-    again = tmp_path / "site"
-    shutil.rmtree(again, ignore_errors=True)
-    shutil.copytree(site, again)
-    digest = again / "runs" / "a" / "digest.json"
-    kept = json.loads(digest.read_text())
-    for _ in range(data.draw(st.integers(1, 3))):
-        container, key = data.draw(st.sampled_from([*places(kept["run"])]))
-        container[key] = data.draw(SAME_KIND.get(type(container[key]), VALUES) | VALUES)
-    digest.unlink()  # it may be another name of the file of the site that stays
-    digest.write_text(json.dumps(kept))
-    build_site(runs, again, background())
+    def change(run: Any) -> None:
+        for _ in range(data.draw(st.integers(1, 3))):
+            container, key = data.draw(st.sampled_from([*places(run)]))
+            container[key] = data.draw(SAME_KIND.get(type(container[key]), VALUES) | VALUES)
+
+    put_together_again(made, tmp_path / "site", change)
     for page in ("index.html", "claims/index.html", "history/index.html"):
-        assert not {"img", "iframe", "object", "embed"} & set(Elements(again / page).tags)
+        assert not {"img", "iframe", "object", "embed"} & set(Elements(tmp_path / "site" / page).tags)
+
+
+@pytest.mark.parametrize("ratio", (-1.0, 0.0, 5e-324, 1e308, math.inf, math.nan))
+def test_a_run_with_a_ratio_that_none_can_be_is_read_again(
+    ratio: float, made: tuple[tuple[SiteRun, ...], Path], tmp_path: Path
+) -> None:
+    def change(run: Any) -> None:
+        run["conditions"][0]["advice"][0]["ratio"] = ratio
+
+    put_together_again(made, tmp_path / "site", change)
+    assert (tmp_path / "site" / "data" / "runs.json").read_text() == (made[1] / "data" / "runs.json").read_text()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Annotated
+
+from pydantic import Field
 
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.heat import outcome_tone, tone
@@ -28,6 +31,9 @@ class Side(Enum):
 
 OUTCOME = "outcome"  # beside the ids of metrics
 
+# Read back from files; its bounds keep the quotient of any two a finite number above 0.
+KeptRatio = Annotated[float, Field(ge=1e-150, le=1e150)]
+
 _SIDE_OF = {Finding.BETTER: Side.VIRTUAL, Finding.WORSE: Side.POOL}
 _WITH = {Side.VIRTUAL: "virtual threads", Side.POOL: "the pool"}
 _DO = {Side.VIRTUAL: "Use virtual threads", Side.POOL: "Keep the pool"}
@@ -48,9 +54,9 @@ class Advice:
     value: str
     under: str
     judged: bool
-    ratio: float | None
-    low: float | None
-    high: float | None
+    ratio: KeptRatio | None
+    low: KeptRatio | None
+    high: KeptRatio | None
     sentence: str
 
 
