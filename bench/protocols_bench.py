@@ -45,6 +45,7 @@ from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.turns import Lane, Round, Turn, in_turns
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
+from jdkmatrix.loads.constant_rate import ConstantRate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
@@ -96,6 +97,8 @@ def measure(options: argparse.Namespace, console: Console) -> None:
     with (
         tempfile.TemporaryDirectory(prefix="jdk-matrix-protocols-", ignore_cleanup_errors=True) as folder,
         confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
+        # A rule that follows from what is measured here must not prevent it from being measured again.
+        mock.patch.object(ConstantRate, "why_no_turns", return_value=None),
     ):
         ready = prepare(
             project, matrix, matrix.profiles["both"], select_cells(matrix, "both"), seed=options.seed,

@@ -119,14 +119,19 @@ def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -
 
 
 @pytest.mark.parametrize(
-    ("load", "choice", "window_s"),
-    [("rate-2000", "auto", 1.0), ("rate-2000", "wrk2", 3.0), ("steps-small", "auto", 3.0)],
+    ("load", "wait_us", "choice", "window_s"),
+    [
+        ("rate-2000", 0, "auto", 1.0),
+        ("rate-2000", 0, "wrk2", 3.0),
+        ("rate-2000", 2000, "auto", 3.0),
+        ("steps-small", 0, "auto", 3.0),
+    ],
 )
 def test_forks_that_take_turns_need_a_driver_of_short_windows(
-    load: str, choice: Literal["auto", "wrk2"], window_s: float
+    load: str, wait_us: int, choice: Literal["auto", "wrk2"], window_s: float
 ) -> None:
-    """Where wrk2 is asked for by name, they are measured one after another instead, in windows that it can make."""
-    cell = key(load=load)
+    """Where they take none, or wrk2 is asked for by name, they are measured one after another, in longer windows."""
+    cell = key(load=load, wait_us=wait_us)
     driver = MATRIX.driver.model_copy(update={"choice": choice})
     loads = {cell: RateLoad(rate_rps=2000, connections=50) if load == "rate-2000" else STEPS}
     in_turns = PROFILE.model_copy(update={"protocol": "interleaved"})

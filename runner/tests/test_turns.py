@@ -20,12 +20,14 @@ from jdkmatrix.figures.paired import paired_figures, round_logs
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.fork.turns import Lane, Rewarm, Round, Turn, alone, in_turns
 from jdkmatrix.jdks.jvm import heap_bytes
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Warmup, Window
 from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, orders, rounds_of_next, why_alone
 from jdkmatrix.stats.rounds import Components, best_rounds, components
+from jdkmatrix.terms.loads import CellLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage, warmup_window
 from tests.support.project import ROOT
 from tests.support.records import altered
@@ -255,7 +257,7 @@ def test_later_blocks_have_the_rounds_that_the_earlier_ones_ask_for() -> None:
 
 # ------------------------------------------------------------------------------------------------ who takes no turns
 def parts(*, reason: str | None = None, kernel: dict[str, str] | None = None, heap: int = 1 << 30) -> CellParts:
-    subject = SimpleNamespace(why_no_turns=reason)
+    subject = SimpleNamespace(why_no_turns=lambda wait_us, turns: reason)
     made = SimpleNamespace(subject=subject, kernel=kernel or {}, heap_bytes=heap)
     return cast(CellParts, made)
 
@@ -277,13 +279,24 @@ def test_who_takes_turns(members: list[CellParts], memory_bytes: int, words: str
     assert why_alone(members, separate, MATRIX.turns, wait_us=0, memory_bytes=memory_bytes) is not None
 
 
-def test_a_remote_system_that_answers_late_leaves_no_time_for_turns() -> None:
-    """A turn would be over, or nearly so, before its requests have spread."""
-    turns = MATRIX.turns.model_copy(update={"lead_s": 0.25})
-    two = [parts(), parts()]
-    assert why_alone(two, profile(), turns, wait_us=25_000, memory_bytes=8 << 30) is None
-    found = why_alone(two, profile(), turns, wait_us=25_001, memory_bytes=8 << 30)
-    assert found is not None and "a turn’s lead of 0.25 s is too short" in found
+@pytest.mark.parametrize(
+    ("load", "wait_us", "words"),
+    [
+        (SaturateLoad(connections=50), 25_000, None),
+        (SaturateLoad(connections=50), 25_001, "a turn’s lead of 0.25 s is too short"),
+        (RateLoad(rate_rps=2000, connections=50), 0, None),
+        (RateLoad(rate_rps=2000, connections=50), 1, "turns bias ratios"),
+        (
+            StepsLoad(rates_rps=(500, 1000), connections=50, step_s=6, warmup_rps=500),
+            0,
+            "its load is no window that could come again",
+        ),
+    ],
+)
+def test_which_loads_take_turns(load: CellLoad, wait_us: int, words: str | None) -> None:
+    """With a remote system that answers late, a turn would be over, or nearly so, before its requests have spread."""
+    found = kind_of(load).why_no_turns(wait_us, MATRIX.turns.model_copy(update={"lead_s": 0.25}))
+    assert found is None if words is None else found is not None and words in found
 
 
 def test_memory_is_planned_for_what_a_jvm_says_of_its_heap() -> None:

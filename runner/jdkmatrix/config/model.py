@@ -109,7 +109,6 @@ class Addition(Selection):
 
 
 _PRECISION_OF_FIXED_BLOCKS = 0.05
-_ANSWERS_IN_LEAD = 10  # a choice, not a measurement
 
 
 class Turns(Table):
@@ -119,11 +118,6 @@ class Turns(Table):
     round_s: Seconds
     lead_s: Seconds
     rewarm_s: Seconds
-
-    def suit(self, wait_us: int) -> bool:
-        """Is there time for turns where a remote system answers after so many microseconds? A turn starts with all of
-        its requests at once, and `_ANSWERS_IN_LEAD` of them, one after the other, spread them."""
-        return wait_us * _ANSWERS_IN_LEAD <= self.lead_s * 1e6
 
 
 class Protocol(Table):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Matrix, Turns
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
@@ -72,9 +72,9 @@ class Subject(Protocol):
     def limits(self) -> Limits:
         """The box that its process runs in."""
 
-    @property
-    def why_no_turns(self) -> str | None:
-        """Why it cannot be measured in turns with others; None where it can."""
+    def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
+        """Why it cannot be measured in turns with others where its remote system answers after so long; None where it
+        can."""
 
     def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> Measurement:
         """Starts nothing yet."""

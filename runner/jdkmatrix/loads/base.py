@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
+from jdkmatrix.config.model import Turns
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.forks import fork_cpu_us_per_request, fork_throughput
 from jdkmatrix.terms.loads import CellLoad, Load, RateLoad
-from jdkmatrix.terms.quantities import plural, rate_words
+from jdkmatrix.terms.quantities import plural, rate_words, wait_words
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class Lengths(NamedTuple):
         return self.windows * self.window_s
 
 
+_ANSWERS_IN_LEAD = 10  # a choice, not a measurement
+
 NearestRate = Callable[[float], float]  # requests per second, as the driver can make them
 L = TypeVar("L", bound=CellLoad)
 
@@ -89,8 +92,7 @@ class LoadKind(ABC, Generic[L]):
     leading one in a caption. `overloads`: may it ask for more than a server can do, so that requests that are missed or
     fail are no trouble? `one_level`: latencies of several rates together are those of none. `grows_pool`: is how the
     server comes by its threads a part of what is measured? Then its warm-up must not give it all of them.
-    `cost_is_sampled`: CPU per request comes from samples of the whole process. `takes_turns`: is a short window of it
-    like any other, so that servers can take turns?
+    `cost_is_sampled`: CPU per request comes from samples of the whole process.
     """
 
     question: ClassVar[Question]
@@ -100,11 +102,15 @@ class LoadKind(ABC, Generic[L]):
     one_level: ClassVar[bool] = True
     grows_pool: ClassVar[bool] = False
     cost_is_sampled: ClassVar[bool] = False
-    takes_turns: ClassVar[bool] = False
 
     load: L
 
     # ---- what is measured
+
+    def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
+        """Why servers whose remote system answers after so long cannot take turns under it, in words; None where they
+        can."""
+        return "its load is no window that could come again"
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         """Every load that is written with the seconds it is measured for, and the one at which the warm-up ends. All
@@ -186,6 +192,17 @@ class LoadKind(ABC, Generic[L]):
     def cost_step(self) -> str | None:
         """The step that CPU per request is of, in a few letters; None where it is of all requests."""
         return None
+
+
+def why_too_late(wait_us: int, turns: Turns) -> str | None:
+    """Why a turn has no time for a remote system that answers after so long: it starts with all of its requests at
+    once, and `_ANSWERS_IN_LEAD` of them, one after the other, spread them."""
+    if wait_us * _ANSWERS_IN_LEAD <= turns.lead_s * 1e6:
+        return None
+    return (
+        f"its remote system answers after {wait_words(wait_us)}: a turn’s lead of {turns.lead_s:g} s is too short for "
+        "its requests to spread"
+    )
 
 
 def held(fork: Fork) -> bool:

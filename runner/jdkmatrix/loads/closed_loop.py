@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.loads.base import LoadKind, Question
+from jdkmatrix.config.model import Turns
+from jdkmatrix.loads.base import LoadKind, Question, why_too_late
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.terms.loads import SaturateLoad
 from jdkmatrix.terms.quantities import plural, span_words
@@ -17,7 +18,9 @@ class ClosedLoop(LoadKind[SaturateLoad]):
     question = Question("answered", "Answered", in_tables=False)
     metrics = ("throughput", "cpu")
     ratio_of = "of req/s"
-    takes_turns = True
+
+    def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
+        return why_too_late(wait_us, turns)
 
     def answer(self, fork: Fork) -> bool:
         return True

@@ -134,25 +134,27 @@ def planned_phases(
         timeouts[alike] = min(timeouts.get(alike, timeout_s), timeout_s)
         asked.setdefault(alike, {})[load] = None
     return {
-        alike: tuple(
+        (name, wait_us): tuple(
             phase
             for load in each
             for phase in phases_of(
                 load,
-                window_s=_window_s(matrix, profile, load),
-                timeout_s=timeouts[alike],
+                window_s=_window_s(matrix, profile, load, wait_us),
+                timeout_s=timeouts[name, wait_us],
                 cpus=matrix.driver.cpus,
             )
         )
-        for alike, each in asked.items()
+        for (name, wait_us), each in asked.items()
     }
 
 
-def _window_s(matrix: Matrix, profile: Profile, load: CellLoad) -> float:
+def _window_s(matrix: Matrix, profile: Profile, load: CellLoad, wait_us: int) -> float:
     """Of a load that has no length of its own. Forks that take turns need a driver that makes short windows; a driver
     that is asked for by name has them measured separately instead."""
-    in_turns = profile.protocol == "interleaved" and kind_of_load(load).takes_turns and matrix.driver.choice != "wrk2"
-    return matrix.turns.round_s if in_turns else profile.window_s
+    if profile.protocol == "separate" or matrix.driver.choice == "wrk2":
+        return profile.window_s
+    can_take_turns = kind_of_load(load).why_no_turns(wait_us, matrix.turns) is None
+    return matrix.turns.round_s if can_take_turns else profile.window_s
 
 
 def prepare(

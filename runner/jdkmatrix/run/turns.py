@@ -17,7 +17,6 @@ from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.stats.rounds import best_rounds, components
 from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
 from jdkmatrix.terms.executors import reference
-from jdkmatrix.terms.quantities import wait_words
 
 # A reserve for each server beside its heap: for what a JVM has there, for the driver's JVM (a heap of 256 MiB) and that
 # of the remote system. A heap is planned whole, although few are touched whole: 13 forks of Open Liberty 25.0.0.12 and
@@ -34,13 +33,8 @@ def why_alone(
         return "the profile measures fork after fork"
     if len(members) < 2:
         return "nothing is compared with it"
-    if reason := next(filter(None, map(_why_none, members)), None):
+    if reason := next(filter(None, (_why_none(parts, wait_us, turns) for parts in members)), None):
         return reason
-    if not turns.suit(wait_us):
-        return (
-            f"its remote system answers after {wait_words(wait_us)}: a turn’s lead of {turns.lead_s:g} s is too short "
-            "for its requests to spread"
-        )
     needed = sum(parts.heap_bytes + BESIDE_HEAP_BYTES for parts in members)
     if needed > memory_bytes:
         return (
@@ -50,11 +44,12 @@ def why_alone(
     return None
 
 
-def _why_none(parts: CellParts) -> str | None:
+def _why_none(parts: CellParts, wait_us: int, turns: Turns) -> str | None:
     """Why one of them takes no turns, whatever is beside it."""
+    reason = parts.subject.why_no_turns(wait_us, turns)
     if parts.kernel:
-        return parts.subject.why_no_turns or "its executor comes with kernel settings, which hold for the whole host"
-    return parts.subject.why_no_turns
+        return reason or "its executor comes with kernel settings, which hold for the whole host"
+    return reason
 
 
 def orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:

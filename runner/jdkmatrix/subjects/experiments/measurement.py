@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from jdkmatrix.config.model import Turns
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Experiment, Given
 from jdkmatrix.experiments.kinds import AnyResult
@@ -60,8 +61,7 @@ class Program:
     def limits(self) -> Limits:
         return self.experiment.limits or Limits()
 
-    @property
-    def why_no_turns(self) -> str:
+    def why_no_turns(self, wait_us: int, turns: Turns) -> str:
         return "an experiment without a server runs in one piece"
 
     def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> ProgramMeasurement:

@@ -126,11 +126,8 @@ def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
 
 def _takes_turns(matrix: Matrix, profile: Profile, cell: CellKey) -> bool:
     """As far as is known before a host is looked at."""
-    return (
-        profile.protocol == "interleaved"
-        and planned(matrix.loads[cell.load]).takes_turns
-        and matrix.turns.suit(cell.wait_us)
-    )
+    load = planned(matrix.loads[cell.load])
+    return profile.protocol == "interleaved" and load.why_no_turns(cell.wait_us, matrix.turns) is None
 
 
 def _lengths(profile: Profile) -> Lengths:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jdkmatrix.config.model import Workload
+from jdkmatrix.config.model import Turns, Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
@@ -73,10 +73,9 @@ class Served:
     def limits(self) -> Limits:
         return self.workload.limits or Limits()
 
-    @property
-    def why_no_turns(self) -> str | None:
-        if not kind_of(self.load).takes_turns:
-            return "its load is no window that could come again"
+    def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
+        if reason := kind_of(self.load).why_no_turns(wait_us, turns):
+            return reason
         if self.workload.limits is not None:
             return "its server runs in a box, which others would share"
         if self.workload.memory_every_s is not None:
