@@ -13,7 +13,7 @@
   const config = {
     font: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif",
     axis,
-    axisX: { labelOverlap: "greedy", labelFlush: false },
+    axisX: { labelOverlap: "greedy", labelFlush: false, titleAnchor: "end" }, // never cut off where the plot is narrow
     axisBand: { grid: false, domain: false, ticks: false },
     view: { stroke: null },
     text: { fontSize: 11.5 },

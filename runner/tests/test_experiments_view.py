@@ -23,7 +23,7 @@ from jdkmatrix.report.charts import executor_order
 from jdkmatrix.report.experiments.bar_groups import bar_groups
 from jdkmatrix.report.experiments.bars import Scale
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.experiments.cells import Experiments, ExperimentSlice
 from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.experiments.views import Block, ExperimentCellView, ExperimentsView
@@ -264,6 +264,17 @@ def test_whatever_was_measured_every_figure_is_drawn_once(data: st.DataObject) -
         for chart in one.charts:
             names = [row["row"] for row in _medians(chart.spec)]
             assert len(set(names)) == len(names), "two cells on one row"
+
+
+def test_rows_say_what_their_experiments_name_does_not(tmp_path: Path) -> None:
+    first, second = (record.key for record in experiments_run(tmp_path, ("spawn",), forks=1).experiments[:2])
+    asleep = first.model_copy(update={"workload": "spawn-sleep-1m", "load": "count-1000"})
+    at_work = second.model_copy(update={"workload": "spawn-work", "load": "count-1000", "burn_us": 1000})
+    more = asleep.model_copy(update={"load": "count-10000"})
+    told = ExperimentSlice("spawn", (asleep, at_work, more), ())
+    assert {axis for axis in ("workload", "load", "burn_us", "cpus") if told.tells_apart(axis)} == {"workload", "load"}
+    harder = at_work.model_copy(update={"burn_us": 2000})
+    assert ExperimentSlice("spawn", (asleep, at_work, harder), ()).tells_apart("burn_us")
 
 
 def _medians(spec: dict[str, Any]) -> list[dict[str, Any]]:

@@ -115,7 +115,7 @@ def row_label(piece: ExperimentSlice, page: Page, cell: ExperimentCell, peers: S
     key = cell.key
     here = ExperimentSlice(piece.kind, tuple(peer.key for peer in peers), tuple(peers))
     inner = (axis for axis in ("workload", "load", "burn_us", "wait_us", "cpus") if axis not in page.apart)
-    axes = [axis for axis in inner if here.varies(axis)]
+    axes = [axis for axis in inner if here.tells_apart(axis)]
     if piece.by_subject:
         return "\n".join([piece.subject(key), *([key.executor] if here.varies("executor") else [])])
     load = cell.record.task_load

@@ -137,6 +137,12 @@ class ExperimentSlice:
     def varies(self, axis: str) -> bool:
         return len({getattr(key, axis) for key in self.keys}) > 1
 
+    def tells_apart(self, axis: str) -> bool:
+        """Does it tell cells apart that their experiment's name does not?"""
+        if axis == "workload":
+            return self.varies(axis)
+        return len({(key.workload, getattr(key, axis)) for key in self.keys}) > len({key.workload for key in self.keys})
+
 
 def _kind(parameters: Mapping[str, Any]) -> str | None:
     return next((kind for kind in BY_NAME if kind == parameters.get("experiment")), None)
