@@ -16,7 +16,16 @@ from jdkmatrix.report.cellstats import State
 from jdkmatrix.report.charts import executor_order, log_domain, log_ticks
 from jdkmatrix.report.heat import EDGES, legend, tone
 from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import half_width, milliseconds, missing, p_value, ratio_interval, ratio_value, share
+from jdkmatrix.report.numbers import (
+    half_width,
+    milliseconds,
+    missing,
+    p_value,
+    ratio_interval,
+    ratio_value,
+    share,
+    with_interval,
+)
 from jdkmatrix.report.wording import (
     STATE_CLASS,
     STATE_MEANING,
@@ -90,6 +99,30 @@ def test_shares_and_half_widths() -> None:
 )
 def test_ratios_have_the_digits_that_their_interval_carries(ratio: Ratio, value: str, interval: str | None) -> None:
     assert (ratio_value(ratio), ratio_interval(ratio)) == (value, interval)
+
+
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [
+        ((9997.9, 9990.2, 10005.4), ("9,998", "9,990", "10,005")),
+        ((1.0021, 0.9989, 1.0051), ("1.002", "0.999", "1.005")),
+        ((0.6213, 0.58, 0.665), ("0.621", "0.580", "0.665")),
+        ((39.48, 39.48, 39.48), ("39.48", "39.48", "39.48")),
+        ((0.0, -0.3, 0.3), ("0.000", "−0.300", "0.300")),
+        ((123456.7, 123456.6, 123456.8), ("123,457", "123,457", "123,457")),
+        ((0.0, 0.0, 0.0), ("0", "0", "0")),
+        ((1.5, 1.0, math.inf), ("1.50", "1.00", "∞")),
+    ],
+)
+def test_an_interval_has_the_digits_that_it_carries(
+    figure: tuple[float, float, float], words: tuple[str, str, str]
+) -> None:
+    assert with_interval(*figure) == words
+
+
+@given(st.tuples(*[st.floats(-1e300, 1e300) | st.sampled_from([math.nan, math.inf, -math.inf])] * 3))
+def test_whatever_an_interval_is_it_can_be_told(figure: tuple[float, float, float]) -> None:
+    assert all(with_interval(*figure))
 
 
 def alone(ratio: Ratio) -> Judged:

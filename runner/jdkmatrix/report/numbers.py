@@ -117,6 +117,26 @@ def ratio_interval(ratio: Ratio) -> str | None:
     return f"{_bound(ratio.ci_low, places)}–{_bound(ratio.ci_high, places)}"
 
 
+def with_interval(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """All three to the same digit: at least three of the value's, and as far as the interval is three units of the last
+    one wide, but six of the largest at most; four of the value's where it has no width."""
+    largest, third = max(abs(value), abs(low), abs(high)), (high - low) / 3
+    if not largest or not math.isfinite(value + low + high):
+        return digits(value, 3), digits(low, 3), digits(high, 3)
+    shown = 2 - _magnitude(value or largest)
+    telling = -_magnitude(third) if third > 0 else shown + 1
+    places = min(max(shown, telling), 5 - _magnitude(largest))
+
+    def to_the_digit(one: float) -> str:
+        return f"{round(one, places):,.{max(0, places)}f}".replace("-", _MINUS)
+
+    return to_the_digit(value), to_the_digit(low), to_the_digit(high)
+
+
+def _magnitude(value: float) -> int:
+    return math.floor(math.log10(abs(value)))
+
+
 def _bound(value: float, places: int) -> str:
     return digits(value, 2) if value >= 10 or value < 0.01 else f"{value:.{places}f}"
 

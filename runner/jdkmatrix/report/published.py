@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from jdkmatrix.claims.address import web
@@ -11,7 +12,8 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.claim_views import CheckedCellView, CheckView, ClaimFigure, ClaimView, SourceView
 from jdkmatrix.report.names import cell_page
-from jdkmatrix.report.numbers import Figure, missing
+from jdkmatrix.report.numbers import Figure, missing, with_interval
+from jdkmatrix.report.wording import cell_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.terms.quantities import MISSING, digits, plural
 
@@ -121,7 +123,7 @@ def check_view(one: JudgedCheck) -> CheckView:
 def _cell(one: JudgedCell, unit: str) -> CheckedCellView:
     to_decide = f"{plural(one.blocks, 'block')} would decide it" if one.blocks else None
     return CheckedCellView(
-        label=one.key.cell_id,
+        label=cell_words(one.key),
         href=cell_page(one.key) if one.verdict is not ClaimVerdict.NOT_MEASURED else None,
         measured=_measured(one.estimate, unit) if one.estimate else missing(one.why or "not measured"),
         verdict=one.verdict.value,
@@ -134,9 +136,10 @@ def _measured(estimate: Estimate, unit: str) -> Figure:
     value = f"{digits(estimate.value, 3)} {unit}".rstrip()
     if estimate.low is None or estimate.high is None:
         return Figure(value, estimate.value)
-    if estimate.high == float("inf"):
+    if math.isinf(estimate.high):
         return Figure(f"at least {value}", estimate.value)
-    return Figure(f"{value} ({digits(estimate.low, 3)}–{digits(estimate.high, 3)})", estimate.value)
+    value, low, high = with_interval(estimate.value, estimate.low, estimate.high)
+    return Figure(f"{value} {unit}".rstrip() + f" ({low}–{high})", estimate.value)
 
 
 def _band_words(one: JudgedCheck) -> str:

@@ -14,7 +14,6 @@ from jdkmatrix.report.cellstats import Cells, CellStats, State
 from jdkmatrix.report.dependence import check_blocks, dependence_notices
 from jdkmatrix.report.experiments import run_words as experiment_words
 from jdkmatrix.report.experiments.cells import Experiments
-from jdkmatrix.report.experiments.words import label as experiment_label
 from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import JudgedOutcomes, Judgements
@@ -32,7 +31,7 @@ from jdkmatrix.report.wording import (
     STATE_MEANING,
     Finding,
     because,
-    condition,
+    cell_words,
     delay_of,
     family_words,
     finding,
@@ -86,7 +85,7 @@ def view_run(judged: JudgedRun) -> RunView:
         precision=precision_view(run, cells, checks),
         troubles=(*troubles, *experiment_words.troubles(experiments, _why_not_measured(run))),
         problems=loaded.problems,
-        not_testable=tuple((label(n.key), n.reason) for n in run.not_testable),
+        not_testable=tuple((cell_words(n.key), n.reason) for n in run.not_testable),
         jdks=tuple(facts.jdk_row(jdk) for jdk in run.jdks),
         calibrations=tuple(
             (
@@ -99,18 +98,12 @@ def view_run(judged: JudgedRun) -> RunView:
             for c in run.calibrations
         ),
         capacities=tuple(
-            (label(one.key), quantity(one.throughput_rps, 4, why=one.why_not or "not measured"))
+            (cell_words(one.key), quantity(one.throughput_rps, 4, why=one.why_not or "not measured"))
             for one in run.capacities
         ),
         reproduce=facts.reproduce(run),
         order=run.order,
     )
-
-
-def label(key: CellKey) -> str:
-    if not key.has_server:
-        return experiment_label(key)
-    return f"{key.served} · {key.jdk} · {key.executor} · {condition(key.cpus, key.task)} · {key.load}"
 
 
 def _title(run: RunRecord, keys: Sequence[CellKey], experiments: Experiments) -> str:
@@ -291,7 +284,7 @@ def _trouble(key: CellKey, cell: CellStats | None, run: RunRecord) -> Trouble | 
         if state is State.OK and not reasons:
             return None
     return Trouble(
-        label=label(key),
+        label=cell_words(key),
         href=cell_page(key) if cell else None,
         status=state_text(cell) if state is not State.OK else "some forks",
         status_class=STATE_CLASS[state] if state is not State.OK else "not-steady",

@@ -103,6 +103,19 @@ def condition(cpus: int, task: TaskSize) -> str:
     return f"{plural(cpus, 'CPU')}, {tasks_of(task.burn_us)}{delay}"
 
 
+def program_condition(key: CellKey) -> str:
+    """As `condition`, of an experiment without a server."""
+    cpus = plural(key.cpus, "CPU")
+    if key.wait_us:
+        return f"{cpus}, answers after {wait_words(key.wait_us)}"
+    return f"{cpus}, {work_words(key.burn_us)} of work per task" if key.burn_us else cpus
+
+
+def cell_words(key: CellKey) -> str:
+    size = condition(key.cpus, key.task) if key.has_server else program_condition(key)
+    return f"{key.served} · {key.jdk} · {key.executor} · {size} · {key.load}"
+
+
 def tasks_of(burn_us: int) -> str:
     return f"tasks of {work_words(burn_us)}" if burn_us else "no added work"
 

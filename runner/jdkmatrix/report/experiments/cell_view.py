@@ -17,7 +17,6 @@ from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.views import Arm, ExperimentCellView
 from jdkmatrix.report.experiments.words import (
     STATUS_MEANING,
-    condition,
     figure_words,
     outcome_views,
     spread_figure,
@@ -25,7 +24,7 @@ from jdkmatrix.report.experiments.words import (
 from jdkmatrix.report.names import file_stem
 from jdkmatrix.report.numbers import Figure, missing
 from jdkmatrix.report.views import Fact
-from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, program_condition
 from jdkmatrix.terms.quantities import plural
 
 
@@ -38,7 +37,7 @@ def view_experiment_cell(
     return ExperimentCellView(
         cell_id=key.cell_id,
         title=f"{key.workload}, {key.executor} on {key.jdk}",
-        condition=f"Without a server, {condition(key)}",
+        condition=f"Without a server, {program_condition(key)}",
         load_words=record.task_load.words(),
         kind_words=BY_NAME[kind].PAGE.introduction if kind else "",
         status=STATUS_WORDS[cell.status],

@@ -10,10 +10,9 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
-from jdkmatrix.report.experiments.words import label
 from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.views import Notice, Trouble
-from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, cell_words
 from jdkmatrix.terms.quantities import plural
 
 
@@ -55,7 +54,7 @@ def troubles(experiments: Experiments, why_not_measured: str) -> Iterable[Troubl
             if status is Status.OK and not reasons:
                 continue
         yield Trouble(
-            label=label(key),
+            label=cell_words(key),
             href=cell_page(key) if cell else None,
             status=STATUS_WORDS[status] if status is not Status.OK else "some forks",
             status_class=STATUS_CLASS[status] if status is not Status.OK else "not-steady",

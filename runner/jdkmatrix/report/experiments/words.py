@@ -12,7 +12,7 @@ from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import OutcomeView
 from jdkmatrix.report.numbers import Figure
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import amount, delay_words, digits, plural, wait_words, work_words
+from jdkmatrix.terms.quantities import amount, delay_words, digits, plural, work_words
 
 STATUS_MEANING: dict[Status | None, str] = {
     Status.OK: "the program ran to its end",
@@ -41,17 +41,6 @@ def spread_figure(spread: Spread) -> Figure:
     if spread.unit == "MiB":
         title += f", {spread.median * 1024:,.0f} KiB: top shows it in KiB, without a unit"
     return Figure(amount(spread.median, spread.unit), spread.median, title, under)
-
-
-def condition(key: CellKey) -> str:
-    cpus = plural(key.cpus, "CPU")
-    if key.wait_us:
-        return f"{cpus}, answers after {wait_words(key.wait_us)}"
-    return f"{cpus}, {work_words(key.burn_us)} of work per task" if key.burn_us else cpus
-
-
-def label(key: CellKey) -> str:
-    return f"{key.workload} · {key.jdk} · {key.executor} · {condition(key)} · {key.load}"
 
 
 def load_of(piece: ExperimentSlice, key: CellKey) -> str:
