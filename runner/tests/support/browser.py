@@ -63,6 +63,22 @@ WIDER_THAN_THE_PAGE = """
 """
 
 
+# Words in a chart beyond its edges or shortened, and columns of tables in which words are a few letters a line.
+CUT_OFF = """
+() => {
+  const beyond = [...document.querySelectorAll('.plot svg text')].filter((text) => {
+    const [own, all] = [text.getBoundingClientRect(), text.closest('svg').getBoundingClientRect()];
+    return own.width && (own.right > all.right + 1 || own.left < all.left - 1 || text.textContent.endsWith('…'));
+  });
+  const squeezed = [...document.querySelectorAll('tbody th, tbody td')].filter((cell) => {
+    const { width } = cell.getBoundingClientRect();
+    return width > 0 && width < 50 && cell.textContent.split(/\\s+/).some((word) => word.length > 8);
+  });
+  return [...beyond, ...squeezed].map((e) => e.textContent.trim().slice(0, 80));
+}
+"""
+
+
 def open_all_details(page: Page) -> None:
     """And wait until the charts in them are drawn too."""
     page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
