@@ -91,7 +91,13 @@ def _benchexec(site: Path, work: Path) -> tuple[int, float, bytes]:
                 figures[f"{row['run_id']}/{row['cell_id']}"][row["figure"]] = row["value"]
     names = dict.fromkeys(name for one in figures.values() for name in one)
     result = ElementTree.Element(
-        "result", tool="matrix", version="1", benchmarkname="cells", name="cells", generator="BenchExec"
+        "result",
+        tool="matrix",
+        toolmodule="jdkmatrix",
+        version="1",
+        benchmarkname="cells",
+        name="cells",
+        generator="BenchExec",
     )
     for cell, told in figures.items():
         run = ElementTree.SubElement(result, "run", name=cell, properties="")

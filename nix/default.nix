@@ -56,7 +56,7 @@ let
     name: servers.${name}
   );
   quick = measuring jdksOfQuick serversOfQuick;
-  quick-warm-up = commandWith (
+  short-warm-up = commandWith (
     everythingFor jdksOfQuick serversOfQuick // { root = callPackage ./short-warm-up.nix { }; }
   );
 
@@ -98,7 +98,7 @@ in
   // named "jdk-" (lib.mapAttrs (_: why: throw why) notPinned);
   apps = load ./apps.nix { inherit matrix quick without-parts; };
   checks = load ./checks.nix {
-    inherit pythonPackages quick-warm-up without-parts;
+    inherit pythonPackages short-warm-up without-parts;
     parts = {
       inherit runner workloads;
     }
