@@ -20,6 +20,7 @@ from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
+from jdkmatrix.report.wording import cell_words
 from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
@@ -264,7 +265,7 @@ class _Results:
         if base_key is None:
             return _of_figures(cell.figures(metric), metric)
         if base is None or not base.usable:
-            return f"no fork of {base_key.cell_id} that can be used"
+            return f"no fork of {cell_words(base_key)} that can be used"
         if check.difference:
             return _difference(_shown(cell, metric), _shown(base, metric))
         compared = self._cells.over(metric, key, base_key)

@@ -16,7 +16,7 @@ from jdkmatrix.report.site.home import host_names
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """`spoken`: by the newest run of each host that speaks to it."""
+    """`spoken`: by the newest run of each host that could judge it, or else that tried."""
 
     id: str
     published: str
@@ -55,15 +55,15 @@ def view_claims(
 
 
 def verdicts_of(claims: Iterable[ClaimRecord], runs: Sequence[RunDigest]) -> dict[str, ClaimVerdict]:
-    """Of each claim what the newest run that speaks to it says. Hosts are not averaged."""
+    """Of each claim what the newest run that could judge it says. Hosts are not averaged."""
     found = {claim.id: ClaimVerdict.NOT_MEASURED if claim.checks else ClaimVerdict.NOT_TESTABLE for claim in claims}
     said = newest_said(runs)
     return {claim: ClaimVerdict(said[claim][1].verdict) if claim in said else told for claim, told in found.items()}
 
 
 def newest_said(runs: Sequence[RunDigest]) -> dict[str, tuple[RunDigest, SpokenClaim]]:
-    """By claim, what the newest run that speaks to it says. `runs`: newest first."""
-    return {said.id: (run, said) for run in reversed(runs) for said in run.claims}
+    """By claim, what the newest run that could judge it says. `runs`: newest first."""
+    return {said.id: (run, said) for run in reversed(runs) for said in run.claims if _judged(said)}
 
 
 def _spoken(runs: Sequence[RunDigest], root: str) -> dict[str, list[SpokenView]]:
@@ -114,7 +114,12 @@ def _with_runs(
 
 
 def _newest_of_each_host(spoken: Iterable[SpokenView]) -> tuple[SpokenView, ...]:
+    """Of runs that could judge it, where the host has one."""
     found: dict[str, SpokenView] = {}
-    for one in spoken:
+    for one in sorted(spoken, key=_judged, reverse=True):
         found.setdefault(one.host, one)
     return tuple(found.values())
+
+
+def _judged(said: SpokenClaim | SpokenView) -> bool:
+    return said.verdict != ClaimVerdict.NOT_MEASURED.value

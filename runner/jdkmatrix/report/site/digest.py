@@ -14,7 +14,7 @@ from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report.advice import Advice, advise, ratio_words
 from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim
+from jdkmatrix.report.claim_verdicts import JudgedClaim
 from jdkmatrix.report.claim_views import CheckView
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import NUMERATOR, Judgements
@@ -73,7 +73,8 @@ class MeasuredCell:
 
 @dataclass(frozen=True)
 class SpokenClaim:
-    """What a run says of a published claim: never of one that it has not measured."""
+    """What a run says of a published claim that it has cells of; "not measured" where none of them can be judged, with
+    why."""
 
     id: str
     verdict: str
@@ -197,6 +198,6 @@ def _blocks(judgements: Judgements, key: CellKey, cells: Cells) -> int:
 
 def _claims(judged: Iterable[JudgedClaim]) -> Iterator[SpokenClaim]:
     for one in judged:
-        if one.verdict in (ClaimVerdict.REPRODUCED, ClaimVerdict.CONTRADICTED, ClaimVerdict.INCONCLUSIVE):
-            told = tuple(check_view(check) for check in one.checks if check.cells)
+        told = tuple(check_view(check) for check in one.checks if check.cells)
+        if told:
             yield SpokenClaim(one.claim.id, one.verdict.value, told)
