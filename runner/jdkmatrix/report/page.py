@@ -30,6 +30,7 @@ _PARTS = (
     "compare.html.j2",
     "by-axis.html.j2",
     "run.html.j2",
+    "reading.html.j2",
     "cell.html.j2",
     "cell-served.html.j2",
     "cell-experiment.html.j2",
