@@ -95,6 +95,9 @@ def test_shares_and_half_widths() -> None:
         (Ratio(0.8163, None, None, 1), "0.82", None),
         (Ratio(0.9955, 0.9921, 0.9989, 5), "0.996", "0.992–0.999"),
         (Ratio(1.0, 0.0012, 843.2, 2), "1.00", "0.0012–840"),
+        (Ratio(15.871, 15.832, 15.911, 2), "15.87", "15.83–15.91"),
+        (Ratio(16.57, 15.2, 18.1, 2), "16.6", "15.2–18.1"),
+        (Ratio(16.57, None, None, 1), "16.57", None),
     ],
 )
 def test_ratios_have_the_digits_that_their_interval_carries(ratio: Ratio, value: str, interval: str | None) -> None:

@@ -98,23 +98,25 @@ def over_forks(figures: Iterable[ForkFigure], significant: int, *, why: str, sca
     return Figure(text, summary.geomean, title, None if half.sort is None else half.text, amber=apart > 0)
 
 
-def ratio_digits(ratio: Ratio) -> int:
-    """Decimals that the interval can carry: three if it is narrower than 0.1, else two."""
-    if ratio.ci_low is None or ratio.ci_high is None:
-        return 2
-    return 3 if ratio.ci_high - ratio.ci_low < 0.1 else 2
-
-
 def ratio_value(ratio: Ratio) -> str:
-    return f"{ratio.value:.{ratio_digits(ratio)}f}"
+    return _ratio(ratio)[0]
 
 
 def ratio_interval(ratio: Ratio) -> str | None:
     """ "0.79–0.85"; None for a single block."""
-    if ratio.ci_low is None or ratio.ci_high is None:
-        return None
-    places = ratio_digits(ratio)
-    return f"{_bound(ratio.ci_low, places)}–{_bound(ratio.ci_high, places)}"
+    return _ratio(ratio)[1]
+
+
+def _ratio(ratio: Ratio) -> tuple[str, str | None]:
+    """Below ten with the decimals that the interval can carry: three if it is narrower than 0.1, else two."""
+    low, high = ratio.ci_low, ratio.ci_high
+    if low is None or high is None:
+        return f"{ratio.value:.2f}", None
+    if ratio.value >= 10:
+        value, *ends = with_interval(ratio.value, low, high)
+        return value, "–".join(ends)
+    places = 3 if high - low < 0.1 else 2
+    return f"{ratio.value:.{places}f}", f"{_bound(low, places)}–{_bound(high, places)}"
 
 
 def with_interval(value: float, low: float, high: float) -> tuple[str, str, str]:
