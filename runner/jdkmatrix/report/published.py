@@ -133,11 +133,11 @@ def _cell(one: JudgedCell, unit: str) -> CheckedCellView:
 
 
 def _measured(estimate: Estimate, unit: str) -> Figure:
-    value = f"{digits(estimate.value, 3)} {unit}".rstrip()
+    alone = f"{digits(estimate.value, 3)} {unit}".rstrip()
     if estimate.low is None or estimate.high is None:
-        return Figure(value, estimate.value)
+        return Figure(alone, estimate.value)
     if math.isinf(estimate.high):
-        return Figure(f"at least {value}", estimate.value)
+        return Figure(f"at least {alone}", estimate.value)
     value, low, high = with_interval(estimate.value, estimate.low, estimate.high)
     return Figure(f"{value} {unit}".rstrip() + f" ({low}–{high})", estimate.value)
 

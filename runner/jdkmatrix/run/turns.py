@@ -46,10 +46,9 @@ def why_alone(
 
 def _why_none(parts: CellParts, wait_us: int, turns: Turns) -> str | None:
     """Why one of them takes no turns, whatever is beside it."""
-    reason = parts.subject.why_no_turns(wait_us, turns)
-    if parts.kernel:
-        return reason or "its executor comes with kernel settings, which hold for the whole host"
-    return reason
+    if reason := parts.subject.why_no_turns(wait_us, turns):
+        return reason
+    return "its executor comes with kernel settings, which hold for the whole host" if parts.kernel else None
 
 
 def orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from jdkmatrix.experiments.base import Drawn, Group, Page
 from jdkmatrix.experiments.result import Spread
@@ -43,6 +43,7 @@ def _charts(piece: ExperimentSlice, page: Page, group: Group, order: Sequence[st
     number = 0
     for condition in dict.fromkeys(_values(page, cell.key) for cell in piece.cells):
         peers = [cell for cell in piece.cells if _values(page, cell.key) == condition]
+        labels = _labels(piece, page, peers)
         for jdk in piece.jdks:
             cells = sorted(
                 (cell for cell in peers if cell.key.jdk == jdk), key=lambda cell: order.index(cell.key.executor)
@@ -50,7 +51,7 @@ def _charts(piece: ExperimentSlice, page: Page, group: Group, order: Sequence[st
             if piece.by_subject:
                 cells.sort(key=lambda cell: [key.workload for key in piece.keys].index(cell.key.workload))
             for figure in group.figures:
-                chart = _chart(piece, page, group, figure, cells, peers, order)
+                chart = _chart(piece, page, group, figure, cells, peers, labels, order)
                 if chart:
                     yield Chart(f"experiment-{piece.kind}-{group.id}-{number}", *chart)
                     number += 1
@@ -67,6 +68,7 @@ def _chart(
     figure: Drawn,
     cells: Sequence[ExperimentCell],
     peers: Sequence[ExperimentCell],
+    labels: Mapping[CellKey, str],
     order: Sequence[str],
 ) -> tuple[str, str, dict[str, object]] | None:
     """Title, note and spec; None where no cell has the figure."""
@@ -77,7 +79,7 @@ def _chart(
         spread = cell.spread(figure.name)
         if spread is None:
             continue
-        row = row_label(piece, page, cell, peers)
+        row = labels[cell.key]
         if any(other["row"] == row for other in medians):
             row += f", {cell.key.load}"  # another load of the same size
         label = measure(spread.median, spread.unit)
@@ -110,15 +112,20 @@ def _chart(
     return title, "; ".join(notes), expected_bars(medians, forks, scale=scale, order=order, description=description)
 
 
-def row_label(piece: ExperimentSlice, page: Page, cell: ExperimentCell, peers: Sequence[ExperimentCell]) -> str:
-    """What leads, and on a second line what else tells this cell from `peers`, those of its charts."""
-    key = cell.key
+def _labels(piece: ExperimentSlice, page: Page, peers: Sequence[ExperimentCell]) -> dict[CellKey, str]:
+    """The label of each cell of charts that are compared: what leads, and on a second line what else tells it from the
+    others."""
     here = ExperimentSlice(piece.kind, tuple(peer.key for peer in peers), tuple(peers))
+    if piece.by_subject:
+        arms = here.varies("executor")
+        return {key: "\n".join([piece.subject(key), *([key.executor] if arms else [])]) for key in here.keys}
     inner = (axis for axis in ("workload", "load", "burn_us", "wait_us", "cpus") if axis not in page.apart)
     axes = [axis for axis in inner if here.tells_apart(axis)]
-    if piece.by_subject:
-        return "\n".join([piece.subject(key), *([key.executor] if here.varies("executor") else [])])
-    load = cell.record.task_load
+    return {cell.key: _label(piece, cell, axes) for cell in peers}
+
+
+def _label(piece: ExperimentSlice, cell: ExperimentCell, axes: Iterable[str]) -> str:
+    key, load = cell.key, cell.record.task_load
     words = {"load": f"{load.count:,}"} if isinstance(load, CountLoad) else {}
     second = ", ".join(words.get(axis) or _axis_words(piece, axis, key) for axis in axes)
     return f"{key.executor}\n{second}" if second else key.executor
