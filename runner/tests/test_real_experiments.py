@@ -32,6 +32,7 @@ from jdkmatrix.subjects.experiments.host_watch import Moment, Stretch, enclosing
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
+from tests.support.pinning_results import assert_pinned
 from tests.support.project import make_project
 from tests.support.real_parts import Silent
 
@@ -130,16 +131,11 @@ def pinning(matrix: Matrix, parts: Parts, inside: str, jdk: str, folder: Path) -
     return found
 
 
-def assert_pinned(per_s: float) -> None:
-    """A busy host makes it fewer; nothing but free carriers makes it more."""
-    assert 0.5 * PINNED_PER_S <= per_s <= 1.15 * PINNED_PER_S
-
-
 def test_synchronized_pins_on_21_and_no_more_on_25(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
     before = pinning(matrix, parts, "synchronized", PINS, tmp_path)
     after = pinning(matrix, parts, "synchronized", FREE, tmp_path)
     assert before.seen is not None and after.seen is not None
-    assert_pinned(before.seen.throughput_per_s)
+    assert_pinned(before.seen.throughput_per_s, PINNED_PER_S)
     assert before.expected is not None and before.expected.value == PINNED_PER_S
     assert after.seen.throughput_per_s >= 5 * before.seen.throughput_per_s
     assert before.seen.pinned.count
@@ -167,7 +163,7 @@ def test_a_native_frame_pins_where_it_can_be_tried(matrix: Matrix, parts: Parts,
     assert pinning(matrix, parts, "native", PINS, tmp_path).outcome == "not-on-this-jdk"
     found = pinning(matrix, parts, "native", FREE, tmp_path)
     assert found.seen is not None
-    assert_pinned(found.seen.throughput_per_s)
+    assert_pinned(found.seen.throughput_per_s, PINNED_PER_S)
 
 
 def test_threads_that_enter_a_contended_monitor_leave_no_carrier_on_21(

@@ -16,6 +16,7 @@ from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.terms.loads import SaturateLoad
+from tests.support.pinning_results import assert_pinned
 from tests.support.project import make_project
 from tests.support.real_parts import Silent, cpu_sets, key, parts_of, setup_of, subject_of, with_subject
 
@@ -78,7 +79,8 @@ def test_a_monitor_pins_on_21_in_every_window(project: Project, parts: Parts, tm
     fork = blocked(project, parts, tmp_path, "temurin-21.0.8", "synchronized", windows=2)
     both = throughputs_rps(fork)
     assert len(both) == 2
-    assert all(0.5 * PINNED_RPS <= rps <= 1.15 * PINNED_RPS for rps in both), both
+    for rps in both:
+        assert_pinned(rps, PINNED_RPS)
 
 
 @pytest.mark.parametrize(("jdk", "construct"), [("temurin-21.0.8", "lock"), ("temurin-25", "synchronized")])

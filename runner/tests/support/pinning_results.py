@@ -1,4 +1,4 @@
-"""What the program of an experiment prints."""
+"""What the program of the experiment on pinning prints, and what a real one comes to where carriers are kept."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ RESULT: dict[str, Any] = {
         "max_heap_bytes": 1, "collectors": [], "kernel": "k", "arch": "a",
     },
 }  # fmt: skip
+
+
+def assert_pinned(per_s: float, expected_per_s: float) -> None:
+    """A busy host makes it fewer; nothing but free carriers makes it more."""
+    assert 0.5 * expected_per_s <= per_s <= 1.15 * expected_per_s, per_s
