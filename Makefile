@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Where a host forbids it, every test that starts Python would compile the project again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: matrix setup test test-fast test-real compiled lint java-test bench provoke lock clean
+.PHONY: matrix setup test test-pure test-fast test-real compiled lint java-test bench provoke lock clean
 
 matrix: .venv-run
 	@$(VENV)/matrix run --profile quick
@@ -14,7 +14,7 @@ setup: .venv-run
 
 test:
 	@$(MAKE) --no-print-directory --jobs 2 compiled
-	@$(MAKE) --no-print-directory test-fast test-real
+	@$(MAKE) --no-print-directory test-pure test-real
 
 compiled: lint java-test
 
@@ -36,9 +36,10 @@ test-real: .venv-test # after java-test: the flake is built of what Maven has fe
 	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 2 --dist loadfile --durations=10
 	cd runner && ../$(VENV)/pytest -m alone
 
-# What needs no server, browser or Nix: for the everyday loop.
-test-fast: .venv-test
-	cd runner && ../$(VENV)/pytest -m "not real" -n 3 --dist worksteal
+# What needs no server, browser or Nix; `test-fast` tries ten examples of each property, for the everyday loop.
+test-fast: EXAMPLES := --hypothesis-profile few-examples
+test-pure test-fast: .venv-test
+	cd runner && ../$(VENV)/pytest -m "not real" -n 3 --dist worksteal $(EXAMPLES)
 
 bench: .venv-test
 	@$(VENV)/matrix setup

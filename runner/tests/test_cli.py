@@ -208,13 +208,6 @@ def test_schema_is_a_json_schema(home: Path) -> None:
     assert schema == committed, "run .venv/bin/matrix schema > matrix.schema.json: editors read it"
 
 
-def test_doctor_speaks_json(home: Path) -> None:
-    done = called(home, "doctor", "--json")
-    report = json.loads(done.stdout)
-    assert done.returncode == {"ready": 0, "noisy": 1, "unfit": 2}[report["verdict"]]
-    assert {check["name"] for check in report["checks"]} >= {"CPUs", "memory", "machine"}
-
-
 def test_jdks_lists_every_entry_with_what_becomes_of_it(home: Path) -> None:
     rows = json.loads(called(home, "jdks", "--json").stdout)
     entries = json.loads((home / "jdks.json").read_text())["entries"]

@@ -37,6 +37,7 @@ def test_json_has_every_field_and_the_exit_code_of_its_verdict() -> None:
     assert done.returncode == examining.EXIT[report["verdict"]]
     assert {"name", "verdict", "found", "why", "advice", "changes"} == set(report["checks"][0])
     assert {check["verdict"] for check in report["checks"]} <= {"ready", "noisy", "unfit", "not shown"}
+    assert {check["name"] for check in report["checks"]} >= {"CPUs", "memory", "machine"}
     assert report["facts"]["kernel"]
 
 

@@ -24,13 +24,16 @@ from tests.support.sites import background, later, stored
 
 SLEEPERS = """
 import sys, time
-from functools import partial
 from pathlib import Path
 from jdkmatrix.report.site import making
 
+def fall_asleep():
+    print("asleep", flush=True)
+    time.sleep(600)
+
 if __name__ == "__main__":
     making.processes = lambda runs, cpus: 2
-    runs = [making.SiteRun("sleeper", partial(time.sleep, 600)) for _ in range(2)]
+    runs = [making.SiteRun("sleeper", fall_asleep) for _ in range(2)]
     list(making.make_all(runs, Path(sys.argv[1]), Path(sys.argv[1]), ()))
 """
 
@@ -92,12 +95,12 @@ def test_a_process_that_is_killed_is_one_message(tmp_path: Path, monkeypatch: py
 def test_no_process_outlives_the_one_that_waits_for_it(tmp_path: Path) -> None:
     program = tmp_path / "sleepers.py"
     program.write_text(SLEEPERS)
-    with subprocess.Popen([sys.executable, str(program), str(tmp_path)]) as waiting:
-        workers: list[psutil.Process] = []
-        while waiting.poll() is None and len(workers) < 4:  # two that work, one that forks them, one that tidies up
-            workers = psutil.Process(waiting.pid).children(recursive=True)
+    with subprocess.Popen([sys.executable, str(program), str(tmp_path)], stdout=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stdout is not None
+        assert [waiting.stdout.readline() for _ in range(2)] == ["asleep\n"] * 2
+        workers = psutil.Process(waiting.pid).children(recursive=True)
         waiting.send_signal(signal.SIGKILL)
-    assert len(workers) == 4
+    assert len(workers) == 4  # two that work, one that forks them, one that tidies up
     _, alive = psutil.wait_procs(workers, timeout=60)
     for one in alive:
         one.kill()
