@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -119,24 +118,19 @@ def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -
 
 
 @pytest.mark.parametrize(
-    ("load", "wait_us", "choice", "window_s"),
+    ("load", "wait_us", "window_s"),
     [
-        ("rate-2000", 0, "auto", 1.0),
-        ("rate-2000", 0, "wrk2", 3.0),
-        ("rate-2000", 2000, "auto", 3.0),
-        ("steps-small", 0, "auto", 3.0),
+        (SaturateLoad(connections=50), 0, 1.0),
+        (SaturateLoad(connections=50), 200_000, 3.0),
+        (RateLoad(rate_rps=2000, connections=50), 0, 3.0),
+        (STEPS, 0, STEPS.step_s),
     ],
 )
-def test_forks_that_take_turns_need_a_driver_of_short_windows(
-    load: str, wait_us: int, choice: Literal["auto", "wrk2"], window_s: float
-) -> None:
-    """Where they take none, or wrk2 is asked for by name, they are measured one after another, in longer windows."""
-    cell = key(load=load, wait_us=wait_us)
-    driver = MATRIX.driver.model_copy(update={"choice": choice})
-    loads = {cell: RateLoad(rate_rps=2000, connections=50) if load == "rate-2000" else STEPS}
+def test_forks_that_take_turns_need_a_driver_of_short_windows(load: CellLoad, wait_us: int, window_s: float) -> None:
+    """Where they take none, they are measured one after another, in longer windows."""
     in_turns = PROFILE.model_copy(update={"protocol": "interleaved"})
-    (planned,) = planned_phases(MATRIX.model_copy(update={"driver": driver}), loads, in_turns).values()
-    assert planned[0].duration_s == (STEPS.step_s if load == "steps-small" else window_s)
+    (planned,) = planned_phases(MATRIX, {key(wait_us=wait_us): load}, in_turns).values()
+    assert planned[0].duration_s == window_s
 
 
 def test_wrk2_by_name_must_be_there() -> None:

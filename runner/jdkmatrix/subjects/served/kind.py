@@ -8,7 +8,7 @@ from typing import Any
 
 from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.drivers.base import Driver, Phase
+from jdkmatrix.drivers.base import Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.host.cpusets import CpuSets
@@ -66,11 +66,6 @@ class ServedApplications:
             return f"{connections:,} connections to one port: this host has {ports:,} (net.ipv4.ip_local_port_range)"
         return driver if isinstance(driver, str) else None
 
-    def _no_short_windows(self, matrix: Matrix, parts: Parts, cell: CellKey, driver: Driver) -> str | None:
-        timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
-        phase = Phase(parts.loads[cell].in_windows, matrix.turns.round_s, timeout_s, matrix.driver.cpus)
-        return driver.cannot(phase)
-
     def assemble(
         self,
         matrix: Matrix,
@@ -105,7 +100,6 @@ class ServedApplications:
                 workload=workload,
                 mix=_mix(matrix, workload, cell),
                 calibration=calibration,
-                no_short_windows=self._no_short_windows(matrix, parts, cell, driver),
             ),
             cpu_sets=cpus,
             burn_rounds=round(cell.burn_us * rounds_per_us),

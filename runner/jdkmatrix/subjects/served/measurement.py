@@ -54,8 +54,7 @@ _QUIET_IN_BOX_S = 10.0
 @dataclass(frozen=True)
 class Served:
     """An application on a server, under a load. `calibration`: behind the work of a request; None where nothing burns;
-    `mix`: paths below the server's host and port; `no_short_windows`: why its driver cannot make windows as short as a
-    turn."""
+    `mix`: paths below the server's host and port."""
 
     load: CellLoad
     driver: Driver
@@ -63,7 +62,6 @@ class Served:
     workload: Workload
     mix: RequestMix | None
     calibration: Calibration | None
-    no_short_windows: str | None = None
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -78,9 +76,7 @@ class Served:
             return reason
         if self.workload.limits is not None:
             return "its server runs in a box, which others would share"
-        if self.workload.memory_every_s is not None:
-            return "its memory is read while it runs"
-        return self.no_short_windows
+        return "its memory is read while it runs" if self.workload.memory_every_s is not None else None
 
     def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> ServedMeasurement:
         return ServedMeasurement(self, setup, draft, listener)
