@@ -80,11 +80,11 @@ def test_the_end_of_a_run_tells_every_arm(capsys: pytest.CaptureFixture[str]) ->
     out = io.StringIO()
     print_summary(run, Console(file=out, width=80))
     text = out.getvalue()
-    for expected in ("temurin-21.0.8: pinning-synchronized, count-100, 2 CPUs – throughput, 1/s", "41", "40–42",
+    for expected in ("temurin-21.0.8: pinning-synchronized, count-100, 2 CPUs – throughput, 1/s", "41.0", "40.0–42.0",
                      "2,000", "complete", "not-on-this-jdk"):  # fmt: skip
         assert expected in text
     assert "req/s" not in text, "there is no table of servers"
-    assert "40–42" in summary_markdown(run)
+    assert "40.0–42.0" in summary_markdown(run)
 
 
 def test_a_cell_without_a_sound_fork_is_a_failure() -> None:
@@ -98,7 +98,7 @@ def test_a_cell_without_a_sound_fork_is_a_failure() -> None:
 
 
 def test_a_fork_in_a_line() -> None:
-    assert fork_words(fork(1, result(40.0))) == "throughput 40 1/s (expected 2,000)"
+    assert fork_words(fork(1, result(40.0))) == "throughput 40.0/s (expected 2,000)"
     assert fork_words(fork(1, REFUSED)) == "not-on-this-jdk: no <b>API</b>"
     hit = result(40.0, outcome="threads-refused", problem={"message": "no more", "at_count": 4981, "advice": None})
     assert fork_words(fork(1, hit)).endswith("threads-refused at 4,981: no more")

@@ -9,7 +9,7 @@ from jdkmatrix.figures.experiments import outcomes, spreads
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.terms.quantities import wait_words
+from jdkmatrix.terms.quantities import amount, measure, wait_words
 
 HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
 
@@ -60,10 +60,13 @@ def _name(spread: Spread) -> str:
 
 
 def _columns(spread: Spread) -> tuple[str, str, str]:
-    expected = "" if spread.expected is None else f"{spread.expected:,.4g}"
-    return f"{spread.median:,.4g}", f"{spread.least:,.4g}–{spread.most:,.4g}", expected
+    def text(value: float) -> str:
+        return amount(value, spread.unit)
+
+    expected = "" if spread.expected is None else text(spread.expected)
+    return text(spread.median), f"{text(spread.least)}–{text(spread.most)}", expected
 
 
 def _words(figure: Reading) -> str:
-    expected = "" if figure.expected is None else f" (expected {figure.expected:,.4g})"
-    return f"{figure.name} {figure.value:,.4g} {figure.unit}".rstrip() + expected
+    expected = "" if figure.expected is None else f" (expected {amount(figure.expected, figure.unit)})"
+    return f"{figure.name} {measure(figure.value, figure.unit)}{expected}"
