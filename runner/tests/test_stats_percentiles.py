@@ -16,7 +16,7 @@ from jdkmatrix.records.load_results import Latency, SpectrumPoint
 from jdkmatrix.stats.forks import summarise
 from jdkmatrix.stats.histograms import PERCENTILES, latency_from_histogram, merge
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
-from tests.support.served_runs import latency
+from tests.support.served_windows import latency
 
 
 def recorded(values_us: list[float]) -> Latency:

@@ -15,7 +15,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered, run_record
 from tests.support.run_facts import host_facts
-from tests.support.served_runs import latency
+from tests.support.served_windows import latency
 
 MISSED = Reason(code="rate-missed", message="6,000 of 8,000 requests that were due were answered")
 ERRORS = Reason(code="errors", message="40 failed requests, 10 answers other than 2xx")

@@ -17,7 +17,7 @@ from jdkmatrix.subjects.served.phases import measure_all
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import CapacityLoad, RateLoad
 from tests.support.records import altered
-from tests.support.served_runs import latency
+from tests.support.served_windows import latency
 
 LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
 

@@ -20,7 +20,8 @@ from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import RateLoad, StepsLoad
 from tests.support.records import altered
-from tests.support.served_runs import Shape, latency, synthetic_run
+from tests.support.served_runs import Shape, synthetic_run
+from tests.support.served_windows import latency
 
 LIMITS = load_matrix(Path(__file__).parents[3] / "matrix.toml").thresholds
 
