@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
-from jdkmatrix.config.model import Turns
+from jdkmatrix.config.model import Profile, Turns
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.forks import fork_cpu_us_per_request, fork_throughput
@@ -111,6 +111,10 @@ class LoadKind(ABC, Generic[L]):
         """Why servers whose remote system answers after so long cannot take turns under it, in words; None where they
         can."""
         return "its load is no window that could come again"
+
+    def takes_turns(self, profile: Profile, wait_us: int, turns: Turns) -> bool:
+        """As far as is known before a host is looked at."""
+        return profile.protocol == "interleaved" and self.why_no_turns(wait_us, turns) is None
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         """Every load that is written with the seconds it is measured for, and the one at which the warm-up ends. All

@@ -150,10 +150,8 @@ def planned_phases(
 
 def _window_s(matrix: Matrix, profile: Profile, load: CellLoad, wait_us: int) -> float:
     """Of a load that has no length of its own. Forks that take turns need a driver that makes short windows."""
-    if profile.protocol == "separate":
-        return profile.window_s
-    can_take_turns = kind_of_load(load).why_no_turns(wait_us, matrix.turns) is None
-    return matrix.turns.round_s if can_take_turns else profile.window_s
+    in_turns = kind_of_load(load).takes_turns(profile, wait_us, matrix.turns)
+    return matrix.turns.round_s if in_turns else profile.window_s
 
 
 def prepare(

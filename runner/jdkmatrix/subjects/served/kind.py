@@ -48,8 +48,9 @@ class ServedApplications:
         return _START_AND_STOP_S + warmup_s + _measured_s(matrix, profile, cell)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
-        if not _takes_turns(matrix, profile, cell):
-            return planned(matrix.loads[cell.load]).length_words(_lengths(profile))
+        load = planned(matrix.loads[cell.load])
+        if not load.takes_turns(profile, cell.wait_us, matrix.turns):
+            return load.length_words(_lengths(profile))
         more = f" to {profile.max_rounds}" if profile.max_rounds else ""
         return f"{profile.rounds}{more} rounds of {matrix.turns.round_s:g} s in turns"
 
@@ -112,16 +113,10 @@ class ServedApplications:
 
 
 def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
-    if not _takes_turns(matrix, profile, cell):
-        return planned(matrix.loads[cell.load]).expected_s(_lengths(profile))
-    turns = matrix.turns
+    load, turns = planned(matrix.loads[cell.load]), matrix.turns
+    if not load.takes_turns(profile, cell.wait_us, turns):
+        return load.expected_s(_lengths(profile))
     return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
-
-
-def _takes_turns(matrix: Matrix, profile: Profile, cell: CellKey) -> bool:
-    """As far as is known before a host is looked at."""
-    load = planned(matrix.loads[cell.load])
-    return profile.protocol == "interleaved" and load.why_no_turns(cell.wait_us, matrix.turns) is None
 
 
 def _lengths(profile: Profile) -> Lengths:
