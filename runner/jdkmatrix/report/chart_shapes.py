@@ -27,7 +27,7 @@ def blanks(name: str) -> list[Any]:
 class Shape:
     """A specification with blanks, without what the page's JavaScript decides: library and look.
 
-    Its data are named, and given with the rest. What has no blank inside is in every chart the same object.
+    Its data are named, and given with the rest.
     """
 
     def __init__(self, chart: alt.LayerChart | alt.FacetChart) -> None:
@@ -37,8 +37,6 @@ class Shape:
             autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
         ).to_dict(validate=False)
         del self._spec["$schema"], self._spec["config"]
-        self._same: set[int] = set()
-        _has_blank(self._spec, self._same)
 
     def filled(
         self,
@@ -57,7 +55,7 @@ class Shape:
         given = {blank(name): value for name, value in (words or {}).items()}
         given_lists = {blank(name): list(values) for name, values in (lists or {}).items()}
         used: set[str] = set()
-        spec: Spec = self._fill(self._spec, given, given_lists, used)
+        spec: Spec = _fill(self._spec, given, given_lists, used)
         if unused := (given.keys() | given_lists.keys()) - used:
             raise ValueError(f"the chart has no blank for {', '.join(sorted(unused))}")
         return {
@@ -67,36 +65,20 @@ class Shape:
             "datasets": {name: list(rows) for name, rows in data.items()},
         }
 
-    def _fill(self, part: Any, words: Mapping[str, Any], lists: Mapping[str, list[Any]], used: set[str]) -> Any:
-        if id(part) in self._same:
-            return part
-        match part:
-            case dict():
-                return {name: self._fill(inside, words, lists, used) for name, inside in part.items()}
-            case [str() as only] if only in lists:
-                used.add(only)
-                return lists[only]
-            case list():
-                return [self._fill(inside, words, lists, used) for inside in part]
-            case str() if part in words:
-                used.add(part)
-                return words[part]
-            case str() if part.startswith("{"):
-                raise ValueError(f"nothing was given for {part}")
-            case _:
-                return part
 
-
-def _has_blank(part: Any, same: set[int]) -> bool:
-    """`same`: collects the identities of all dicts and lists inside that have none."""
+def _fill(part: Any, words: Mapping[str, Any], lists: Mapping[str, list[Any]], used: set[str]) -> Any:
     match part:
-        case dict() | list():
-            inside = part.values() if isinstance(part, dict) else part
-            found = [_has_blank(one, same) for one in inside]
-            if True not in found:
-                same.add(id(part))
-            return True in found
-        case str():
-            return part.startswith("{")
+        case dict():
+            return {name: _fill(inside, words, lists, used) for name, inside in part.items()}
+        case [str() as only] if only in lists:
+            used.add(only)
+            return lists[only]
+        case list():
+            return [_fill(inside, words, lists, used) for inside in part]
+        case str() if part in words:
+            used.add(part)
+            return words[part]
+        case str() if part.startswith("{"):
+            raise ValueError(f"nothing was given for {part}")
         case _:
-            return False
+            return part
