@@ -154,7 +154,7 @@ def test_a_figure_stands_beside_what_is_expected_of_it(
 def test_a_fork_says_why_it_cannot_be_used(burn: ExperimentCellView) -> None:
     invalid, usable = burn.forks
     assert (invalid.status, invalid.status_class) == ("invalid", "invalid")
-    assert invalid.reasons == ("the hypervisor took 7 % of the CPU time (steal_share 0.07)",)
+    assert invalid.reasons == ("the hypervisor took 7 % of the CPU time (steal_share 0.0700)",)
     assert (usable.status, usable.number, usable.anchor, usable.reasons) == ("ok", 2, "fork-2", ())
     assert [outcome.word for outcome in invalid.outcomes] == ["complete"]
 

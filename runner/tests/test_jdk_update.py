@@ -1,30 +1,23 @@
-"""What becomes of an entry when its vendor has a newer build, of jdks.json, and the command that does it."""
+"""What becomes of an entry when its vendor has a newer build, and of jdks.json."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from jdkmatrix.cli.main import app
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.jdks import net
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, dump_catalogue, load_catalogue, parse_catalogue
 from jdkmatrix.jdks.lookup import Question, question
 from jdkmatrix.jdks.pins import alternatives, instead_of, why_fixed
 from jdkmatrix.jdks.update import SYSTEMS, Verdict, difference, judge
 from jdkmatrix.jdks.upstream.offers import Answer, Over, Pin, Unanswered
-from tests.support.jdks_doubles import FileServer
-from tests.support.project import ROOT, matrix
+from tests.support.project import ROOT
 from tests.support.upstream_doubles import (
     AARCH64,
     BUG,
@@ -36,11 +29,8 @@ from tests.support.upstream_doubles import (
     jdk,
     own_builds,
     pinned,
-    present,
     rolling,
-    through,
     update,
-    vendors,
     version_of,
 )
 
@@ -255,153 +245,3 @@ def test_the_real_catalogue_written_again_is_the_same_to_the_byte() -> None:
         if why_fixed(entry) is None
     }
     assert difference(JDKS_JSON.read_text(), dump_catalogue(update(REAL, answers)), JDKS_JSON.name) == ""
-
-
-@pytest.fixture
-def upstream() -> Iterator[FileServer]:
-    with vendors() as running:
-        yield running
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: FileServer) -> Path:
-    """A project whose vendors are all on loopback."""
-    (tmp_path / "matrix.toml").touch()
-    (tmp_path / "jdks.json").write_text(dump_catalogue(present()))
-    monkeypatch.setenv("MATRIX_HOME", str(tmp_path))
-    monkeypatch.setattr(net, "get_text", through(upstream))
-    return tmp_path
-
-
-def command(*arguments: str) -> tuple[int, str, str]:
-    done = CliRunner().invoke(app, ["jdks", "update", *arguments])
-    return done.exit_code, done.stdout, done.stderr
-
-
-def test_the_command_shows_and_writes_nothing(project: Path) -> None:
-    before = (project / "jdks.json").read_bytes()
-    status, out, _ = command()
-    assert status == 0
-    assert (project / "jdks.json").read_bytes() == before
-    lines = out.splitlines()
-    assert "not looked up, the id names one exact build: temurin-25.0.3" in lines
-    assert "temurin-25: 25.0.4.1+1 is the newest" in lines
-    assert any(line.startswith("temurin-22: stays at 22.0.1+8: http://127.0.0.1") for line in lines)
-    assert any(line.startswith("openjdk-22-ea: stays at 22-ea+34: early access of JDK 22 is over") for line in lines)
-    assert any(line.startswith("semeru-21: 21.0.12.0 -> 21.0.12.10 of 2026-08-25; 21.0.12.0 is kept") for line in lines)
-    assert "--- a/jdks.json" in lines
-    assert '+      "version": "28-ea+17",' in lines
-    assert '+      "previous": "28-ea+16",' in lines
-    assert '+      "id": "openjdk-28-ea-prev",' in lines
-    assert lines[-1] == "3 entries would change, and the -prev of each; nothing was written (--write does)"
-
-
-def patched(old: list[str], diff: list[str]) -> list[str]:
-    """What a unified diff, without its two lines of heading, makes of `old`."""
-    new: list[str] = []
-    at = 0
-    for line in diff:
-        if line.startswith("@@"):
-            start = int(line.split()[1].split(",")[0].removeprefix("-")) - 1
-            new, at = new + old[at:start], start
-        elif line.startswith("+"):
-            new.append(line[1:])
-        else:
-            assert old[at] == line[1:]
-            new, at = new + old[at : at + 1] * line.startswith(" "), at + 1
-    return new + old[at:]
-
-
-def test_the_diff_that_is_shown_is_what_is_written(project: Path) -> None:
-    old = (project / "jdks.json").read_text().splitlines()
-    lines = command("--write")[1].splitlines()
-    start = lines.index("--- a/jdks.json")
-    assert lines[start + 1] == "+++ b/jdks.json"
-    assert patched(old, lines[start + 2 : lines.index("", start)]) == (project / "jdks.json").read_text().splitlines()
-
-
-def test_the_command_writes_and_has_nothing_to_do_then(project: Path) -> None:
-    status, out, _ = command("--write")
-    assert status == 0
-    assert f"3 entries changed in {project}/jdks.json, and the -prev of each: `matrix jdks fetch temurin-21`" in out
-    written = load_catalogue(project / "jdks.json")
-    assert [(entry.id, entry.version, entry.previous) for entry in written.entries] == [
-        ("temurin-21", "21.0.12+8", "21.0.11+10"),
-        ("temurin-21-prev", "21.0.11+10", None),
-        ("temurin-22", "22.0.1+8", None),
-        ("temurin-25", "25.0.4.1+1", None),
-        ("temurin-25.0.3", "25.0.3+9", None),
-        ("semeru-21", "21.0.12.10", "21.0.12.0"),
-        ("semeru-21-prev", "21.0.12.0", "21.0.10+7_openj9-0.57.0"),
-        ("openjdk-22-ea", "22-ea+34", None),
-        ("openjdk-28-ea", "28-ea+17", "28-ea+16"),
-        ("openjdk-28-ea-prev", "28-ea+16", None),
-        ("nightly", "rolling", None),
-    ]
-    assert written.entry("temurin-21").date == "2026-07-24"
-    assert written.entry("temurin-21-prev").notes == written.entry("temurin-21").notes == ("Pins its carrier.",)
-    assert written.entry("openjdk-28-ea-prev").archives == present().entry("openjdk-28-ea").archives
-    after = (project / "jdks.json").read_bytes()
-    status, out, _ = command("--write")
-    assert (status, out.splitlines()[-1]) == (0, "0 entries would change")
-    assert (project / "jdks.json").read_bytes() == after
-
-
-def test_only_the_entries_that_are_named(project: Path, upstream: FileServer) -> None:
-    status, out, _ = command("--write", "openjdk-28-ea", "nightly", "openjdk-28-ea")
-    assert status == 0
-    assert "not looked up, rolling: the source has only its newest build: nightly" in out
-    assert f"1 entry changed in {project}/jdks.json" in out
-    assert not [path for path in upstream.asked if "adoptium" in path]
-    assert load_catalogue(project / "jdks.json").entry("temurin-21").version == "21.0.11+10"
-    upstream.asked.clear()
-    status, out, _ = command("nightly")
-    assert (status, out.splitlines()[-1], upstream.asked.total()) == (0, "0 entries would change", 0)
-
-
-def test_an_unknown_entry(project: Path) -> None:
-    status, out, problem = command("temurin-25", "temurin-52")
-    assert (status, out) == (1, "")
-    assert 'JDK "temurin-52" is not known; did you mean "temurin-' in problem
-
-
-def test_nobody_answers(project: Path, upstream: FileServer) -> None:
-    upstream.files.clear()
-    before = (project / "jdks.json").read_bytes()
-    status, out, problem = command("--write", "openjdk-28-ea", "semeru-21")
-    assert status == 1
-    assert "would change" not in out
-    assert problem.startswith("matrix: no newer JDK could be looked up: ")
-    assert problem.count("answers 404") == 2
-    assert (project / "jdks.json").read_bytes() == before
-
-
-def test_a_catalogue_that_cannot_be_written_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, os.strerror(28))
-
-    monkeypatch.setattr(os, "fsync", full)
-    before = (project / "jdks.json").read_bytes()
-    status, _, problem = command("--write")
-    assert status == 1
-    assert "jdks.json cannot be written: No space left on device" in problem
-    assert (project / "jdks.json").read_bytes() == before
-    assert [path.name for path in project.iterdir() if ".jdks" in path.name] == []
-
-
-def test_without_network_it_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command itself, behind a proxy that is not there."""
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}"
-    for name in ("https_proxy", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, nobody)
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "matrix.toml").touch()
-    (tmp_path / "jdks.json").write_text(dump_catalogue(present()))
-    done = matrix(tmp_path, "jdks", "update", timeout_s=90)
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith("matrix: no newer JDK could be looked up: ")
-    for host in ("api.adoptium.net", "api.github.com", "jdk.java.net"):
-        assert done.stderr.count(f"{host} does not answer from here (connection refused)") == 1

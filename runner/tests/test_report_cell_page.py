@@ -11,7 +11,9 @@ import pytest
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors, Latency
 from jdkmatrix.records.pressure import CpuUse, Pressure
+from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.cell_page import reason_words
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.charts import executor_order
@@ -31,6 +33,13 @@ MIB = 1024 * 1024
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     return synthetic_run(tmp_path_factory.mktemp("cell"), SHAPE)
+
+
+def test_figures_of_a_reason_have_no_exponents() -> None:
+    figures = {"completed": 0, "sent": 1_234_567, "rate": 12_345.6, "share": 0.00002}
+    assert reason_words([Reason(code="lost", message="lost", figures=figures)]) == (
+        "lost (completed 0, sent 1,234,567, rate 12,350, share 0.0000200)",
+    )
 
 
 def forks_of(loaded: LoadedRun, executor: str) -> tuple[Fork, ...]:

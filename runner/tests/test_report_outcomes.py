@@ -9,32 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.figures.metrics import CAPACITY, CPU, KNEE, P99, SATURATED, THROUGHPUT, metrics_of
+from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.windows import Capacity
-from jdkmatrix.report.answers import answers
-from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells, State
-from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.cellstats import State
 from jdkmatrix.report.comparisons import slices
 from jdkmatrix.report.dependence import check_blocks
 from jdkmatrix.report.facts import notices
 from jdkmatrix.report.fork_counts import count_forks
 from jdkmatrix.report.heat import scorecard
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import Judgements, judge_run
 from jdkmatrix.report.names import METHOD_PAGE
 from jdkmatrix.report.outcomes import finding_of
 from jdkmatrix.report.precision import precision_view
 from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.views import Answer, CellRow, ServedCellView
 from jdkmatrix.report.wording import Finding
-from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import RampedLoad
+from tests.support.judged_pages import answer_of, judged, key_of, page_of, row_of
 from tests.support.outcome_runs import (
     Change,
     all_of,
@@ -46,13 +37,8 @@ from tests.support.outcome_runs import (
     with_outcomes,
     without_driver,
 )
-from tests.support.ramped_runs import LEVEL, RISING, with_ramp
-from tests.support.records import altered
-from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
-from tests.support.stepped_runs import LOAD as STEPS
-from tests.support.stepped_runs import stepped
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
 FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=1)
@@ -70,37 +56,9 @@ def closed_loop(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     return synthetic_run(tmp_path_factory.mktemp("closed"), shape)
 
 
-def of(loaded: LoadedRun) -> tuple[Cells, Judgements]:
-    cells = Cells(loaded.run, loaded.cells)
-    return cells, judge_run(cells)
-
-
-def answer_of(loaded: LoadedRun) -> Answer:
-    cells, judgements = of(loaded)
-    (part,) = slices(cells)
-    (answer,) = answers(judgements, part, metrics_of(part.cells[0].load), {})
-    return answer
-
-
-def row_of(loaded: LoadedRun, executor: str) -> CellRow:
-    view = view_run(JudgedRun(loaded))
-    return next(row for row in view.rows if row.executor == executor)
-
-
-def key_of(loaded: LoadedRun, executor: str = "virtual") -> CellKey:
-    return next(cell.key for cell in loaded.cells if cell.key.executor == executor)
-
-
-def page_of(loaded: LoadedRun, executor: str = "virtual") -> ServedCellView:
-    cells, judgements = of(loaded)
-    cell = cells.get(key_of(loaded, executor))
-    assert cell is not None
-    return view_cell(cell, cells, judgements, loaded.run, executor_order(k.executor for k in cells.keys), {})
-
-
 def test_an_arm_that_never_held_the_rate_is_worse_and_not_absent(under_rate: LoadedRun) -> None:
     loaded = with_outcomes(under_rate, {"virtual": all_of(missed)})
-    cells, found = of(loaded)
+    cells, found = judged(loaded)
     assert found.comparisons == 1, "no ratio has a pair; the outcomes are judged"
     assert all(found.of(metric, key_of(loaded)) is None for metric in (CPU, P99))
     answer = answer_of(loaded)
@@ -138,7 +96,7 @@ def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate
     )
     tile = next(figure for name, _, figure in page_of(loaded).tiles if name == "p99")
     assert tile.text == row.p99.text
-    cells, _ = of(loaded)
+    cells, _ = judged(loaded)
     virtual = cells.get(key_of(loaded))
     assert virtual is not None and set(virtual.by_block(P99)) == {1, 3, 4, 5}
     assert not row_of(under_rate, "virtual").p99.text.startswith("≥")
@@ -156,7 +114,7 @@ def test_forks_that_fail_by_themselves_count_with_those_that_fall_short(
     under_rate: LoadedRun, forks: Mapping[int, Change], verdict: Finding
 ) -> None:
     loaded = with_outcomes(under_rate, {"virtual": forks})
-    _, found = of(loaded)
+    _, found = judged(loaded)
     outcomes = found.outcomes(key_of(loaded))
     assert outcomes is not None
     assert (outcomes.contrast.numerator.yes, outcomes.contrast.numerator.told) == (5 - len(forks), 5)
@@ -181,9 +139,9 @@ def test_forks_lost_to_the_host_are_in_no_denominator_and_are_told(under_rate: L
 def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
     closed_loop: LoadedRun, changes: Mapping[str, Mapping[int, Change]]
 ) -> None:
-    _, plain = of(closed_loop)
+    _, plain = judged(closed_loop)
     loaded = with_outcomes(closed_loop, changes)
-    cells, found = of(loaded)
+    cells, found = judged(loaded)
     key = key_of(loaded)
     for metric in (THROUGHPUT, CPU):
         before, now = plain.of(metric, key), found.of(metric, key)
@@ -207,14 +165,14 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
 
 
 def test_a_ratio_that_is_not_judged_leaves_the_family(closed_loop: LoadedRun) -> None:
-    _, plain = of(closed_loop)
-    _, found = of(with_outcomes(closed_loop, {"virtual": {1: spoilt}}))
+    _, plain = judged(closed_loop)
+    _, found = judged(with_outcomes(closed_loop, {"virtual": {1: spoilt}}))
     assert (plain.comparisons, found.comparisons) == (3, 1), "of virtual nothing is judged, of platform its throughput"
 
 
 def test_arms_that_lost_as_many_are_judged_by_the_blocks_that_are_left(closed_loop: LoadedRun) -> None:
     loaded = with_outcomes(closed_loop, {"virtual": {1: spoilt}, "liberty": {5: spoilt}})
-    _, found = of(loaded)
+    _, found = judged(loaded)
     one = found.of(THROUGHPUT, key_of(loaded))
     assert one is not None and (one.verdict, one.ratio.blocks) == (Verdict.DIFFERENT, 3)
     assert ", paired in blocks 2, 3, 4; " in dict(answer_of(loaded).sentences)["Throughput"]
@@ -222,7 +180,7 @@ def test_arms_that_lost_as_many_are_judged_by_the_blocks_that_are_left(closed_lo
 
 def test_a_check_of_an_executor_against_itself_is_not_judged_either(closed_loop: LoadedRun) -> None:
     loaded = with_outcomes(closed_loop, {"liberty-aa": {1: spoilt}})
-    cells, found = of(loaded)
+    cells, found = judged(loaded)
     told = {notice.title: notice for notice in notices(loaded, cells, found)}
     assert told["A/A check not judged"].weight == "warn"
     assert told["A/A check not judged"].text.endswith("the arms lost 1 and 0 of 5 forks.")
@@ -231,7 +189,7 @@ def test_a_check_of_an_executor_against_itself_is_not_judged_either(closed_loop:
 def test_a_check_that_fails_by_its_outcomes_says_so(tmp_path: Path) -> None:
     shape = replace(UNDER_RATE, executors=("liberty", "liberty-aa"))
     loaded = with_outcomes(synthetic_run(tmp_path, shape), {"liberty-aa": all_of(missed)})
-    cells, found = of(loaded)
+    cells, found = judged(loaded)
     assert (found.comparisons, found.checks) == (0, 1)
     failed = [notice.text for notice in notices(loaded, cells, found) if notice.title == "A/A check failed"]
     assert len(failed) == 1 and "held the rate in 0 of 5 forks against 5 of 5" in failed[0]
@@ -251,7 +209,7 @@ def test_a_server_that_never_answers_has_no_figure_and_is_told(under_rate: Loade
     row = row_of(loaded, "virtual")
     assert row.throughput.text == row.cpu.text == row.p99.text == "–"
     assert (row.status, row.outcome.text) == ("fell short", "0 of 5")
-    cells, _ = of(loaded)
+    cells, _ = judged(loaded)
     cell = cells.get(key_of(loaded))
     assert cell is not None and cell.state is State.FELL_SHORT
     assert [reason.code for reason, _ in cell.reasons] == ["no-answers"]
@@ -269,7 +227,7 @@ def test_failed_requests_of_a_closed_loop_are_counted_and_in_no_throughput(close
 
 
 def test_p99_of_a_closed_loop_is_shown_and_never_judged(closed_loop: LoadedRun) -> None:
-    _, found = of(closed_loop)
+    _, found = judged(closed_loop)
     assert found.of(P99, key_of(closed_loop)) is None
     section = view_run(JudgedRun(closed_loop)).sections[0]
     assert section.scorecard is not None and section.scorecard.columns == ("Throughput", "CPU per request")
@@ -287,123 +245,6 @@ def test_every_page_says_what_percentiles_of_a_closed_loop_are(closed_loop: Load
         assert "a slow answer delays the next request" in text, path.name
         assert "<small>service time</small>" in text, path.name
         assert "nothing to correct" not in text
-
-
-def ramped(loaded: LoadedRun, load: RampedLoad, capacities_rps: Mapping[str, tuple[float, ...]]) -> LoadedRun:
-    """`capacities_rps`: of the five forks of each executor."""
-
-    def changed(cell: CellRecord) -> CellRecord:
-        most = capacities_rps[cell.key.executor]
-        forks = (with_ramp(fork, load, lag_s=1, capacity_rps=most[fork.fork - 1]) for fork in cell.forks)
-        return cell.model_copy(update={"load": load, "forks": tuple(forks)})
-
-    return replace(loaded, cells=tuple(changed(cell) for cell in loaded.cells))
-
-
-def test_no_knee_is_the_best_outcome(under_rate: LoadedRun) -> None:
-    none, early = (1e6,) * 5, (2000.0,) * 5
-    loaded = ramped(under_rate, RISING, {"virtual": none, "liberty": early})
-    cells, found = of(loaded)
-    outcomes = found.outcomes(key_of(loaded))
-    assert outcomes is not None and finding_of(outcomes) is Finding.BETTER
-    answer = answer_of(loaded)
-    assert "virtual ahead of liberty: virtual got to the end of the ramp without a knee in 5 of 5 forks" in answer.lead
-    assert "to have a knee is worse" in answer.sentences[0][1]
-    virtual = cells.get(key_of(loaded))
-    assert virtual is not None and not virtual.by_block(KNEE)
-    seen = view_run(JudgedRun(loaded)).sections[0].answers[0].sentences
-    assert ("virtual", "no knee up to 3,100 requests/s.") in seen
-    assert ("liberty", "knee at 2,100 requests/s.") in seen
-    mixed = ramped(under_rate, RISING, {"virtual": (*none[:3], *early[:2]), "liberty": early})
-    seen = view_run(JudgedRun(mixed)).sections[0].answers[0].sentences
-    assert (
-        "virtual",
-        "no knee up to 3,100 requests/s in 3 of 5 forks; knee at 2,100 requests/s in 2 of 5 forks.",
-    ) in seen
-
-
-def test_where_every_server_comes_to_its_knee_nobody_makes_a_story_of_it(under_rate: LoadedRun) -> None:
-    early = (2000.0,) * 5
-    loaded = ramped(under_rate, RISING, {"virtual": early, "liberty": early})
-    assert [term for term, _ in answer_of(loaded).sentences] == ["Rate at the knee of p99"]
-    assert {row_of(loaded, executor).status for executor in ("virtual", "liberty")} == {"ok"}
-
-
-def test_a_peak_that_was_not_reached_counts(under_rate: LoadedRun) -> None:
-    loaded = ramped(under_rate, LEVEL, {"virtual": (900.0,) * 5, "liberty": (2500.0,) * 5})
-    assert "virtual reached the peak of the ramp in 0 of 5 forks against 5 of 5" in answer_of(loaded).lead
-    assert row_of(loaded, "virtual").status == "fell short"
-    _, found = of(loaded)
-    assert found.of(THROUGHPUT, key_of(loaded)) is not None, "what it did answer is a figure"
-
-
-def test_a_peak_beyond_the_last_step_is_shown_as_a_bound(under_rate: LoadedRun, tmp_path: Path) -> None:
-    def changed(cell: CellRecord) -> CellRecord:
-        most_rps = 1e6 if cell.key.executor == "virtual" else 3500.0
-        forks = tuple(
-            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], most_rps)[1])}) for fork in cell.forks
-        )
-        return cell.model_copy(update={"load": STEPS, "forks": forks})
-
-    loaded = replace(under_rate, cells=tuple(map(changed, under_rate.cells)))
-    row = row_of(loaded, "virtual")
-    assert (row.throughput.text, row.throughput.title) == ("≥ 6,000", "5 of 5 forks give a bound only")
-    assert row_of(loaded, "liberty").throughput.text == "3,500"
-    _, found = of(loaded)
-    assert found.of(SATURATED, key_of(loaded)) is None
-    assert "virtual kept up with the highest rate in 5 of 5 forks against 0 of 5" in answer_of(loaded).lead
-    notes = [c.note for g in view_run(JudgedRun(loaded)).sections[0].experiment for c in g.charts]
-    assert "liberty: 3,500 requests/s at most; virtual: ≥ 6,000 requests/s" in notes
-    text = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
-    assert "fork 1: \\u2265 6,000 requests/s" in text, "at the dot of the chart"
-
-
-def ended(loaded: LoadedRun, outcomes: Mapping[int, SearchOutcome]) -> LoadedRun:
-    """The searches of `virtual` with other ends."""
-
-    def search(fork: Fork) -> Fork:
-        assert isinstance(fork.served.capacity, Capacity)
-        outcome = outcomes.get(fork.fork)
-        changed = fork.served.capacity.model_copy(update={"outcome": outcome.value} if outcome else {})
-        return altered(fork, {"capacity": changed})
-
-    def cell(one: CellRecord) -> CellRecord:
-        if one.key.executor != "virtual":
-            return one
-        return one.model_copy(update={"forks": tuple(map(search, one.forks))})
-
-    return replace(loaded, cells=tuple(map(cell, loaded.cells)))
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "sign", "verdict"),
-    [
-        ({1: SearchOutcome.FLOOR_FAILED}, "< ", Finding.TOO_FEW_FORKS),
-        ({1: SearchOutcome.CEILING_HELD}, "≥ ", Finding.NO_DIFFERENCE_SEEN),
-        (dict.fromkeys(range(1, 6), SearchOutcome.FLOOR_FAILED), "< ", Finding.WORSE),
-    ],
-)
-def test_searches_without_an_end_inside_their_range_are_bounds(
-    closed_loop: LoadedRun, outcomes: Mapping[int, SearchOutcome], sign: str, verdict: Finding
-) -> None:
-    pair = replace(closed_loop, cells=closed_loop.cells[:2])
-    loaded = ended(searched(pair), outcomes)
-    assert row_of(loaded, "virtual").held.text.startswith(sign)
-    _, found = of(loaded)
-    judged = found.outcomes(key_of(loaded))
-    assert judged is not None and finding_of(judged) is verdict
-    capacity = found.of(CAPACITY, key_of(loaded))
-    assert capacity is None or capacity.verdict is Verdict.NOT_JUDGED
-    compared = found.comparison(CAPACITY, key_of(loaded))
-    assert compared is not None and compared.losses.numerator == len(outcomes)
-
-
-def test_a_capacity_with_bounds_both_ways_says_from_where_to_where(closed_loop: LoadedRun) -> None:
-    pair = replace(closed_loop, cells=closed_loop.cells[:2])
-    loaded = ended(searched(pair), {1: SearchOutcome.FLOOR_FAILED, 2: SearchOutcome.CEILING_HELD})
-    text = row_of(loaded, "virtual").held.text
-    low, _, high = text.partition(" – ")
-    assert low.startswith("< ") and high.startswith("≥ ")
 
 
 def test_what_the_first_line_of_a_page_counts(closed_loop: LoadedRun, tmp_path: Path) -> None:
@@ -426,7 +267,7 @@ def test_the_pairs_behind_a_ratio_are_told(under_rate: LoadedRun) -> None:
     """p99 of the cell is that of all its requests, its ratio one of the forks' own p99: the sentence says of which."""
     said = dict(answer_of(under_rate).sentences)
     assert "paired in" not in said["CPU per request"], "that is what the cells' own figures say"
-    _, found = of(under_rate)
+    _, found = judged(under_rate)
     compared = found.comparison(P99, key_of(under_rate))
     assert compared is not None
     mean_us = statistics.geometric_mean(above for above, _ in compared.pairs.values())

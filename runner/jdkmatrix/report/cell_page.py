@@ -12,6 +12,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import facts
 from jdkmatrix.report.views import Fact, RanWith
 from jdkmatrix.report.wording import confined_words
+from jdkmatrix.terms.quantities import amount
 
 _UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
 
@@ -36,7 +37,7 @@ def reason_words(reasons: Sequence[Reason]) -> tuple[str, ...]:
 
 
 def _reason(reason: Reason) -> str:
-    figures = ", ".join(f"{name} {value:.4g}" for name, value in reason.figures.items())
+    figures = ", ".join(f"{name} {amount(value, '')}" for name, value in reason.figures.items())
     return f"{reason.message} ({figures})" if figures else reason.message
 
 

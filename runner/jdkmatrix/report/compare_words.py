@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from jdkmatrix.report.compare import Change, Compared
-from jdkmatrix.report.numbers import p_value
+from jdkmatrix.report.numbers import p_figure
 from jdkmatrix.terms.quantities import per_cent, plural
 
 HEADINGS = ("Figure", "After / before", "95 % interval", "Adjusted p", "Verdict")
@@ -37,7 +37,7 @@ def _row(change: Change) -> tuple[str, ...]:
         change.what,
         change.shown,
         change.interval or "none",
-        p_value(change.p_adjusted).removeprefix("p ") if change.p_adjusted is not None else "none",
+        p_figure(change.p_adjusted) if change.p_adjusted is not None else "none",
         change.word,
     )
 

@@ -165,7 +165,12 @@ def higher(ratio: float) -> str:
 
 def p_value(value: float) -> str:
     """ "p 0.012", "p < 0.001"."""
-    return "p < 0.001" if value < 0.001 else f"p {value:.3g}"
+    return f"p {p_figure(value)}"
+
+
+def p_figure(value: float) -> str:
+    """ "0.012", "< 0.001"."""
+    return "< 0.001" if value < 0.001 else f"{value:.3g}"
 
 
 def span(seconds: float) -> str:
