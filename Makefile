@@ -43,7 +43,8 @@ test-pure test-fast: .venv-test
 
 bench: .venv-test
 	@$(VENV)/matrix setup
-	@missed=0; $(VENV)/python bench/plan_bench.py || missed=1; \
+	@missed=0; $(VENV)/python bench/help_bench.py || missed=1; \
+	$(VENV)/python bench/plan_bench.py || missed=1; \
 	$(VENV)/python bench/protocols_bench.py bench/protocols/*.json || missed=1; \
 	$(VENV)/python bench/site_bench.py || missed=1; \
 	$(VENV)/python bench/loadgen_bench.py || missed=1; exit $$missed
