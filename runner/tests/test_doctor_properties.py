@@ -247,7 +247,7 @@ def test_steal_that_is_not_shown_is_not_called_none(tmp_path: Path) -> None:
     host = make_host(tmp_path)
     host.__dict__["stalls"] = tuple(stall for stall in stalls(away_s=0.2, stolen_s=None) if stall.cpu == 1)
     assert Steal().read(host) is None
-    assert "told as steal: none" in Hiccups().check(Hiccups().read(host)).why
+    assert "reported as steal: none" in Hiccups().check(Hiccups().read(host)).why
 
 
 def test_every_fix_ends_what_it_is_for(tmp_path: Path) -> None:

@@ -72,9 +72,9 @@ def test_figures_are_summed_up_as_the_drivers_are() -> None:
     ],
 )
 def test_figures_of_another_version_are_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(RemoteError, match="figures that are not of this version"):
+    with pytest.raises(RemoteError, match="figures of another version"):
         parse_stats(told(**changes))
-    with pytest.raises(RemoteError, match="figures that are not of this version"):
+    with pytest.raises(RemoteError, match="figures of another version"):
         parse_stats({})
 
 

@@ -1,4 +1,4 @@
-"""A page says beside every ratio whether its blocks hang together, and warns where they do."""
+"""A page says beside every ratio whether its blocks are correlated, and warns where they are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCATTERED = (1.01, 0.97, 1.02, 1.03, 0.96, 0.99, 1.04, 0.98, 0.95, 1.06, 1.05, 1
 WAVES = (1.00, 1.01, 1.04, 1.06, 1.05, 1.03, 0.99, 0.96, 0.95, 0.94, 0.97, 0.98)
 TURNS = (1.10, 0.90, 1.11, 0.91, 1.12, 0.92, 1.08, 0.93, 1.09, 0.89, 1.13, 0.88)
 RISING = (0.90, 0.92, 0.91, 0.93, 0.95, 0.94, 0.96, 0.98, 0.97, 0.99, 1.01, 1.00)
-NOTICE = "Blocks that hang together"
+NOTICE = "Correlated blocks"
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +84,11 @@ def test_every_ratio_says_lag_1_and_trend_with_their_p_values(twelve: LoadedRun)
     ("ratios", "said", "consequence"),
     [
         (WAVES, "lag-1 correlation 0.8", "Where neighbours are alike, intervals are too narrow"),
-        (TURNS, "lag-1 correlation \u22120.", "in turns, intervals are too wide"),
+        (TURNS, "lag-1 correlation \u22120.", "alternate up and down, intervals are too wide"),
         (RISING, "% over 12 blocks", "Where a ratio drifts"),
     ],
 )
-def test_the_page_warns_where_blocks_hang_together(
+def test_the_page_warns_where_blocks_are_correlated(
     twelve: LoadedRun, ratios: Sequence[float], said: str, consequence: str
 ) -> None:
     notice = notice_of(with_ratios(twelve, virtual=ratios, platform=SCATTERED))
@@ -102,7 +102,7 @@ def test_independent_blocks_and_few_blocks_raise_no_warning(twelve: LoadedRun) -
     few = with_ratios(twelve, virtual=RISING[:4], platform=RISING[:4])
     assert notice_of(few) is None
     view = page_of(few).precision
-    assert view is not None and view.blocks.endswith("cannot be told from fewer than 5 of them.")
+    assert view is not None and view.blocks.startswith("Fewer than 5 blocks cannot show")
     assert view.rows[0].lag1.sort is None
     assert view.rows[0].lag1.title == "4 blocks: nothing can be said of fewer than 5"
 

@@ -114,7 +114,7 @@ def test_what_the_host_does_not_tell_is_said() -> None:
     for name in ("Frequency", "Scheduler", "Clock source", "Microcode"):
         assert found[name] == "the kernel does not say"
     assert (found["Virtualisation"], found["Limits"]) == ("none seen", "not recorded")
-    assert found["Mitigations"] == "none needed or none told" and found["Cores"].endswith("SMT off")
+    assert found["Mitigations"] == "none needed or none reported" and found["Cores"].endswith("SMT off")
 
 
 def test_jdks_are_told_with_what_became_of_them(page: RunView) -> None:

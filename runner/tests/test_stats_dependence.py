@@ -1,4 +1,4 @@
-"""Blocks that hang together: what the tests say by hand, on independent series, and on those that are not."""
+"""Correlated blocks: what the tests say by hand, on independent series, and on those that are not."""
 
 from __future__ import annotations
 

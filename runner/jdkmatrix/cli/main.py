@@ -112,7 +112,7 @@ def run(
 def scenarios(
     name: Annotated[str | None, typer.Argument(help="Only this one, and what was published about it.")] = None,
 ) -> None:
-    """List the published experiments that can be repeated: size, duration, and what of them this host cannot run."""
+    """List the published experiments that can be repeated: size, duration, and what this host cannot run."""
     from jdkmatrix.cli import scenarios as listing
 
     listing.show(name)

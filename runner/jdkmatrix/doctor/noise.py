@@ -119,7 +119,7 @@ class Hiccups(Property[tuple[Stalls, ...]]):
         if share <= AWAY_SHARE_MAX and longest_ms <= LONGEST_AWAY_MAX_S * 1e3:
             return Finding("ready", found)
         told = "none" if worst.stolen_s is None else f"{worst.stolen_s * 1e3:.0f} ms"
-        official = f"{worst.away_s * 1e3:.0f} ms in all, told as steal: {told}"
+        official = f"{worst.away_s * 1e3:.0f} ms in all, reported as steal: {told}"
         why = f"the CPUs stood still although no process of this host had them ({official}): this is in every tail"
         advice = "metal or dedicated CPUs; else trust no tail shorter than these gaps, and use more blocks"
         return Finding("unfit" if share > AWAY_SHARE_UNFIT else "noisy", found, why, advice)

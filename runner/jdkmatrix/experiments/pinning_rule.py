@@ -26,7 +26,7 @@ class Holding(StrEnum):
     SLOWER = "slower than its carriers"
     NO_CARRIER = "finds no carrier"
     TOO_FAST = "faster than it can be"
-    CANNOT_TELL = "cannot be told"
+    CANNOT_TELL = "cannot tell"
     ALL_AT_ONCE = "all at once"  # of platform threads, which have no carrier
     NOT_ALL_AT_ONCE = "not all at once"
 

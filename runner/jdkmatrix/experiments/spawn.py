@@ -187,7 +187,7 @@ class Spawn(Experiment):
         if self.sink != "null" and self.task != "print":
             yield 'sink: belongs to task = "print", and only there'
         if self.cold and self.task == "sleep":
-            yield "cold: what a sleeping thread costs is told after a rehearsal"
+            yield "cold: what a sleeping thread costs is only measured after a rehearsal"
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
         if not isinstance(load, CountLoad):

@@ -202,4 +202,4 @@ def parse_stats(answer: Mapping[str, Any]) -> RemoteStats:
         faults = {name.replace("-", "_"): count for name, count in answer["faults"].items()}
         return RemoteStats.model_validate({**answer, **histograms, "faults": faults})
     except (ValidationError, MatrixError, KeyError, TypeError, AttributeError) as error:
-        raise RemoteError(f"the remote system told figures that are not of this version: {error}") from error
+        raise RemoteError(f"the remote system reported figures of another version: {error}") from error

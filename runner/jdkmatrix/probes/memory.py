@@ -48,7 +48,7 @@ def read_memory(pid: int, java: Path, vm: Vm, gauges: Gauges | None, *, started_
     found = attribute(memory, jvm, gauges)
     missing = found.missing
     if gauges is None:
-        missing = (*missing, "/gauges gave no answer: direct buffers are not told from other memory of malloc")
+        missing = (*missing, "/gauges gave no answer: direct buffers cannot be told from other malloc memory")
     return MemoryReading(
         t_s=(read_ns - started_ns) / 1e9,
         rss_bytes=memory.rss_bytes,
@@ -100,7 +100,7 @@ def account(vm: Vm, answer: jcmd.Answer) -> tuple[JvmAccount, str | None]:
     why_no_native = None
     if native is None:
         why_no_native = NMT_IS_OFF if answer.fault is None else f"the JVM gave no answer: {answer.fault}"
-        missing.append(f"{why_no_native}: stacks, metaspace, the collector's own and malloc are not told apart")
+        missing.append(f"{why_no_native}: stacks, metaspace, the collector's own and malloc cannot be told apart")
     return JvmAccount(Regions(regions), lines is not None, native, tuple(missing)), why_no_native
 
 

@@ -1,4 +1,4 @@
-"""Forks that were measured and stand no more: why, and what they left. Pure; logs were read before."""
+"""Forks that were measured and replaced: why, and what they left. Pure; logs were read before."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def clock_notices(cells: Iterable[CellRecord], promised: float | None) -> Iterab
         return
     inside = (
         f"inside {found.blocks_beyond} of {found.blocks} blocks it moved by more than that, in one by "
-        f"{share(found.in_block).text}: ratios of these hold a part of it"
+        f"{share(found.in_block).text}, and part of that is in their ratios"
         if found.blocks_beyond
         else f"inside a block by {share(found.in_block).text} at most"
     )
@@ -72,8 +72,8 @@ def clock_notices(cells: Iterable[CellRecord], promised: float | None) -> Iterab
         "warn" if found.blocks_beyond else "info",
         "The CPUs’ speed changed",
         f"A fixed piece of serial work on a CPU of the server, right before each window, was up to "
-        f"{share(found.over_run).text} faster at one moment of this run than at another, where ± {promised * 100:g} % "
-        f"are promised of ratios; {inside}. Between blocks and between JDKs compare with care.",
+        f"{share(found.over_run).text} faster at one moment of this run than at another, while ratios are promised to "
+        f"± {promised * 100:g} %; {inside}. Compare blocks with each other, and JDKs, with care.",
     )
 
 

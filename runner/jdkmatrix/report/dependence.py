@@ -1,4 +1,4 @@
-"""Do the blocks behind the ratios of a page hang together, or drift? Pure."""
+"""Are the blocks behind the ratios of a page correlated, or do they drift? Pure."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class BlockChecks:
     def words(self) -> str:
         """What was tested, for the head of a table."""
         if not self.tests:
-            return f"Whether blocks hang together or drift cannot be told from fewer than {FEWEST_BLOCKS} of them."
+            return f"Fewer than {FEWEST_BLOCKS} blocks cannot show whether they are correlated or drift."
         return (
-            "Each ratio is tested for blocks that hang together (lag 1: the correlation between log ratios of "
+            "Each ratio is tested for correlated blocks (lag 1: the correlation between the log ratios of "
             "neighbouring blocks; von Neumann’s ratio of ranks, after Bartels) and for a drift (trend: how the ratio "
             f"changed from the first block to the last; Mann’s test): {plural(self.tests, 'test')} on this page, "
             f"p-values adjusted for all of them (Holm). Among so many, fewer than {blocks_needed(self.tests)} blocks "
@@ -86,12 +86,12 @@ def dependence_notices(checks: BlockChecks) -> Iterable[Notice]:
         )
     if any(one.correlated and one.found.lag1 <= 0 for one in judged):
         text += (
-            " Where blocks go up and down in turns, intervals are too wide: perhaps the place of an executor inside "
-            "its block makes a difference, which taking turns evens out."
+            " Where blocks alternate up and down, intervals are too wide: perhaps an executor’s place inside its "
+            "block matters, which changing places evens out."
         )
     if any(one.drifting for one in judged):
-        text += " Where a ratio drifts, it is an average over a change, and would be another after more blocks."
-    yield Notice("warn", "Blocks that hang together", text)
+        text += " Where a ratio drifts, it averages over a change, and more blocks would give another value."
+    yield Notice("warn", "Correlated blocks", text)
 
 
 def lag1_figure(judged: JudgedDependence | None, blocks: int) -> Figure:

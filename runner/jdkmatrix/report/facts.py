@@ -82,7 +82,7 @@ def host_facts(host: HostFacts) -> tuple[Fact, ...]:
         Fact("Load before the run", f"{host.load_1min:.2f}", "load average over one minute"),
         Fact(
             "Mitigations",
-            "; ".join(f"{name}: {text}" for name, text in sorted(vulnerable.items())) or "none needed or none told",
+            "; ".join(f"{name}: {text}" for name, text in sorted(vulnerable.items())) or "none needed or none reported",
         ),
         *([Fact("Kernel command line", host.kernel_command_line)] if host.kernel_command_line else []),
         Fact("Limits", ", ".join(f"{name} {value}" for name, value in sorted(host.limits.items())) or "not recorded"),

@@ -158,7 +158,7 @@ def _note(last: MemoryReading) -> str:
     """The largest groups of the last reading, and what could not be told."""
     largest = sorted(grouped(last).items(), key=lambda pair: -pair[1])[:4]
     parts = ", ".join(f"{name} {digits(mib, 3)}" for name, mib in largest)
-    missing = f" Not told: {'; '.join(last.missing)}." if last.missing else ""
+    missing = f" Not known: {'; '.join(last.missing)}." if last.missing else ""
     return f"At the end {digits(last.rss_bytes / _MIB, 3)} MiB: {parts}.{missing}"
 
 

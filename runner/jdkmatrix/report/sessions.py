@@ -80,7 +80,7 @@ def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
     ]
     if len(sessions) < 2:
         return tuple(Fact("Sessions", "1") for _ in sessions)
-    return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "with the forks of each that stand"),)
+    return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "and how many forks of each are used"),)
 
 
 def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:

@@ -136,7 +136,7 @@ class CellRow:
 
 @dataclass(frozen=True)
 class PrecisionRow:
-    """`lag1`, `trend`: whether its blocks hang together, or drift. `adaptive`, `fixed`: blocks and time that one ratio
+    """`lag1`, `trend`: whether its blocks are correlated, or drift. `adaptive`, `fixed`: blocks and time that one ratio
     takes by the stopping rule, and by forks of fixed length."""
 
     what: str

@@ -20,7 +20,7 @@ where they are not, in per cent of 10,000 simulated data sets (the tests measure
 Bursts: every value scatters by 1 %, and one in ten is 5 % lower besides, on average (exponentially distributed). Where
 they hit one arm only, the values are skewed, and few of them do not show how far. The BCa bootstrap (B. Efron, "Better
 Bootstrap Confidence Intervals", JASA 82(397), 1987, pp. 171-185), which follows skew, covered no more there: 85 % of 8
-and of 12 values; with bursts in both arms 88 % and 87 %. Values that hang together are another matter: no interval for
+and of 12 values; with bursts in both arms 88 % and 87 %. Correlated values are another matter: no interval for
 independent values helps, and `dependence` looks for them.
 """
 

@@ -5,7 +5,7 @@ JVM, and nothing of what differs from one start to the next. How much of each th
 analysis of variance on the log scale): the scatter of the windows inside forks gives the inner variance per second, and
 what the scatter of the blocks' ratios has beyond that lies between forks. From both follows how many blocks a protocol
 needs, as T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013, pp. 63-74, choose repetition
-counts. Windows of one fork are taken as independent here; where they hang together, long forks gain less than stated.
+counts. Windows of one fork are taken as independent here; where they are correlated, long forks gain less than stated.
 Whether 10 s of ramp make the server warm is another question, and not answered by its precision.
 """
 

@@ -3,7 +3,7 @@
 A page that shows forty ratios with a 95 % interval each shows two intervals that miss 1 by chance alone. So "different"
 is said by p-values that are adjusted over everything the page compares: S. Holm, "A Simple Sequentially Rejective
 Multiple Test Procedure", Scandinavian Journal of Statistics 6(2), 1979, pp. 65-70. The chance that a page without any
-true difference says "different" even once is then at most 5 %, however its comparisons hang together.
+true difference says "different" even once is then at most 5 %, however its comparisons depend on each other.
 
 The interval beside a ratio is its own and knows nothing of the others: it leaves 1 out where the ratio's own p-value is
 below 0.05. Where that is so and the adjusted one is not below it, neither is hidden: this has a verdict of its own. The

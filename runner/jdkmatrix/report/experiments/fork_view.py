@@ -97,7 +97,7 @@ def _facts(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
 def _watched(fork: Fork) -> tuple[Fact, ...]:
     span = fork.experiment.result.measured_span if fork.experiment.result else None
     if span is None or fork.experiment.host_span_s is None:
-        why = "start and warm-up, too: it told no span that it measured"
+        why = "including start and warm-up: it reported no measured span"
         return (Fact("Watched", "all of the program’s life", why),)
     measured_s = (span.end_monotonic_ns - span.start_monotonic_ns) / 1e9
     return (

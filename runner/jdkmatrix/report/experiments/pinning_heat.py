@@ -19,9 +19,9 @@ RULE = (
     "them blocked at once; “by N more carriers”: so many that every blocked thread can have kept one. “keeps its "
     f"carrier”: within {TOLERANCE:.0%} of carriers / D, so that only as many threads as carriers blocked at once. "
     "“finds no carrier”: no thread blocked even once, since others kept all carriers. "
-    "“between” is neither; with about as many carriers as threads it cannot be told. Each cell: how often a "
-    "thread blocked per second (median of forks), what that says, and its share of threads / D, which is also the "
-    "colour."
+    "“between” is neither; with about as many carriers as threads the two look the same. Each cell: how often "
+    "threads blocked per second (median of forks), what that says, and its share of threads / D, which the colour "
+    "shows."
 ).replace("%", " %")
 
 # From a share of threads / D on, a class of the heat map; the text says the same as the colour.

@@ -81,8 +81,8 @@ def notices(experiments: Experiments) -> Iterable[Notice]:
         yield Notice(
             "warn",
             "Program and remote system share CPUs",
-            f"In {_share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: what the "
-            "remote system took, the program had not.",
+            f"In {_share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: CPU time "
+            "that the remote system used was not left for the program.",
         )
     loose = [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]
     if loose:

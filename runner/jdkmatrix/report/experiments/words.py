@@ -16,13 +16,16 @@ from jdkmatrix.terms.quantities import amount, delay_words, digits, plural, work
 
 STATUS_MEANING: dict[Status | None, str] = {
     Status.OK: "the program ran to its end",
-    Status.INVALID: "it ran, but its figures are not to be trusted: they stand nowhere",
+    Status.INVALID: "it ran, but its figures cannot be trusted and are not used",
     Status.FAILED: "the program gave no result",
-    None: "planned, but no fork of it has run",
+    None: "planned, but none of its forks has run",
 }
 
 
 _APART = {name: words for one in EXPERIMENTS for name, words in one.PAGE.alone.items()}
+
+
+_MIB_FROM_KIB = 100  # a smaller size has its digits behind too many zeros
 
 
 def figure_words(name: str) -> str:
@@ -36,7 +39,7 @@ def spread_figure(spread: Spread) -> Figure:
     if spread.least != spread.most:
         under = f"{amount(spread.least, spread.unit)}–{amount(spread.most, spread.unit)}"
     title = f"{figure_words(spread.name)}: median of {plural(spread.forks, 'fork')}"
-    if spread.unit == "KiB":
+    if spread.unit == "KiB" and spread.median >= _MIB_FROM_KIB:
         title += f", {digits(spread.median / 1024, 3)} MiB"
     if spread.unit == "MiB":
         title += f", {spread.median * 1024:,.0f} KiB: top shows it in KiB, without a unit"
