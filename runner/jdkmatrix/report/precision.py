@@ -14,7 +14,15 @@ from jdkmatrix.report.dependence import BlockChecks, lag1_figure, trend_figure
 from jdkmatrix.report.numbers import Figure, missing, share, span
 from jdkmatrix.report.views import PrecisionRow, PrecisionView
 from jdkmatrix.report.wording import ratio_name
-from jdkmatrix.stats.protocols import Cost, FixedLength, Protocols, compare_in_turns, compare_protocols, measured_fork
+from jdkmatrix.stats.protocols import (
+    AsMeasured,
+    Cost,
+    FixedLength,
+    Protocols,
+    compare_protocols,
+    cost_in_turns,
+    measured_fork,
+)
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.stats.stopping import StoppingRules
@@ -22,6 +30,7 @@ from jdkmatrix.terms.quantities import plural
 
 _FIXED = FixedLength()
 _OTHER_FIGURE = "worked out for throughput only"
+_IN_TURNS = "only forks measured one after another show what forks of a fixed length would cost; these took turns"
 
 
 def precision_view(run: RunRecord, cells: Cells, checks: BlockChecks) -> PrecisionView | None:
@@ -64,7 +73,7 @@ def _rows(cells: Cells, checks: BlockChecks, rules: StoppingRules, *, adaptive: 
             continue
         ended_by = _decision(ratio, rules) if adaptive else "fixed number"
         found = checks.of(key)
-        protocols = _protocols(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
+        cost = _cost_of(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
         yield PrecisionRow(
             what=ratio_name(key, base.key.executor),
             figure=metric.title,
@@ -73,9 +82,9 @@ def _rows(cells: Cells, checks: BlockChecks, rules: StoppingRules, *, adaptive: 
             lag1=lag1_figure(found, ratio.blocks),
             trend=trend_figure(found, ratio.blocks),
             decision="not judged" if compared.losses.differ else ended_by,
-            adaptive=_cost(protocols.adaptive) if isinstance(protocols, Protocols) else missing(protocols),
-            fixed=_cost(protocols.fixed) if isinstance(protocols, Protocols) else missing(protocols),
-            time_share=_time_share(protocols) if isinstance(protocols, Protocols) else missing(protocols),
+            adaptive=_adaptive(cost),
+            fixed=_cost(cost.fixed) if isinstance(cost, Protocols) else _no_fixed(cost),
+            time_share=_time_share(cost) if isinstance(cost, Protocols) else _no_fixed(cost),
         )
 
 
@@ -85,13 +94,13 @@ def _decision(ratio: Ratio, rules: StoppingRules) -> str:
     return "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
 
 
-def _protocols(cell: CellStats, base: CellStats, rules: StoppingRules) -> Protocols | str:
-    """Or why there is nothing to compare."""
+def _cost_of(cell: CellStats, base: CellStats, rules: StoppingRules) -> AsMeasured | str:
+    """With forks of a fixed length beside it where the run can tell (`Protocols`); or why there is no cost."""
     try:
         arms = [{fork.fork: measured_fork(fork) for fork in arm.usable} for arm in (cell, base)]
         found = components(logs_of_rounds(THROUGHPUT, cell.record, base.record))
         if found is not None:
-            return compare_in_turns([*arms[0].values()], [*arms[1].values()], found, rules)
+            return cost_in_turns([*arms[0].values()], [*arms[1].values()], found, rules)
         return compare_protocols(arms[0], arms[1], rules)
     except MatrixError as error:
         return str(error)
@@ -101,13 +110,23 @@ def _share(value: float) -> Figure:
     return Figure(f"± {value * 100:.1f} %" if value < 0.1 else f"± {value * 100:.0f} %", value)
 
 
-def _cost(cost: Cost) -> Figure:
-    return Figure(f"{plural(cost.blocks, 'block')}, {span(cost.total_s)}", cost.total_s)
+def _cost(cost: Cost, title: str | None = None) -> Figure:
+    return Figure(f"{plural(cost.blocks, 'block')}, {span(cost.total_s)}", cost.total_s, title)
+
+
+def _adaptive(cost: AsMeasured | str) -> Figure:
+    if isinstance(cost, str):
+        return missing(cost)
+    title = (
+        f"scatter of the log ratio of one block: {cost.between_forks_log:.3f} between forks, "
+        f"{cost.inside_forks_log:.3f} inside as recorded"
+    )
+    return _cost(cost.adaptive, title)
+
+
+def _no_fixed(cost: AsMeasured | str) -> Figure:
+    return missing(cost if isinstance(cost, str) else _IN_TURNS)
 
 
 def _time_share(protocols: Protocols) -> Figure:
-    title = (
-        f"scatter of the log ratio of one block: {protocols.between_forks_log:.3f} between forks, "
-        f"{protocols.inside_forks_log:.3f} inside as recorded"
-    )
-    return Figure(f"{protocols.time_share * 100:.0f} %", protocols.time_share, title)
+    return Figure(f"{protocols.time_share * 100:.0f} %", protocols.time_share)

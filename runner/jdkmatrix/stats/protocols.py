@@ -83,13 +83,22 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Protocols:
-    """Standard deviations of the log ratio of one block: between forks, and of the windows inside as recorded."""
+class AsMeasured:
+    """By the stopping rule, with forks as they were recorded.
+
+    Standard deviations of the log ratio of one block: between forks, and of the windows inside.
+    """
 
     adaptive: Cost
-    fixed: Cost
     between_forks_log: float
     inside_forks_log: float
+
+
+@dataclass(frozen=True)
+class Protocols(AsMeasured):
+    """And with forks of a fixed length."""
+
+    fixed: Cost
 
     @property
     def time_share(self) -> float:
@@ -149,51 +158,49 @@ def compare_protocols(
         variance / statistics.fmean(fork.measured_s for fork in arm)
         for variance, arm in zip(per_second, arms, strict=True)
     )
-    return _protocols(arms, max(0.0, observed - inside), inside, sum(per_second), rules, fixed)
-
-
-def compare_in_turns(
-    numerators: Sequence[MeasuredFork],
-    denominators: Sequence[MeasuredFork],
-    found: Components,
-    rules: StoppingRules,
-    fixed: FixedLength | None = None,
-) -> Protocols:
-    """As compare_protocols, of forks that took turns. `found`: from the log ratios of their rounds. A long fork by
-    itself would have the same scatter between forks; that of its seconds is the one that each arm shows by itself,
-    since nothing cancels.
-
-    Raises:
-        MatrixError: an arm has no fork with two windows.
-    """
-    arms = [[fork for fork in arm if len(fork.windows) > 1] for arm in (numerators, denominators)]
-    if not all(arms):
-        raise MatrixError("to compare protocols, each arm needs a fork with two windows")
-    rounds = statistics.fmean(len(fork.windows) for arm in arms for fork in arm)
-    per_second = sum(map(_inner_variance_per_s, arms))
-    return _protocols(arms, found.between, found.inside / rounds, per_second, rules, fixed or FixedLength())
-
-
-def _protocols(
-    arms: Sequence[Sequence[MeasuredFork]],
-    between: float,
-    inside: float,
-    per_second: float,
-    rules: StoppingRules,
-    fixed: FixedLength,
-) -> Protocols:
-    precision = rules.half_width_log
+    between = max(0.0, observed - inside)
     return Protocols(
-        adaptive=Cost(
-            blocks_needed(between + inside, precision, SEQUENTIAL_CONFIDENCE, rules.min_blocks),
-            sum(statistics.fmean(fork.warm_s + fork.spent_s for fork in arm) for arm in arms),
-        ),
+        adaptive=_adaptive(arms, between + inside, rules),
         fixed=Cost(
-            blocks_needed(between + per_second / fixed.measure_s, precision, CONFIDENCE, fixed.min_blocks),
+            blocks_needed(
+                between + sum(per_second) / fixed.measure_s, rules.half_width_log, CONFIDENCE, fixed.min_blocks
+            ),
             sum(statistics.fmean(fork.started_s for fork in arm) + fixed.ramp_s + fixed.measure_s for arm in arms),
         ),
         between_forks_log=math.sqrt(between),
         inside_forks_log=math.sqrt(inside),
+    )
+
+
+def cost_in_turns(
+    numerators: Sequence[MeasuredFork],
+    denominators: Sequence[MeasuredFork],
+    found: Components,
+    rules: StoppingRules,
+) -> AsMeasured:
+    """Of forks that took turns; `found`: from the log ratios of their rounds. They say nothing of a fixed length: forks
+    of one block that stand minutes apart meet different states of the host, and how far these are apart cancels in
+    every round.
+
+    Raises:
+        MatrixError: an arm has no fork.
+    """
+    arms = (numerators, denominators)
+    if not all(arms):
+        raise MatrixError("to work out what a ratio costs, each executor needs a usable fork")
+    inside = found.inside / statistics.fmean(len(fork.windows) for arm in arms for fork in arm)
+    return AsMeasured(
+        adaptive=_adaptive(arms, found.between + inside, rules),
+        between_forks_log=math.sqrt(found.between),
+        inside_forks_log=math.sqrt(inside),
+    )
+
+
+def _adaptive(arms: Sequence[Sequence[MeasuredFork]], variance: float, rules: StoppingRules) -> Cost:
+    """`variance`: of the log ratio of one block."""
+    return Cost(
+        blocks_needed(variance, rules.half_width_log, SEQUENTIAL_CONFIDENCE, rules.min_blocks),
+        sum(statistics.fmean(fork.warm_s + fork.spent_s for fork in arm) for arm in arms),
     )
 
 
