@@ -58,6 +58,7 @@ from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
 from jdkmatrix.stats.protocols import FixedLength, blocks_needed
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.store.runs import RunStore
+from jdkmatrix.terms.executors import is_again
 
 ALONE_FROM = 1001  # the numbers of the windows that a fork has by itself; rounds have lower ones
 ALONE = 2
@@ -65,6 +66,7 @@ ALONE_S = 3.0
 STRETCH_FROM = 2001  # and of its stretches, before and after the rounds
 STRETCHES = 3
 STRETCH_S = 5.0
+AA_BLOCKS = 3  # of a run, as `quick` has them
 FIXED = FixedLength()
 BIAS_MAX = 0.01
 COST_SHARE_MAX = 0.1
@@ -279,6 +281,7 @@ def _lost(arms: Iterable[dict[str, Any]]) -> float:
 def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: float) -> bool:
     """Prints the tables; is everything as it should be?"""
     good = True
+    everywhere: dict[str, list[float]] = {}
     ratios = Table(title="the same forks, both ways")
     for name in ("where", "arms", "blocks", "separate", "stretches", "turns", "difference", "SD separate", "SD turns"):
         ratios.add_column(name)
@@ -295,18 +298,31 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
             _ratio(pair.interleaved), _ratio(differences),
             *(f"{statistics.stdev(logs):.2%}" for logs in (pair.separate, pair.interleaved)),
         )  # fmt: skip
+        everywhere.setdefault(pair.arms, []).extend(differences)
         interval = mean_interval(differences)
         good &= interval is None or not (interval[0] > BIAS_MAX or interval[1] < -BIAS_MAX)
         good &= _costs(pair, costs, round_s=round_s, rewarm_s=rewarm_s)
+        if is_again(pair.arms.partition(" ")[0]):
+            console.print(f"{pair.place}, {pair.arms}: {_coverage(pair.interleaved)}")
         parts = components(pair.rounds)
         if parts:
             console.print(
                 f"{pair.place}, {pair.arms}: a round scatters by {math.sqrt(parts.inside):.1%}, forks by "
                 f"{math.sqrt(parts.between):.1%}; {pair.lost[0]:.0%} and {pair.lost[1]:.0%} of the rounds were lost"
             )
+    for arms, logs in everywhere.items():
+        ratios.add_row("all of these", arms, str(len(logs)), "", "", "", _ratio(logs), "", "")
     console.print(ratios)
     console.print(costs)
     return good
+
+
+def _coverage(logs: Sequence[float]) -> str:
+    """As if every few blocks were a run of their own."""
+    runs = [logs[start : start + AA_BLOCKS] for start in range(0, len(logs) - AA_BLOCKS + 1, AA_BLOCKS)]
+    intervals = [found for run in runs if (found := mean_interval(run)) is not None]
+    right = sum(low <= 0 <= high for low, high in intervals)
+    return f"the intervals of {right} of {len(intervals)} times {AA_BLOCKS} blocks contain 1"
 
 
 def _costs(pair: Pair, table: Table, *, round_s: float, rewarm_s: float) -> bool:

@@ -69,7 +69,7 @@ def charts(loaded: LoadedRun) -> Iterator[dict[str, Any]]:
     yield from view_experiments(experiments, order).charts.values()
     judgements = judge_run(cells)
     for cell in cells:
-        yield from view_cell(cell, cells, judgements, loaded.run, order, {}).charts.values()
+        yield from view_cell(cell, cell.record, cells, judgements, loaded.run, order, {}).charts.values()
     for lone in experiments:
         yield from view_experiment_cell(lone, experiments, loaded.run, order, {}).charts.values()
 

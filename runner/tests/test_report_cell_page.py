@@ -50,7 +50,9 @@ def forks_of(loaded: LoadedRun, executor: str) -> tuple[Fork, ...]:
 def page_of(loaded: LoadedRun, executor: str) -> ServedCellView:
     cells = Cells(loaded.run, loaded.cells)
     cell = next(cell for cell in cells if (cell.key.executor, cell.key.burn_us) == (executor, 100))
-    return view_cell(cell, cells, judge_run(cells), loaded.run, executor_order(k.executor for k in cells.keys), {})
+    return view_cell(
+        cell, cell.record, cells, judge_run(cells), loaded.run, executor_order(k.executor for k in cells.keys), {}
+    )
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def cell_page(loaded: LoadedRun, index: int) -> ServedCellView:
     cell = cells.get(key)
     assert cell is not None
     order = executor_order(k.executor for k in cells.keys)
-    return view_cell(cell, cells, judge_run(cells), loaded.run, order, {})
+    return view_cell(cell, cell.record, cells, judge_run(cells), loaded.run, order, {})
 
 
 def with_run(loaded: LoadedRun, **update: Any) -> LoadedRun:

@@ -92,9 +92,13 @@ def test_every_place_says_the_same(plain: dict[str, LoadedRun], kind: str, fates
     terminal, markdown = on_the_terminal(loaded), in_markdown(loaded)
     for row in view.rows:
         cell = next(one for one in cells if one.key.executor == row.executor)
-        page = view_cell(cell, cells, judgements, loaded.run, order, {})
+        page = view_cell(cell, cell.record, cells, judgements, loaded.run, order, {})
         tiles = {name: figure.text for name, _, figure in page.tiles}
-        siblings = [one for two in cells for one in view_cell(two, cells, judgements, loaded.run, order, {}).siblings]
+        siblings = [
+            one
+            for two in cells
+            for one in view_cell(two, two.record, cells, judgements, loaded.run, order, {}).siblings
+        ]
         beside = {(one.throughput.text, one.cpu.text, one.p99.text) for one in siblings if one.executor == row.executor}
         own = (row.throughput.text, row.cpu.text, row.p99.text)
         assert beside == {own} == {(tiles["Throughput"], tiles["CPU per request"], tiles["p99"])}

@@ -112,7 +112,7 @@ def test_every_figure_is_a_number_or_says_why_there_is_none(loaded: LoadedRun) -
     order = executor_order(key.executor for key in loaded.run.cells)
     judgements = judge_run(cells)
     views: list[object] = [view_run(JudgedRun(loaded)), view_experiments(experiments, order)]
-    views += [view_cell(cell, cells, judgements, loaded.run, order, {}) for cell in cells]
+    views += [view_cell(cell, cell.record, cells, judgements, loaded.run, order, {}) for cell in cells]
     views += [view_experiment_cell(cell, experiments, loaded.run, order, {}) for cell in experiments]
     for view in views:
         for place, figure in figures(view):

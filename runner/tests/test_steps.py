@@ -91,7 +91,7 @@ def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
     assert {(row.cpu.text, row.cpu.under) for row in view.rows} == {("101", "at 1,000/s")}
     assert view.sections[0].cpu_of == "At the lowest rate, 1,000 requests/s."
     cell = next(iter(cells))
-    page = view_cell(cell, cells, judge_run(cells), run.run, ("liberty", "virtual"), {})
+    page = view_cell(cell, cell.record, cells, judge_run(cells), run.run, ("liberty", "virtual"), {})
     assert ("CPU per request at 1,000/s", "101") in {(name, figure.text) for name, _, figure in page.tiles}
     assert {one.cpu.under for one in page.siblings} == {"at 1,000/s"}
     sink = StringIO()

@@ -44,10 +44,16 @@ _NO_FORK = "no usable fork"
 
 
 def view_cell(
-    cell: CellStats, cells: Cells, judgements: Judgements, run: RunRecord, order: Sequence[str], logs: Logs
+    cell: CellStats,
+    record: CellRecord,
+    cells: Cells,
+    judgements: Judgements,
+    run: RunRecord,
+    order: Sequence[str],
+    logs: Logs,
 ) -> ServedCellView:
+    """`record`: of the cell, with all details."""
     key = cell.key
-    record = cell.record
     return ServedCellView(
         cell_id=key.cell_id,
         title=f"{key.executor} on {key.jdk}",
@@ -61,7 +67,7 @@ def view_cell(
         latency_short=KIND_SHORT[cell.latency.kind] if cell.latency else "",
         siblings=_siblings(key, cells, order),
         against=_against(cell, judgements),
-        forks=tuple(_fork(fork, cell, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
+        forks=tuple(_fork(fork, record, cell, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
         attempts=attempt_views(record, run, logs),
         ran_with=ran_with(record, run, work="Task duration"),
     )
@@ -144,7 +150,7 @@ def _against(cell: CellStats, judgements: Judgements) -> Against | None:
 def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling, ...]:
     """Every executor under the same conditions."""
     found = []
-    for other in (k for k in cells.keys if k.group == key.group):
+    for other in cells.peers(key):
         cell = cells.get(other)
         found.append(
             Sibling(
@@ -160,7 +166,7 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
     return tuple(found)
 
 
-def _fork(fork: Fork, cell: CellStats, run: RunRecord, logs: Sequence[LogView]) -> ServedForkView:
+def _fork(fork: Fork, record: CellRecord, cell: CellStats, run: RunRecord, logs: Sequence[LogView]) -> ServedForkView:
     ident = f"fork-{fork.fork}"
     short = cell.fork_fell_short(fork)
     return ServedForkView(
@@ -169,7 +175,7 @@ def _fork(fork: Fork, cell: CellStats, run: RunRecord, logs: Sequence[LogView]) 
         status=State.FELL_SHORT.value if short else STATUS_WORDS[fork.status],
         status_class=STATE_CLASS[State.FELL_SHORT] if short else STATUS_CLASS[fork.status],
         reasons=reason_words(fork.reasons),
-        facts=_facts(fork, cell.record, run),
+        facts=_facts(fork, record, run),
         warmup_note=warmup_note(fork),
         warmup=warmup_charts(fork),
         series=fork_series(fork),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -219,6 +219,17 @@ class Cells:
 
     def get(self, key: CellKey) -> CellStats | None:
         return self._by_key.get(key)
+
+    def peers(self, key: CellKey) -> Sequence[CellKey]:
+        """Those that differ from it in nothing but the executor, and itself."""
+        return self._groups[key.group]
+
+    @cached_property
+    def _groups(self) -> Mapping[CellKey, Sequence[CellKey]]:
+        found = defaultdict(list)
+        for key in self.keys:
+            found[key.group].append(key)
+        return found
 
     def __iter__(self) -> Iterator[CellStats]:
         return iter(cell for key in self.keys if (cell := self._by_key.get(key)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from jdkmatrix.report.cellstats import Cells, CellStats
 from jdkmatrix.report.wording import condition
@@ -28,27 +29,30 @@ class Slice:
         """The executor that the others are compared with."""
         return own_pool(self.server)
 
-    @property
+    @cached_property
     def jdks(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(key.jdk for key in self.keys))
 
-    @property
+    @cached_property
     def cpus(self) -> tuple[int, ...]:
         return tuple(sorted({key.cpus for key in self.keys}))
 
-    @property
+    @cached_property
     def tasks(self) -> tuple[TaskSize, ...]:
         return tuple(sorted({key.task for key in self.keys}))
 
-    @property
+    @cached_property
     def executors(self) -> frozenset[str]:
         return frozenset(key.executor for key in self.keys)
 
     def conditions(self, order: Sequence[str]) -> Iterator[tuple[str, list[CellStats]]]:
         """The cells of each number of CPUs, task and JDK, by executor in this order, with a title."""
-        for cpus, task, jdk in itertools.product(self.cpus, self.tasks, self.jdks):
-            here = [cell for cell in self.cells if (cell.key.jdk, cell.key.cpus, cell.key.task) == (jdk, cpus, task)]
-            if here:
+        found: dict[tuple[int, TaskSize, str], list[CellStats]] = {}
+        for cell in self.cells:
+            found.setdefault((cell.key.cpus, cell.key.task, cell.key.jdk), []).append(cell)
+        for place in itertools.product(self.cpus, self.tasks, self.jdks):
+            if here := found.get(place):
+                cpus, task, jdk = place
                 here.sort(key=lambda cell: order.index(cell.key.executor))
                 yield f"{jdk}, {condition(cpus, task)}", here
 

@@ -69,3 +69,13 @@ def _exchange(one: Path, other: Path) -> None:
     other.rename(aside)
     one.rename(other)
     aside.rename(one)
+
+
+def link_or_copy(source: str | Path, target: str | Path) -> None:
+    """The same file under another name where the file system can have that: results and finished pages are replaced,
+    never written to. A symbolic link is followed."""
+    real = Path(source).resolve()
+    try:
+        os.link(real, target)
+    except OSError:
+        shutil.copy2(real, target)

@@ -8,11 +8,9 @@ data for all.
 
 from __future__ import annotations
 
-import gc
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter, getitem
 
@@ -23,6 +21,7 @@ from jdkmatrix.records.run import NotTestable
 from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.subjects.kinds import kind_of
 from jdkmatrix.terms.cell_key import AXES, NO_SERVER, CellKey
+from jdkmatrix.terms.uncollected import uncollected
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def select_cells(
         raise MatrixError(f'profile "{profile_name}" is not in matrix.toml (there are: {", ".join(matrix.profiles)})')
     narrowed = only or {}
     places, values = [_places(matrix)[axis] for axis in AXES], attrgetter(*AXES)
-    with _uncollected():
+    with uncollected():
         chosen = {
             cell
             for cell in _profile_cells(matrix, profile)
@@ -70,19 +69,6 @@ def select_cells(
             narrowing = "".join(f", {axis} in {list(values)}" for axis, values in narrowed.items())
             raise MatrixError(f'profile "{profile_name}"{narrowing}: the selection matches no cell')
         return tuple(sorted(chosen, key=lambda cell: tuple(map(getitem, places, values(cell)))))
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without a search for cycles: a plan has none, and to look at all of it again and again while it grows takes as
-    long as to make it."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:
@@ -211,7 +197,7 @@ def _orders(members: _Members, seed: str) -> Iterator[tuple[CellKey, ...]]:
 
 def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
     """Order the forks of all cells that this host can measure; the others keep their reason."""
-    with _uncollected():
+    with uncollected():
         possible = [cell for cell in cells if cell not in impossible]
         return Plan(
             cells=tuple(cells),

@@ -75,7 +75,7 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
     """
     if not parts:
         raise MatrixError("no latency distribution to merge")
-    if len(parts) == 1:
+    if len(parts) == 1 and parts[0].spectrum:
         return parts[0]
     histograms = [part.histogram for part in parts if part.histogram is not None]
     if len(histograms) < len(parts):

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
 
 
+def _as_loaded(cell: CellRecord) -> CellRecord:
+    return cell
+
+
 @dataclass(frozen=True)
 class LoadedRun:
-    """`cells` are those that could be read; `problems` says in plain words what is to be known of files. `damaged`:
-    those of them that say what is lost, files that cannot be read or are not there.
+    """`cells` are those that could be read, in outline (records/outline.py); `whole` gives one of them with all of its
+    details, and raises MatrixError where its file cannot be read any more. `problems` says in plain words what is to be
+    known of files. `damaged`: those of them that say what is lost, files that cannot be read or are not there.
 
     `directory` is the run's own folder; paths in a cell record are relative to `directory / "cells"`.
     """
@@ -22,6 +28,7 @@ class LoadedRun:
     problems: tuple[str, ...]
     directory: Path
     damaged: tuple[str, ...] = ()
+    whole: Callable[[CellRecord], CellRecord] = field(default=_as_loaded, compare=False)
 
     @property
     def served(self) -> tuple[CellRecord, ...]:

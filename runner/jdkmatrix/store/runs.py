@@ -17,10 +17,12 @@ from pydantic import BaseModel, ValidationError
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.migrations import Json, cell_from_1, run_from_1
+from jdkmatrix.records.outline import outline
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.uncollected import uncollected
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -100,7 +102,7 @@ class RunStore:
         return path.rename(_unused(path.with_suffix(f".json.{why}")))
 
     def load(self) -> LoadedRun:
-        """Everything that can be read; what cannot is named in `problems`.
+        """Everything that can be read, cells in outline; what cannot is named in `problems`.
 
         Raises:
             UnreadableError: run.json itself.
@@ -108,16 +110,17 @@ class RunStore:
         run = self.read_run()
         cells: list[CellRecord] = []
         damaged: list[str] = []
-        for key in run.cells:
-            try:
-                cell = self.read_cell(key)
-            except UnreadableError as error:
-                damaged.append(str(error))
-                continue
-            if cell is not None:
-                cells.append(cell)
-            elif _must_have(run, key):
-                damaged.append(f"{self.cell_path(key)}: missing, although the run is complete")
+        with uncollected():
+            for key in run.cells:
+                try:
+                    cell = self.read_cell(key)
+                except UnreadableError as error:
+                    damaged.append(str(error))
+                    continue
+                if cell is not None:
+                    cells.append(outline(cell))
+                elif _must_have(run, key):
+                    damaged.append(f"{self.cell_path(key)}: missing, although the run is complete")
         set_aside = [
             f"{path.name}: was unreadable, set aside and measured again"
             for path in sorted((self.directory / "cells").glob("*.json.unreadable-*"))
@@ -128,7 +131,14 @@ class RunStore:
             problems=(*damaged, *set_aside),
             directory=self.directory,
             damaged=tuple(damaged),
+            whole=self._whole,
         )
+
+    def _whole(self, cell: CellRecord) -> CellRecord:
+        found = self.read_cell(cell.key)
+        if found is None:
+            raise UnreadableError(f"{self.cell_path(cell.key)}: it was there a moment ago")
+        return found
 
 
 def _must_have(run: RunRecord, key: CellKey) -> bool:

@@ -41,4 +41,6 @@ def page_of(loaded: LoadedRun, executor: str = "virtual") -> ServedCellView:
     cells, judgements = judged(loaded)
     cell = cells.get(key_of(loaded, executor))
     assert cell is not None
-    return view_cell(cell, cells, judgements, loaded.run, executor_order(k.executor for k in cells.keys), {})
+    return view_cell(
+        cell, cell.record, cells, judgements, loaded.run, executor_order(k.executor for k in cells.keys), {}
+    )

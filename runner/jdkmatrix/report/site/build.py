@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.library import vega_library
-from jdkmatrix.report.replace_folder import replacing
+from jdkmatrix.report.replace_folder import link_or_copy, replacing
 from jdkmatrix.report.site.by_axis import FOLDER, view_axes
 from jdkmatrix.report.site.claims_page import verdicts_of, view_claims
 from jdkmatrix.report.site.digest import RunDigest
@@ -92,7 +91,7 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
         (fresh / LIBRARY).parent.mkdir()
         earlier = _Earlier(out_dir, fresh, background.stamp())
         if earlier.same_maker:
-            _link_or_copy(str(out_dir / LIBRARY), str(fresh / LIBRARY))
+            link_or_copy(out_dir / LIBRARY, fresh / LIBRARY)
         else:
             _write(fresh / LIBRARY, vega_library())
         found, unreadable = _shown(runs, fresh, earlier, background.templates, registry)
@@ -180,7 +179,7 @@ class _Earlier:
 
     def take(self, digest: RunDigest) -> None:
         """Take the run's pages over."""
-        shutil.copytree(self._site / digest.folder, self._fresh / digest.folder, copy_function=_link_or_copy)
+        shutil.copytree(self._site / digest.folder, self._fresh / digest.folder, copy_function=link_or_copy)
 
     def keep(self, made: Made, stamp: str | None) -> None:
         """Put the run's pages into the site, so that they can be taken over next time."""
@@ -201,10 +200,3 @@ def _read(path: Path) -> tuple[str | None, RunDigest | None]:
         return kept["stamp"], _DIGESTS.validate_python(kept["run"])
     except (OSError, ValueError, KeyError, TypeError, ValidationError):
         return None, None
-
-
-def _link_or_copy(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)

@@ -19,6 +19,7 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.run_pages import write_run
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.uncollected import kept
 
 CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many small cells are made
 PROCESSES_MAX = 8
@@ -88,7 +89,9 @@ def _end_with_parent() -> None:
 def _make(job: tuple[SiteRun, Path], *, templates: Path, registry: tuple[ClaimRecord, ...]) -> Made | str:
     run, root = job
     try:
-        return Made(root, write_run(run.load(), root, pages_of(templates), registry))
+        loaded = run.load()
+        with kept():
+            return Made(root, write_run(loaded, root, pages_of(templates), registry))
     except (MatrixError, ValueError, OSError) as error:
         # Whatever is wrong with one run, the others are shown.
         return str(error) if isinstance(error, MatrixError) else f"{run.name}: {error}"

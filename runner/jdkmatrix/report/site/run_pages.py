@@ -20,6 +20,7 @@ from jdkmatrix.report.library import NAME
 from jdkmatrix.report.method import view_method
 from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.page import Pages
+from jdkmatrix.report.replace_folder import link_or_copy
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.report.site.digest import RunDigest, digest
 from jdkmatrix.report.site.templates import link
@@ -64,15 +65,14 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
     }.items():
         (folder / name).write_text(text, "utf-8")
     for cell in cells:
-        published = logs.publish_all(loaded, cell.record, folder / "cells")
-        cell_view = view_cell(cell, cells, judgements, loaded.run, order, published)
-        _write_cell(
-            "cell-served.html.j2", cell_view, cell.record, loaded.run.run_id, folder, pages, _hgrm(cell, folder)
-        )
+        record = loaded.whole(cell.record)
+        published = logs.publish_all(loaded, record, folder / "cells")
+        cell_view = view_cell(cell, record, cells, judgements, loaded.run, order, published)
+        _write_cell("cell-served.html.j2", cell_view, record, loaded, folder, pages, _hgrm(cell, folder))
     for lone in experiments:
         published = logs.publish_all(loaded, lone.record, folder / "cells")
         lone_view = view_experiment_cell(lone, experiments, loaded.run, order, published)
-        _write_cell("cell-experiment.html.j2", lone_view, lone.record, loaded.run.run_id, folder, pages)
+        _write_cell("cell-experiment.html.j2", lone_view, lone.record, loaded, folder, pages)
     repeated = loaded.run.scenario.published if loaded.run.scenario else ()
     claims = judge_claims([claim for claim in registry if claim.id in repeated], loaded.run, cells, experiments)
     return digest(run, view, claims, run_folder(loaded.run.run_id))
@@ -91,7 +91,7 @@ def _write_cell(
     template: str,
     view: CellView,
     record: CellRecord,
-    run_id: str,
+    loaded: LoadedRun,
     folder: Path,
     pages: Pages,
     hgrm_href: str | None = None,
@@ -102,14 +102,19 @@ def _write_cell(
             template,
             library=f"../{_ROOT}{LIBRARY}",
             view=view,
-            run_id=run_id,
+            run_id=loaded.run.run_id,
             record_href=link(_record(record.key)),
             hgrm_href=hgrm_href,
             specs=view.charts,
         ),
         "utf-8",
     )
-    (folder / "cells" / _record(record.key)).write_text(record.model_dump_json(indent=1), "utf-8")
+    published = folder / "cells" / _record(record.key)
+    measured = loaded.directory / "cells" / f"{record.key.cell_id}.json"
+    if measured.is_file():
+        link_or_copy(measured, published)
+    else:
+        published.write_text(record.model_dump_json(indent=1), "utf-8")
 
 
 def _record(key: CellKey) -> str:

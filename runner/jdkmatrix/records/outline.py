@@ -1,0 +1,69 @@
+"""A cell without what only its own page shows.
+
+Most of what a cell takes in memory are series, second by second, and points of distributions: 2.4 MB of 3.1 for a cell
+of `quick`, with three forks of ten rounds. Without them a run of thousands of cells fits into memory.
+"""
+
+from __future__ import annotations
+
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork, ServedFork
+from jdkmatrix.records.load_results import Latency, LoadResult
+from jdkmatrix.records.windows import Capacity, Warmup, Window
+from jdkmatrix.terms.loads import RampedLoad
+
+
+def outline(cell: CellRecord) -> CellRecord:
+    """Every figure is the same. Left out are series, except those of a ramp, which has its figures from them, and
+    points of distributions wherever a histogram has them."""
+    if isinstance(cell.load, RampedLoad) or not cell.key.has_server:
+        return cell
+    return cell.model_copy(
+        update={"forks": tuple(map(_fork, cell.forks)), "attempts": tuple(map(_fork, cell.attempts)), "jvm_flags": {}}
+    )
+
+
+def _fork(fork: Fork) -> Fork:
+    served = fork.served
+    less = {
+        "driver_command": (),
+        "warmup": _warmup(served.warmup),
+        "windows": tuple(map(_window, served.windows)),
+        "capacity": _capacity(served.capacity),
+        "samples": (),
+    }
+    measured: ServedFork = served.model_copy(update=less)
+    return fork.model_copy(update={"command": (), "remote_command": (), "logs": {}, "measured": measured})
+
+
+def _warmup(warmup: Warmup | None) -> Warmup | None:
+    """Its end says how long it took."""
+    return warmup and warmup.model_copy(update={"windows": warmup.windows[-1:]})
+
+
+def _capacity(capacity: Capacity | None) -> Capacity | None:
+    if capacity is None:
+        return None
+    steps = tuple(step.model_copy(update={"window": _window(step.window)}) for step in capacity.steps)
+    return capacity.model_copy(update={"steps": steps})
+
+
+def _window(window: Window) -> Window:
+    return window.model_copy(update={"load": _load(window.load)})
+
+
+def _load(load: LoadResult) -> LoadResult:
+    return load.model_copy(
+        update={
+            "intervals": (),
+            "corrected": _latency(load.corrected),
+            "uncorrected": _latency(load.uncorrected if load.corrected is None else None),
+            "send_lateness": None,
+        }
+    )
+
+
+def _latency(latency: Latency | None) -> Latency | None:
+    if latency is None or latency.histogram is None:
+        return latency
+    return latency.model_copy(update={"spectrum": ()})

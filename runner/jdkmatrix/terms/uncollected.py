@@ -1,0 +1,31 @@
+"""Make thousands of values at a time: they form no cycles, and a search for some takes longer the more of them there
+are."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without a search for cycles: to look at all of them again and again while they grow takes as long as to make
+    them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """What there is already is not looked at again until the end."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
