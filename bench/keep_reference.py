@@ -1,4 +1,5 @@
-"""Keep runs as reference runs: their records without logs, and without this machine's folders.
+"""Keep runs as reference runs: their records without logs, without this machine's folders, and without what takes room
+and follows from the rest: indents, and the points of distributions that have a histogram.
 
     python bench/keep_reference.py RUN [RUN ...]
 
@@ -9,10 +10,12 @@ of verdicts again.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.store.runs import REFERENCE, RunStore
@@ -32,8 +35,9 @@ def main() -> int:
         (target / "cells").mkdir(parents=True)
         hidden = {str(run.resolve()): f"results/{record.run_id}", str(checkout): ".", str(Path.home()): "~"}
         for source in (run / "run.json", *sorted((run / "cells").glob("*.json"))):
-            text = source.read_text("utf-8")
-            (target / source.relative_to(run)).write_text(_without(hidden, text), "utf-8")
+            told = _shortened(json.loads(_without(hidden, source.read_text("utf-8"))))
+            text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+            (target / source.relative_to(run)).write_text(f"{text}\n", "utf-8")
         RunStore(target).load()
         print(target.relative_to(project.root))
     return 0
@@ -44,6 +48,13 @@ def _without(hidden: Mapping[str, str], text: str) -> str:
     for folder in sorted(hidden, key=len, reverse=True):
         text = text.replace(folder, hidden[folder])
     return text
+
+
+def _shortened(part: Any) -> Any:
+    if isinstance(part, dict):
+        follows = part.get("histogram") is not None and "spectrum" in part
+        return {name: [] if follows and name == "spectrum" else _shortened(inside) for name, inside in part.items()}
+    return [_shortened(inside) for inside in part] if isinstance(part, list) else part
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import make_project, matrix, matrix_command
+from tests.support.records import in_whole
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900), pytest.mark.usefixtures("one_run_on_this_host")]
 
@@ -69,7 +70,7 @@ def all_gone(home: Path) -> None:
 
 
 def loaded(run: Path) -> LoadedRun:
-    return RunStore(run).load()
+    return in_whole(RunStore(run).load())
 
 
 def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:

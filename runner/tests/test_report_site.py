@@ -18,10 +18,11 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report import logs, replace_folder
 from jdkmatrix.report.library import as_script
+from jdkmatrix.report.names import cell_page
 from jdkmatrix.report.page import as_json
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.served_runs import QUICK, synthetic_run
-from tests.support.sites import site_of
+from tests.support.sites import site_of, stored
 
 TEMPLATES = Path(__file__).parents[2] / "report-templates"
 ONE = replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1)
@@ -47,6 +48,18 @@ def test_the_site_has_an_index_a_page_and_a_record_per_cell(tmp_path: Path, load
         record = page.with_suffix(".json").read_text("utf-8")
         assert CellRecord.model_validate_json(record) == cell
     assert RunRecord.model_validate_json((site / "run.json").read_text("utf-8")) == loaded.run
+
+
+def test_a_record_on_the_site_is_the_file_that_was_measured(tmp_path: Path, loaded: LoadedRun) -> None:
+    """The same file under another name, no link that leads out of the site; a link in the results is followed."""
+    store = stored(tmp_path / "measured", loaded)
+    one, two = (store.cell_path(cell.key) for cell in loaded.cells[:2])
+    elsewhere = one.rename(tmp_path / "elsewhere.json")
+    one.symlink_to(elsewhere)
+    site = site_of([store.load()], tmp_path / "site")
+    for cell, measured in zip(loaded.cells, (elsewhere, two), strict=False):
+        shown = (site / cell_page(cell.key)).with_suffix(".json")
+        assert not shown.is_symlink() and shown.samefile(measured)
 
 
 def test_every_link_of_every_page_leads_to_a_file_of_the_site(tmp_path: Path, loaded: LoadedRun) -> None:

@@ -36,6 +36,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.cell_key import CellKey
 from tests.support.project import ROOT, make_project
+from tests.support.records import in_whole
 from tests.support.run_facts import host_facts
 from tests.support.scripted_forks import DRIVER, Script, failed, invalid
 from tests.support.served_campaign import campaign as made_up_campaign
@@ -107,7 +108,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
 
 @pytest.fixture
 def loaded(tmp_path: Path) -> Callable[[], LoadedRun]:
-    return lambda: RunStore(tmp_path / "run").load()
+    return lambda: in_whole(RunStore(tmp_path / "run").load())
 
 
 def test_a_run_that_is_whole_has_nothing_to_do(

@@ -18,8 +18,8 @@ class Latency(Record):
     """One distribution.
 
     `histogram` is an HdrHistogram in the V2 compressed base64 encoding, its values in nanoseconds; it is None
-    where the driver prints only a spectrum (wrk2). `spectrum` is in rising order of quantile, and always there in a
-    file; in memory it may be left out where there is a histogram, from which it follows.
+    where the driver prints only a spectrum (wrk2). `spectrum` is in rising order of quantile; where there is a
+    histogram, from which it follows, it may be left out.
     """
 
     count: int

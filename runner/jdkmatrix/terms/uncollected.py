@@ -22,8 +22,8 @@ def uncollected() -> Iterator[None]:
 
 
 @contextmanager
-def kept() -> Iterator[None]:
-    """What there is already is not looked at again until the end."""
+def frozen() -> Iterator[None]:
+    """What there is already is left out of searches for cycles until the end."""
     gc.freeze()
     try:
         yield

@@ -19,6 +19,7 @@ from jdkmatrix.store.runs import RunStore
 from tests.nix.flake_checkout import FlakeCheckout, commit, gather_seeds, hdrhistogram, make
 from tests.nix.install import newest_nix, nix_of_host_release
 from tests.support.project import ROOT, SHORTENED
+from tests.support.records import in_whole
 
 ATTRIBUTES = ROOT / "nix" / "nixpkgs-attributes.txt"
 NIX_FILES = [ROOT / "flake.nix", *sorted((ROOT / "nix").glob("*.nix"))]
@@ -181,7 +182,7 @@ def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeChe
     done = other.run("run", ".#matrix", cwd=work, check=False)
     assert done.returncode in (0, 3), done.stdout + done.stderr
     (folder,) = (work / "results").iterdir()
-    loaded = RunStore(folder).load()
+    loaded = in_whole(RunStore(folder).load())
     assert loaded.run.profile == "quick"
     assert {cell.key.jdk for cell in loaded.cells if cell.forks} == {"temurin-25"}
     fork = loaded.cells[0].forks[0]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from jdkmatrix.records.forks import ExperimentFork, Fork, ServedFork
 from jdkmatrix.records.run import RunRecord, Session
+from jdkmatrix.store.loaded import LoadedRun
 
 _OF_SESSION = ("tool_version", "git_commit", "git_dirty", "command", "started_at", "host")
 
@@ -49,3 +51,8 @@ def altered_run(run: RunRecord, changes: Mapping[str, Any]) -> RunRecord:
     assert of_run.keys() <= RunRecord.model_fields.keys()
     sessions = of_run.pop("sessions", run.sessions)
     return run.model_copy(update={**of_run, "sessions": tuple(session.model_copy(update=told) for session in sessions)})
+
+
+def in_whole(loaded: LoadedRun) -> LoadedRun:
+    """With all details of its cells."""
+    return replace(loaded, cells=tuple(map(loaded.whole, loaded.cells)))

@@ -19,7 +19,7 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.run_pages import write_run
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.uncollected import kept
+from jdkmatrix.terms.uncollected import frozen
 
 CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many small cells are made
 PROCESSES_MAX = 8
@@ -90,7 +90,7 @@ def _make(job: tuple[SiteRun, Path], *, templates: Path, registry: tuple[ClaimRe
     run, root = job
     try:
         loaded = run.load()
-        with kept():
+        with frozen():
             return Made(root, write_run(loaded, root, pages_of(templates), registry))
     except (MatrixError, ValueError, OSError) as error:
         # Whatever is wrong with one run, the others are shown.
