@@ -98,6 +98,19 @@ def test_what_decides_nothing_hides_no_answer_of_its_host_and_is_hidden_by_none_
     assert "Only a hint, from one block" in first("two-hosts", decided, elsewhere)
 
 
+def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides(tmp_path: Path) -> None:
+    own = later(synthetic_run(tmp_path / "own", FIVE), "own", "2024-01-01")
+    elsewhere = synthetic_run(tmp_path / "repeated", replace(FIVE, burn_us=(500,)))
+    repeated = with_scenario(later(elsewhere, "repeated", "2025-01-01"))
+
+    def first(name: str, *runs: LoadedRun) -> str:
+        site_of(runs, tmp_path / name)
+        return (tmp_path / name / "index.html").read_text("utf-8").split('id="said"')[1].split('id="map"')[0]
+
+    assert "runs/own/" in first("both", own, repeated)
+    assert "runs/repeated/" in first("alone", repeated)
+
+
 def test_a_run_without_virtual_threads_has_pages_and_no_answer(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", replace(QUICK, executors=("liberty", "platform")))
     site_of([loaded], tmp_path / "site")

@@ -21,6 +21,7 @@ RUN = RunDigest(
     folder="runs/r/",
     started_at="2025-01-01T00:00:00Z",
     about="scenario spawn, small",
+    repeats_published=True,
     title="t",
     host="CPU | 2",
     host_id="h",

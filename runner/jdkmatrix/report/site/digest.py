@@ -83,14 +83,15 @@ class SpokenClaim:
 
 @dataclass(frozen=True)
 class RunDigest:
-    """`host_id` tells hosts apart; `jdks`: id and version; `about`: scenario or profile; `warnings`: titles of what
-    changes how figures must be read; `aa`: what the A/A checks came to, None where there was none; `damaged`: files
-    that could not be read."""
+    """`host_id` tells hosts apart; `jdks`: id and version; `about`: scenario or profile; `repeats_published`: is it a
+    scenario, whose conditions somebody else has chosen? `warnings`: titles of what changes how figures must be read;
+    `aa`: what the A/A checks came to, None where there was none; `damaged`: files that could not be read."""
 
     run_id: str
     folder: str
     started_at: str
     about: str
+    repeats_published: bool
     title: str
     host: str
     host_id: str
@@ -115,6 +116,7 @@ def digest(judged: JudgedRun, view: RunView, claims: Iterable[JudgedClaim], fold
         folder=folder,
         started_at=run.started_at,
         about=f"scenario {run.scenario.name}, {run.scenario.scale}" if run.scenario else f"profile {run.profile}",
+        repeats_published=run.scenario is not None,
         title=view.title,
         host=host_words(host),
         host_id=host.hostname_hash,

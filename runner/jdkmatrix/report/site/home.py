@@ -178,12 +178,15 @@ def where_words(condition: Condition) -> str:
 
 
 def _first(answers: Sequence[AnswerRow], runs: Sequence[RunDigest]) -> AnswerRow | None:
-    """The newest that decides something on the host of the newest one, or the newest one itself."""
-    by_run = [(run.host_id, answer) for run in runs for answer in answers if answer.run_id == run.run_id]
+    """The newest that decides something on the host of the newest one, or the newest one itself; of a published
+    experiment only where there is no other, since it answers somebody else's question."""
+    by_run = [(run, answer) for run in runs for answer in answers if answer.run_id == run.run_id]
     if not by_run:
         return None
     here, newest = by_run[0]
-    return next((answer for host, answer in by_run if host == here and answer.decided), newest)
+    deciding = [(run, answer) for run, answer in by_run if run.host_id == here.host_id and answer.decided]
+    deciding.sort(key=lambda found: found[0].repeats_published)
+    return deciding[0][1] if deciding else newest
 
 
 def _picks(answers: Sequence[AnswerRow], offered: Sequence[Box]) -> Iterable[Pick]:
