@@ -320,9 +320,8 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
 def _coverage(logs: Sequence[float]) -> str:
     """As if every few blocks were a run of their own."""
     runs = [logs[start : start + AA_BLOCKS] for start in range(0, len(logs) - AA_BLOCKS + 1, AA_BLOCKS)]
-    intervals = [found for run in runs if (found := mean_interval(run)) is not None]
-    right = sum(low <= 0 <= high for low, high in intervals)
-    return f"the intervals of {right} of {len(intervals)} times {AA_BLOCKS} blocks contain 1"
+    right = [found[0] <= 0 <= found[1] for run in runs if (found := mean_interval(run)) is not None]
+    return f"the intervals of {sum(right)} of {len(right)} times {AA_BLOCKS} blocks contain 1"
 
 
 def _costs(pair: Pair, table: Table, *, round_s: float, rewarm_s: float) -> bool:

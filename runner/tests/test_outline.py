@@ -13,6 +13,8 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.store.runs import RunStore, all_runs
 from tests.support.project import ROOT
+from tests.support.records import in_whole
+from tests.support.sites import stored
 
 RUNS = all_runs(ROOT / "results" / "reference")
 
@@ -22,8 +24,8 @@ def test_a_run_in_outline_is_judged_as_a_whole_one(folder: Path) -> None:
     store = RunStore(folder)
     loaded = store.load()
     cells = tuple(cell for key in loaded.run.cells if (cell := store.read_cell(key)) is not None)
-    assert tuple(map(loaded.whole, loaded.cells)) == cells
-    whole = type(loaded)(loaded.run, cells, loaded.problems, loaded.directory, loaded.damaged)
+    whole = in_whole(loaded)
+    assert whole.cells == cells
     assert [*results(JudgedRun(loaded))] == [*results(JudgedRun(whole))]
     assert view_run(JudgedRun(loaded)) == view_run(JudgedRun(whole))
 
@@ -41,14 +43,8 @@ def test_what_only_a_cells_page_shows_is_left_out() -> None:
 
 
 def test_a_record_that_is_gone_by_then_is_told(tmp_path: Path) -> None:
-    source = RunStore(ROOT / "results" / "reference" / "quick")
-    store = RunStore.create(tmp_path / "run")
-    run = source.read_run()
-    store.save_run(run)
-    for key in run.cells:
-        if (cell := source.read_cell(key)) is not None:
-            store.save_cell(cell)
+    store = stored(tmp_path / "run", RunStore(ROOT / "results" / "reference" / "quick").load())
     loaded = store.load()
-    store.cell_path(run.cells[0]).unlink()
+    store.cell_path(loaded.cells[0].key).unlink()
     with pytest.raises(MatrixError, match="it was there a moment ago"):
         loaded.whole(loaded.cells[0])

@@ -37,6 +37,12 @@ MATRIX = load_matrix(ROOT / "matrix.toml")
 FIVE = Shape(blocks=5, windows=1)
 
 
+def opening(site: Path, *runs: LoadedRun) -> str:
+    """What the front page of these runs says before anything is picked."""
+    site_of(runs, site)
+    return (site / "index.html").read_text("utf-8").split('id="said"')[1].split('id="map"')[0]
+
+
 def test_an_answer_names_what_is_better_by_how_much_and_what_it_costs(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", FIVE)
     cells = Cells(loaded.run, loaded.cells)
@@ -78,9 +84,7 @@ def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way(tmp_path: Pa
 
 def test_the_first_answer_is_the_newest_runs_and_needs_no_script(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", FIVE)
-    site_of([later(loaded, "new", "2025-01-01")], tmp_path / "site")
-    page = (tmp_path / "site" / "index.html").read_text("utf-8")
-    said = page.split('id="said"')[1].split('id="map"')[0]
+    said = opening(tmp_path / "site", later(loaded, "new", "2025-01-01"))
     assert "Keep the pool: throughput is" in said and "5 blocks" in said and "2025-01-01" in said
 
 
@@ -88,14 +92,9 @@ def test_what_decides_nothing_hides_no_answer_of_its_host_and_is_hidden_by_none_
     decided = later(synthetic_run(tmp_path / "decided", FIVE), "decided", "2024-01-01")
     hint = later(synthetic_run(tmp_path / "hint", replace(QUICK, burn_us=(100,), blocks=1)), "hint", "2025-01-01")
 
-    def first(name: str, *runs: LoadedRun) -> str:
-        site_of(runs, tmp_path / name)
-        page = (tmp_path / name / "index.html").read_text("utf-8")
-        return page.split('id="said"')[1].split('id="map"')[0]
-
-    assert "Keep the pool: throughput is" in first("one-host", decided, hint)
+    assert "Keep the pool: throughput is" in opening(tmp_path / "one-host", decided, hint)
     elsewhere = later(hint, "hint", "2025-01-01", host="another")
-    assert "Only a hint, from one block" in first("two-hosts", decided, elsewhere)
+    assert "Only a hint, from one block" in opening(tmp_path / "two-hosts", decided, elsewhere)
 
 
 def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides(tmp_path: Path) -> None:
@@ -103,12 +102,8 @@ def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides(t
     elsewhere = synthetic_run(tmp_path / "repeated", replace(FIVE, burn_us=(500,)))
     repeated = with_scenario(later(elsewhere, "repeated", "2025-01-01"))
 
-    def first(name: str, *runs: LoadedRun) -> str:
-        site_of(runs, tmp_path / name)
-        return (tmp_path / name / "index.html").read_text("utf-8").split('id="said"')[1].split('id="map"')[0]
-
-    assert "runs/own/" in first("both", own, repeated)
-    assert "runs/repeated/" in first("alone", repeated)
+    assert "runs/own/" in opening(tmp_path / "both", own, repeated)
+    assert "runs/repeated/" in opening(tmp_path / "alone", repeated)
 
 
 def test_a_run_without_virtual_threads_has_pages_and_no_answer(tmp_path: Path) -> None:

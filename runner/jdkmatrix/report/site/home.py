@@ -183,10 +183,9 @@ def _first(answers: Sequence[AnswerRow], runs: Sequence[RunDigest]) -> AnswerRow
     by_run = [(run, answer) for run in runs for answer in answers if answer.run_id == run.run_id]
     if not by_run:
         return None
-    here, newest = by_run[0]
-    deciding = [(run, answer) for run, answer in by_run if run.host_id == here.host_id and answer.decided]
-    deciding.sort(key=lambda found: found[0].repeats_published)
-    return deciding[0][1] if deciding else newest
+    here, _ = newest = by_run[0]
+    deciding = (found for found in by_run if found[0].host_id == here.host_id and found[1].decided)
+    return min(deciding, key=lambda found: found[0].repeats_published, default=newest)[1]
 
 
 def _picks(answers: Sequence[AnswerRow], offered: Sequence[Box]) -> Iterable[Pick]:

@@ -27,6 +27,7 @@ from jdkmatrix.report.site.templates import link
 from jdkmatrix.report.views import CellView
 from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.cell_key import CellKey
 
 LIBRARY = f"assets/{NAME}"
@@ -110,7 +111,7 @@ def _write_cell(
         "utf-8",
     )
     published = folder / "cells" / _record(record.key)
-    measured = loaded.directory / "cells" / f"{record.key.cell_id}.json"
+    measured = RunStore(loaded.directory).cell_path(record.key)
     if measured.is_file():
         link_or_copy(measured, published)
     else:
