@@ -3,7 +3,7 @@ and follows from the rest: indents, and the points of distributions that have a 
 
     python bench/keep_reference.py RUN [RUN ...]
 
-Each run goes to results/reference/ID. `matrix report results/reference --verdicts-into README.md` then writes the table
+Each run goes to results/reference/ID, also one that is there already. `matrix report results/reference --verdicts-into README.md` then writes the table
 of verdicts again.
 """
 
@@ -31,16 +31,22 @@ def main() -> int:
     for run in options.runs:
         record = RunStore(run).read_run()
         target = project.results / REFERENCE / record.run_id
+        hidden = {str(run.resolve()): f"results/{record.run_id}", str(checkout): ".", str(Path.home()): "~"}
+        kept = {
+            source.relative_to(run): _kept(_without(hidden, source.read_text("utf-8")))
+            for source in (run / "run.json", *sorted((run / "cells").glob("*.json")))
+        }
         shutil.rmtree(target, ignore_errors=True)
         (target / "cells").mkdir(parents=True)
-        hidden = {str(run.resolve()): f"results/{record.run_id}", str(checkout): ".", str(Path.home()): "~"}
-        for source in (run / "run.json", *sorted((run / "cells").glob("*.json"))):
-            told = _shortened(json.loads(_without(hidden, source.read_text("utf-8"))))
-            text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-            (target / source.relative_to(run)).write_text(f"{text}\n", "utf-8")
+        for name, text in kept.items():
+            (target / name).write_text(text, "utf-8")
         RunStore(target).load()
         print(target.relative_to(project.root))
     return 0
+
+
+def _kept(text: str) -> str:
+    return json.dumps(_shortened(json.loads(text)), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _without(hidden: Mapping[str, str], text: str) -> str:

@@ -155,6 +155,46 @@ def test_a_load_over_another_one(tmp_path: Path) -> None:
     assert [cell.key.load for cell in found.checks[0].cells] == ["rate-2000"]
 
 
+def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Path) -> None:
+    shape = Shape(jdks=("semeru-25", "temurin-25"), blocks=4)
+    run = synthetic_run(tmp_path, shape)
+    alike = VERSUS.model_copy(
+        update={
+            "versus_vendor": "temurin", "figure": None, "low": 0.5, "high": 2.0, "inference": "i",
+            "where": VERSUS.where.model_copy(update={"jdk": ("semeru-*",)}),
+        }
+    )  # fmt: skip
+    found = judged(run, claim(alike))
+    assert found.verdict is ClaimVerdict.REPRODUCED
+    cells = Cells(run.run, run.served)
+    for cell in found.checks[0].cells:
+        twin = cell.key.model_copy(update={"jdk": "temurin-25"})
+        mine, other = (cells.compare(THROUGHPUT, one, "liberty") for one in (cell.key, twin))
+        assert mine is not None and other is not None and mine.ratio is not None and other.ratio is not None
+        assert cell.estimate is not None and cell.estimate.low is not None
+        assert cell.estimate.value == pytest.approx(mine.ratio.value / other.ratio.value)
+        assert cell.estimate.low < cell.estimate.value
+    apart = alike.model_copy(update={"low": 3.0, "high": 4.0})
+    assert judged(run, claim(apart)).verdict is ClaimVerdict.CONTRADICTED
+
+
+def test_without_the_other_vendors_jdk_there_is_no_such_ratio(tmp_path: Path) -> None:
+    lone = synthetic_run(tmp_path, Shape(jdks=("semeru-25",), blocks=3))
+    alike = VERSUS.model_copy(
+        update={"versus_vendor": "temurin", "figure": None, "low": 0.5, "high": 2.0, "inference": "i"}
+    )
+    found = judged(lone, claim(alike))
+    assert found.verdict is ClaimVerdict.NOT_MEASURED
+    assert all(cell.why and cell.why.startswith("no fork of mp-ping · temurin-25 · ") for cell in found.checks[0].cells)
+
+
+@pytest.mark.parametrize("without", [{"versus": None}, {"difference": True}])
+def test_only_ratios_are_compared_between_vendors(without: dict[str, object]) -> None:
+    told = {**VERSUS.model_dump(), "versus_vendor": "temurin", **without}
+    with pytest.raises(ValueError, match="versus_vendor compares ratios"):
+        ClaimCheck.model_validate(told)
+
+
 def test_experiments_without_a_server_speak_by_their_readings(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path, forks=3)
     quick = ClaimCheck(
@@ -184,6 +224,9 @@ def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
             assert cell.model_copy(update={"executor": check.versus}) in cells, cell.cell_id
         for cell in asked if check.versus_load else ():
             assert cell.model_copy(update={"load": check.versus_load}) in cells, cell.cell_id
+        for cell in asked if check.versus_vendor else ():
+            version = cell.jdk.partition("-")[2]
+            assert cell.model_copy(update={"jdk": f"{check.versus_vendor}-{version}"}) in cells, cell.cell_id
         if all(cell.has_server for cell in asked):
             (metric,) = (metric for metric in METRICS if metric.id == check.metric)
             if check.figure and not (check.versus or check.versus_load):

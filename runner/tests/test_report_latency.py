@@ -172,5 +172,5 @@ def test_a_log_by_interval_is_listed_once(tmp_path: Path) -> None:
         for window in fork.served.windows
     )
     fork = altered(fork, {"windows": windows, "logs": {"window-1.hlog": "../logs/w1.hlog", "server": "../logs/server"}})
-    listed = [view.title for view in publish(loaded, loaded.cells[0], fork, tmp_path / "page")]
+    listed = [view.title for view in publish(loaded.directory.resolve(), loaded.cells[0], fork, tmp_path / "page")]
     assert listed == ["latency by interval, window 1", "server", "latency by interval, window 2"]

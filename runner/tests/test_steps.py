@@ -19,6 +19,7 @@ from jdkmatrix.loads.base import Bound, ForkFigure, is_missed
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_view import view_cell
 from jdkmatrix.report.cellstats import Cells
 from jdkmatrix.report.judged_run import JudgedRun
@@ -117,6 +118,37 @@ def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
     section = view_run(JudgedRun(changed)).sections[0]
     assert ("virtual", f"{told}.") in section.answers[0].sentences
     assert "liberty" not in dict(section.answers[0].sentences)
+
+
+def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_else(run: LoadedRun) -> None:
+    def idle(cell: CellRecord, executor: str) -> CellRecord:
+        def less(window: Window) -> Window:
+            sut = window.sut.model_copy(update={"cpu_share": window.sut.cpu_share / 20})
+            return window.model_copy(update={"sut": sut})
+
+        if cell.key.executor != executor:
+            return cell
+        forks = tuple(altered(fork, {"windows": tuple(map(less, fork.served.windows))}) for fork in cell.forks)
+        return cell.model_copy(update={"forks": forks})
+
+    def told(executor: str) -> tuple[dict[str, str], str]:
+        sink = StringIO()
+        changed = replace(run, cells=tuple(idle(cell, executor) for cell in run.cells))
+        print_summary(changed, Console(file=sink, width=300))
+        return dict(view_run(JudgedRun(changed)).sections[0].answers[0].sentences), sink.getvalue()
+
+    words = "saturated with 5 % of its CPUs in use, so something else bounds it"
+    sentences, summary = told("liberty")
+    assert sentences["liberty"] == f"{words}."
+    assert f"liberty {words}" in summary
+    sentences, summary = told("virtual")
+    assert sentences["virtual"] == (
+        f"{words}; before JDK 24, look for virtual threads that wait inside synchronized, which pins their carriers."
+    )
+    assert f"virtual {words}" in summary
+    sentences, summary = told("none")
+    assert not sentences.keys() & {"liberty", "virtual"}, "with its CPUs in use it is bounded by them"
+    assert "bounds it" not in summary
 
 
 def test_what_the_server_cannot_do_is_no_fault_and_what_the_driver_cannot_is() -> None:

@@ -26,7 +26,7 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import counted, is_news, sentence
 from jdkmatrix.report.published import verdict_lines
-from jdkmatrix.report.steps import not_saturated
+from jdkmatrix.report.steps import remarks
 from jdkmatrix.report.wording import condition, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
@@ -214,7 +214,7 @@ def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
         yield sentence(judged, key.executor, base)
     elif judged is None and cell.attained.no and not cell.question.is_sought:
         yield f"{key.executor} {cell.question.did} in {counted(cell.attained)} forks"
-    if (words := not_saturated(cell)) is not None:
+    for words in remarks(cell):
         yield f"{key.executor} {words}"
     if failed_words(cell):
         yield f"{cell.failed_requests:,} requests failed with {key.executor} and count in no throughput"

@@ -87,7 +87,8 @@ class ClaimCheck(Record):
 
     `says`: what is looked at, in words. `metric`: the id of a figure, or the name of a reading of an experiment; of the
     executor `arm` (a pattern). `versus`: over the same cell on that executor, or minus it where the band is one of a
-    `difference`; `versus_load`: over the same cell under that load.
+    `difference`; `versus_load`: over the same cell under that load. `versus_vendor`: the ratio to `versus`, over the
+    same ratio on that vendor's JDK of the same version.
 
     The band is that of the claim's figure number `figure` (from 1 on), with `tolerance`, a share, around a single
     value; or `low` and `high` are this project's reading of words. `one_is_enough`: a single cell inside the band
@@ -100,6 +101,7 @@ class ClaimCheck(Record):
     arm: Text
     versus: Text | None = None
     versus_load: Text | None = None
+    versus_vendor: Text | None = None
     difference: bool = False
     figure: Count | None = None
     tolerance: Annotated[float, Field(gt=0, lt=1)] | None = None
@@ -124,6 +126,8 @@ class ClaimCheck(Record):
             raise ValueError("give either versus or versus_load")
         if self.difference and self.versus is None:
             raise ValueError("a difference needs versus")
+        if self.versus_vendor is not None and (self.versus is None or self.difference):
+            raise ValueError("versus_vendor compares ratios: it needs versus, and no difference")
         return self
 
 

@@ -8,22 +8,17 @@ contradicted as soon as one of its checks is, and reproduced when all that could
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
-from statistics import fmean
 
-from jdkmatrix.figures.metrics import BY_ID, Metric
-from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cellstats import Cells, CellStats
-from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
-from jdkmatrix.report.wording import cell_words
+from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.claim_estimates import Results
+from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place
-from jdkmatrix.stats.intervals import mean_interval
-from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import wait_words, work_words
 
@@ -91,11 +86,11 @@ def judge_claims(
     claims: Iterable[ClaimRecord], run: RunRecord, cells: Cells, experiments: Experiments
 ) -> tuple[JudgedClaim, ...]:
     """In their order."""
-    results = _Results(run, cells, experiments)
+    results = Results(run, cells, experiments)
     return tuple(_claim(claim, results) for claim in claims)
 
 
-def _claim(claim: ClaimRecord, results: _Results) -> JudgedClaim:
+def _claim(claim: ClaimRecord, results: Results) -> JudgedClaim:
     if not claim.checks:
         why = claim.not_checked or claim.not_repeated or "the run recorded this claim without a check"
         return JudgedClaim(claim, ClaimVerdict.NOT_TESTABLE, why=why)
@@ -112,7 +107,7 @@ def _all_together(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
     return next((one for one in order if one in found), ClaimVerdict.NOT_TESTABLE)
 
 
-def _check(check: ClaimCheck, claim: ClaimRecord, results: _Results) -> JudgedCheck:
+def _check(check: ClaimCheck, claim: ClaimRecord, results: Results) -> JudgedCheck:
     unit = "" if _is_ratio(check) else results.unit(check)
     published = claim.figures[check.figure - 1].unit if check.figure else unit
     if unit and _factor(published, unit) is None:
@@ -140,7 +135,7 @@ def _of_cells(check: ClaimCheck, cells: Sequence[JudgedCell]) -> ClaimVerdict:
     return _all_together(verdicts)
 
 
-def _cell(key: CellKey, check: ClaimCheck, band: Band, results: _Results) -> JudgedCell:
+def _cell(key: CellKey, check: ClaimCheck, band: Band, results: Results) -> JudgedCell:
     estimate = results.estimate(check, key)
     if isinstance(estimate, str):
         return JudgedCell(key, None, ClaimVerdict.NOT_MEASURED, why=estimate)
@@ -232,99 +227,3 @@ def _is_between(found: tuple[int, ...], low: str | None, below: str | None) -> b
 def _version(text: str) -> tuple[int, ...]:
     found = re.match(r"[0-9]+(\.[0-9]+)*", text)
     return tuple(map(int, found.group().split("."))) if found else ()
-
-
-# --------------------------------------------------------------------------------------------------- what was measured
-class _Results:
-    def __init__(self, run: RunRecord, cells: Cells, experiments: Experiments) -> None:
-        self.run, self._cells, self._experiments = run, cells, experiments
-        self.keys = (*cells.keys, *experiments.keys)
-        self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
-
-    def unit(self, check: ClaimCheck) -> str:
-        """As its figure is shown here; that of a reading is known by a cell that has it."""
-        if check.metric in BY_ID:
-            return BY_ID[check.metric].unit
-        spreads = (cell.spread(check.metric) for cell in self._experiments)
-        return next((spread.unit for spread in spreads if spread), "")
-
-    def estimate(self, check: ClaimCheck, key: CellKey) -> Estimate | str:
-        """Or why there is none."""
-        base_key = None
-        if check.versus is not None:
-            base_key = key.model_copy(update={"executor": check.versus})
-        elif check.versus_load is not None:
-            base_key = key.model_copy(update={"load": check.versus_load})
-        return self._served(check, key, base_key) if key.has_server else self._experiment(check, key, base_key)
-
-    def _served(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
-        metric = BY_ID.get(check.metric)
-        cell, base = self._cells.get(key), self._cells.get(base_key) if base_key else None
-        if metric is None or cell is None or not cell.usable:
-            return "no fork that can be used"
-        if base_key is None:
-            return _of_figures(cell.figures(metric), metric)
-        if base is None or not base.usable:
-            return f"no fork of {cell_words(base_key)} that can be used"
-        if check.difference:
-            return _difference(_shown(cell, metric), _shown(base, metric))
-        compared = self._cells.over(metric, key, base_key)
-        if compared is not None and compared.losses.differ:
-            return "the two lost different numbers of forks, so that they are not compared"
-        return "no block has both" if compared is None or compared.ratio is None else _of_ratio(compared.ratio)
-
-    def _experiment(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
-        mine = _readings(self._experiments.get(key), check.metric)
-        if not mine:
-            return "no fork that can be used has it"
-        if base_key is None:
-            return _mean(list(mine.values()))
-        other = _readings(self._experiments.get(base_key), check.metric)
-        if check.difference:
-            return _difference(mine, other)
-        above, below = ({block: value for block, value in arm.items() if value > 0} for arm in (mine, other))
-        ratio = paired_ratio(above, below)
-        return f"no block has it and {base_key.executor}" if ratio is None else _of_ratio(ratio)
-
-
-def _readings(cell: ExperimentCell | None, name: str) -> dict[int, float]:
-    """By block."""
-    return {
-        fork.fork: reading.value
-        for fork in (cell.usable if cell else ())
-        if fork.experiment.result is not None
-        for reading in fork.experiment.result.readings
-        if reading.name == name
-    }
-
-
-def _shown(cell: CellStats, metric: Metric) -> dict[int, float]:
-    """By block, in the unit of the page."""
-    return {block: value * metric.scale for block, value in cell.by_block(metric).items()}
-
-
-def _of_figures(figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate | str:
-    told = [figure for figure in figures.values() if figure.comparable]
-    if not told:
-        return metric.missing
-    if all(figure.bound is Bound.AT_LEAST for figure in told):
-        least = min(figure.value for figure in told) * metric.scale
-        return Estimate(least, least, float("inf"), len(told))
-    exact = [figure.value * metric.scale for figure in told if figure.bound is Bound.NONE]
-    if len(exact) < len(told):
-        return "some forks give a bound only"
-    return _mean(exact)
-
-
-def _mean(values: Sequence[float]) -> Estimate:
-    low, high = mean_interval(values) or (None, None)
-    return Estimate(fmean(values), low, high, len(values))
-
-
-def _difference(above: Mapping[int, float], below: Mapping[int, float]) -> Estimate | str:
-    both = sorted(above.keys() & below.keys())
-    return _mean([above[block] - below[block] for block in both]) if both else "no block has both"
-
-
-def _of_ratio(ratio: Ratio) -> Estimate:
-    return Estimate(ratio.value, ratio.ci_low, ratio.ci_high, ratio.blocks, of_ratio=True)

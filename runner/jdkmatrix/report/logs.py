@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from os.path import realpath
 from pathlib import Path
 
 from jdkmatrix.records.cells import CellRecord
@@ -18,15 +19,14 @@ _TAIL_BYTES = 512 * 1024
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
-def resolve(run_dir: Path, relative: str) -> Path | str:
-    """The file that a cell record means, or why it is not shown.
+def _resolve(root: Path, relative: str) -> Path | str:
+    """The file that a cell record means, or why it is not shown. `root`: the run's folder, without symbolic links.
 
     Paths are relative to the run's `cells` folder. A record may come from elsewhere: nothing outside the run's own
     folder is read, by dots, by an absolute path or by a symbolic link.
     """
-    root = run_dir.resolve()
     try:
-        path = (root / "cells" / relative).resolve()
+        path = Path(realpath(root / "cells" / relative))
         if not path.is_relative_to(root):
             return f"{relative}: not shown, it is outside of the run's folder"
         if not path.is_file():
@@ -53,12 +53,16 @@ def tail(path: Path) -> tuple[str, int]:
 
 
 def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> dict[tuple[int, int], tuple[LogView, ...]]:
-    """As `publish`, of every fork and every earlier attempt, by number and attempt."""
-    return {(fork.fork, fork.attempt): publish(loaded, cell, fork, page_dir) for fork in (*cell.attempts, *cell.forks)}
+    """Of every fork and every earlier attempt, by number and attempt."""
+    root = loaded.directory.resolve()
+    return {(fork.fork, fork.attempt): publish(root, cell, fork, page_dir) for fork in (*cell.attempts, *cell.forks)}
 
 
-def publish(loaded: LoadedRun, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[LogView, ...]:
-    """Copy the fork's logs and interval histograms to below `page_dir`, and say what the page shows of them."""
+def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[LogView, ...]:
+    """Copy the fork's logs and interval histograms to below `page_dir`, and say what the page shows of them.
+
+    `root`: the run's folder, without symbolic links.
+    """
     stem = file_stem(cell.key.cell_id)
     which = f"fork-{fork.fork}" + (f".attempt-{fork.attempt}" if fork.attempt > 1 else "")
     named = list(fork.logs.items())
@@ -69,13 +73,13 @@ def publish(loaded: LoadedRun, cell: CellRecord, fork: Fork, page_dir: Path) -> 
         named = [(by_interval.pop(path, title), path) for title, path in named]
         named += [(title, path) for path, title in by_interval.items()]
     return tuple(
-        _publish_one(loaded.directory, title, relative, page_dir, f"{stem}.files/{which}-{number}")
+        _publish_one(root, title, relative, page_dir, f"{stem}.files/{which}-{number}")
         for number, (title, relative) in enumerate(named, start=1)
     )
 
 
-def _publish_one(run_dir: Path, title: str, relative: str, page_dir: Path, target: str) -> LogView:
-    found = resolve(run_dir, relative)
+def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: str) -> LogView:
+    found = _resolve(root, relative)
     if isinstance(found, str):
         return LogView(title, None, 0, None, found)
     # As text whatever the log is called: a browser must never render it.

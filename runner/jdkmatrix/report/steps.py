@@ -8,6 +8,7 @@ from functools import partial
 
 from jdkmatrix.figures.metrics import SATURATED
 from jdkmatrix.loads.base import Bound, offered_rps
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_figures import amount, of_metric
 from jdkmatrix.report.cellstats import CellStats
@@ -17,8 +18,12 @@ from jdkmatrix.report.comparisons import Slice
 from jdkmatrix.report.curves import Axis
 from jdkmatrix.report.line_charts import line_charts
 from jdkmatrix.report.views import ChartGroup
+from jdkmatrix.terms.executors import is_virtual
 from jdkmatrix.terms.loads import StepsLoad
 from jdkmatrix.terms.quantities import digits, plural
+
+# Of a server's CPUs. One that is bounded by them uses nearly all; below half, it is not they.
+_UNUSED_SHARE_MAX = 0.5
 
 
 @dataclass(frozen=True)
@@ -107,12 +112,17 @@ def steps_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartG
 
 
 def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-    """By JDK, a sentence on every executor that was not saturated."""
+    """By JDK, a sentence on every executor that was not saturated, or not by its CPUs."""
     found: dict[str, list[tuple[str, str]]] = {}
     for cell in sorted(piece.cells, key=lambda cell: order.index(cell.key.executor)):
-        if (words := not_saturated(cell)) is not None:
+        for words in remarks(cell):
             found.setdefault(cell.key.jdk, []).append((cell.key.executor, f"{words}."))
     return found
+
+
+def remarks(cell: CellStats) -> tuple[str, ...]:
+    """What must be known of its saturation; none for other loads than rising steps."""
+    return tuple(words for words in (not_saturated(cell), held_back(cell)) if words)
 
 
 def not_saturated(cell: CellStats) -> str | None:
@@ -128,6 +138,29 @@ def not_saturated(cell: CellStats) -> str | None:
         f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
         f"{digits(offered_rps, 4)} requests/s: the most that it can do was not reached"
     )
+
+
+def held_back(cell: CellStats) -> str | None:
+    """What to look for where every fork that was saturated left its CPUs unused; None elsewhere."""
+    if not isinstance(cell.load, StepsLoad):
+        return None
+    saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
+    shares = [_best(fork).sut.cpu_share for fork in cell.usable if fork.fork in saturated]
+    if not shares or max(shares) >= _UNUSED_SHARE_MAX:
+        return None
+    words = f"saturated with {_percent(min(shares), max(shares))} of its CPUs in use, so something else bounds it"
+    if not is_virtual(cell.key.executor):
+        return words
+    return f"{words}; before JDK 24, look for virtual threads that wait inside synchronized, which pins their carriers"
+
+
+def _percent(low: float, high: float) -> str:
+    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (low, high))
+    return f"{' to '.join(ends)} %"
+
+
+def _best(fork: Fork) -> Window:
+    return max(fork.served.valid_windows, key=lambda window: window.load.succeeded_rps)
 
 
 def _windows(cell: CellStats) -> Iterable[tuple[int, Window]]:
@@ -148,10 +181,14 @@ def _points(figure: _Figure, cell: CellStats) -> Iterable[Row]:
 
 def _peaks(cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
-        best = max(fork.served.valid_windows, key=lambda window: window.load.succeeded_rps)
         reached = cell.figures(SATURATED)[fork.fork]
         text = f"fork {fork.fork}: {reached.bound.value} {amount(SATURATED, reached.value)} requests/s"
-        yield {"executor": cell.key.executor, "x": _offered(best), "y": reached.value, "text": " ".join(text.split())}
+        yield {
+            "executor": cell.key.executor,
+            "x": _offered(_best(fork)),
+            "y": reached.value,
+            "text": " ".join(text.split()),
+        }
 
 
 def _diagonal(end: float) -> list[Row]:

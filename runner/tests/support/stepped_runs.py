@@ -31,8 +31,8 @@ LOAD = StepsLoad(rates_rps=(1000, 2000, 3000, 4000, 5000, 6000), connections=50,
 
 @dataclass
 class Server:
-    """SYNTHETIC: answers up to `capacity_rps`, and fails what it cannot answer. As `Windows` it measures; it takes note
-    of what it was asked for."""
+    """SYNTHETIC: answers up to `capacity_rps`, for which it needs all its CPUs, and fails what it cannot answer. As
+    `Windows` it measures; it takes note of what it was asked for."""
 
     like: Window
     capacity_rps: float
@@ -59,7 +59,9 @@ class Server:
                 "corrected": latency(400.0 * late, 1.0, 1000),
             }
         )
-        usage = self.like.sut.model_copy(update={"cpu_us_per_request": 100.0 + index, "cpu_share": reached / 8000})
+        usage = self.like.sut.model_copy(
+            update={"cpu_us_per_request": 100.0 + index, "cpu_share": reached / self.capacity_rps}
+        )
         shortfalls = window_shortfalls(result, self.thresholds)
         return self.like.model_copy(
             update={"index": index, "load": result, "sut": usage, "reasons": (), "shortfalls": shortfalls}
