@@ -108,12 +108,25 @@
     said.replaceChildren(...found, ways(nearest(wanted), (row) => row.cells[0].textContent));
   };
 
+  // One host only: that of the answer, where none was chosen. Under the load picked; where that has one condition alone,
+  // under the one that has the most.
+  const around = (wanted) => {
+    const free = (axis) => NUMBERS.has(axis) || axis === "load";
+    const all = rows.filter((row) => axes.every((axis) => free(axis) || fits(row, axis, wanted)));
+    const host = wanted.host || (measured(wanted)[0] ?? all[0])?.getAttribute("data-host");
+    const byLoad = new Map();
+    for (const row of all.filter((one) => of(one, "host") === host)) {
+      const load = of(row, "load");
+      byLoad.set(load, [...(byLoad.get(load) ?? []), row]);
+    }
+    const under = byLoad.get(wanted.load) ?? [];
+    const most = [...byLoad.values()].reduce((one, other) => (other.length > one.length ? other : one), []);
+    return { host, here: under.length > 1 ? under : most };
+  };
+
   // Where virtual threads win: remote delay across, CPUs and task duration down, all else as picked.
   const draw = (wanted) => {
-    const all = rows.filter((row) => axes.every((axis) => NUMBERS.has(axis) || fits(row, axis, wanted)));
-    // One host only: that of the answer, where none was chosen.
-    const host = wanted.host || (measured(wanted)[0] ?? all[0])?.getAttribute("data-host");
-    const here = all.filter((row) => of(row, "host") === host);
+    const { host, here } = around(wanted);
     const values = (axis) => [...new Set(here.map((row) => of(row, axis)))].sort((a, b) => a - b);
     const [waits, cpus, burns] = [values("wait_us"), values("cpus"), values("burn_us")];
     map.hidden = here.length < 2;
@@ -147,13 +160,15 @@
     const table = make("table", "heat", make("thead", "", head), make("tbody", "", ...body));
     for (const one of table.querySelectorAll("thead th")) one.scope = "col";
     for (const one of table.querySelectorAll("tbody th")) one.scope = "row";
-    const title = `${words("figure", shown)} by CPUs and ${across === "wait_us" ? "remote delay" : "task duration"}, virtual threads / pool`;
+    const load = of(here[0], "load");
+    const title = `${words("figure", shown)} by CPUs and ${across === "wait_us" ? "remote delay" : "task duration"}, virtual threads / pool, under ${load}`;
+    const other = load === wanted.load ? "" : `Under ${wanted.load} too little was measured for a map; this is ${words("load", load)}. `;
     const scroll = make("div", "scroll", table);
     scroll.tabIndex = 0;
     scroll.setAttribute("role", "region");
     scroll.setAttribute("aria-label", title);
     map.replaceChildren(make("h3", "", title), make("div", "heats", make("div", "", scroll)),
-      make("p", "sub", `On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks.`));
+      make("p", "sub", `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks.`));
   };
 
   const show = () => {

@@ -47,9 +47,14 @@ def test_the_readme_says_what_the_reference_runs_say(tmp_path: Path) -> None:
 
 def test_the_newest_run_speaks_and_text_of_results_stays_text() -> None:
     older = replace(RUN, run_id="o", claims=(SpokenClaim("spawn-time", "reproduced", ()),))
-    table, _, runs = verdict_table([RUN, older]).partition("\n\n")
-    assert table.splitlines()[-1] == "| `spawn-time` | **contradicted** | r |"
-    assert runs == "- r: scenario spawn, small, 2025-01-01 00:00 UTC, temurin-25, CPU \\| 2, Linux 6.1"
+    other = replace(RUN, run_id="a", claims=(SpokenClaim("spawn-memory", "reproduced", ()),))
+    table, _, hosts = verdict_table([RUN, other, older]).partition("\n\n")
+    *_, memory, time = table.splitlines()
+    assert memory.startswith("| `spawn-memory` | **reproduced** | a |")
+    assert time == (
+        "| `spawn-time` | **contradicted** | r | scenario spawn, small | 2025-01-01 00:00 UTC | temurin-25 |"
+    )
+    assert hosts == "- CPU \\| 2, Linux 6.1: a, r"
     assert verdict_table([replace(RUN, claims=())]) == "No run speaks to a published claim."
 
 

@@ -13,24 +13,26 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.home import host_names
 
 VERDICTS = "verdicts"
-_HEADINGS = ("Published claim", "Verdict", "Run")
+_HEADINGS = ("Published claim", "Verdict", "Run", "What", "Measured", "JDKs")
 
 
 def verdict_table(runs: Sequence[RunDigest]) -> str:
-    """Of every claim that a run speaks to what the newest one says. `runs`: newest first."""
+    """Of every claim that a run speaks to what the newest one says, and below it the hosts. `runs`: newest first."""
     said = sorted(newest_said(runs).items())
     if not said:
         return "No run speaks to a published claim."
-    rows = [(f"`{claim}`", f"**{one.verdict}**", markdown.escaped(run.run_id)) for claim, (run, one) in said]
-    hosts = host_names(runs)
-    speaking = {run.run_id: run for _, (run, _) in said}
-    named = [_named(run, hosts[run.host_id]) for run in speaking.values()]
-    return f"{markdown.table(_HEADINGS, rows)}\n\n{markdown.listing(named, at_most=len(named))}"
+    rows = [(f"`{claim}`", f"**{one.verdict}**", *_cells(run)) for claim, (run, one) in said]
+    names = host_names(runs)
+    hosts: dict[str, dict[str, None]] = {}
+    for _, (run, _) in said:
+        hosts.setdefault(f"{names[run.host_id]}, Linux {run.kernel}", {})[run.run_id] = None
+    listed = [f"{host}: {', '.join(sorted(ids))}" for host, ids in hosts.items()]
+    return f"{markdown.table(_HEADINGS, rows)}\n\n{markdown.listing(listed, at_most=len(listed))}"
 
 
-def _named(run: RunDigest, host: str) -> str:
+def _cells(run: RunDigest) -> tuple[str, ...]:
     jdks = ", ".join(name for name, _ in run.jdks)
-    return f"{run.run_id}: {run.about}, {moment(run.started_at)}, {jdks}, {host}, Linux {run.kernel}"
+    return tuple(map(markdown.escaped, (run.run_id, run.about, moment(run.started_at), jdks)))
 
 
 def put_between(file: Path, mark: str, text: str) -> None:

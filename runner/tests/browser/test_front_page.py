@@ -16,6 +16,8 @@ from tests.support.browser import (
     open_all_details,
     open_page,
 )
+from tests.support.served_runs import Shape, synthetic_run
+from tests.support.sites import site_of
 
 pytestmark = pytest.mark.real
 
@@ -66,6 +68,27 @@ def test_a_pick_changes_the_answer_and_the_address_which_brings_it_back(browser:
     expect(current).to_have_count(1)
     page.locator("#map button").first.click()
     expect(said.locator(".where")).to_contain_text("1 CPU, no added work")
+    assert opened.complaints == []
+    context.close()
+
+
+def test_the_map_of_a_lone_condition_is_that_of_the_load_with_the_most(browser: Browser, tmp_path: Path) -> None:
+    many = synthetic_run(tmp_path / "many", Shape(jdks=("temurin-25",), burn_us=(0, 100), run_id="many"))
+    lone = synthetic_run(tmp_path / "lone", Shape(jdks=("temurin-25",), loads=("rate-2000",), run_id="lone"))
+    site_of([many, lone], tmp_path / "site")
+    context = browser.new_context(viewport={"width": 390, "height": 900})
+    opened = open_page(context, tmp_path / "site" / "index.html")
+    page = opened.page
+    picked(page, load="rate-2000")
+    around = page.locator("#map")
+    expect(around.locator("h3")).to_contain_text("under saturate-50")
+    expect(around).to_contain_text("Under rate-2000 too little was measured for a map")
+    expect(around.locator("button")).to_have_count(2)
+    expect(around.locator("button[aria-current=true]")).to_have_count(0)
+    around.locator("button").last.click()
+    expect(page.locator("#said .where")).to_contain_text("tasks of 100 µs")
+    expect(around.locator("button[aria-current=true]")).to_have_count(1)
+    expect(around).not_to_contain_text("too little")
     assert opened.complaints == []
     context.close()
 
