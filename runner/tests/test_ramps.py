@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jdkmatrix.figures.metrics import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, leading_by_block, metrics_of
 from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.loads import RampedLoad
-from tests.support.ramped_runs import LEVEL, RISING, ramped, with_ramp
+from tests.support.ramped_runs import LEVEL, RISING, STARTED_S, ramped, with_ramp
 from tests.support.records import altered
 from tests.support.sites import site_of
 
@@ -95,3 +97,27 @@ def test_the_page_shows_it_second_by_second(tmp_path: Path, load: RampedLoad) ->
         assert "liberty: knee at 2,100 requests/s; virtual: knee at 2,600 requests/s" in notes
     page = site_of([run], tmp_path / "site") / "index.html"
     assert "Throughput second by second" in page.read_text()
+
+
+def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart(tmp_path: Path) -> None:
+    def silent(fork: Fork) -> Fork:
+        """From the tenth second of the load on."""
+        samples = (
+            one.model_copy(update={"gauges": None}) if one.t_s > STARTED_S + 10 else one for one in fork.served.samples
+        )
+        return altered(fork, {"samples": tuple(samples)})
+
+    def changed(cell: CellRecord) -> CellRecord:
+        forks = tuple(map(silent, cell.forks)) if cell.key.executor == "liberty" else cell.forks
+        return cell.model_copy(update={"forks": forks})
+
+    run = ramped(tmp_path, LEVEL)
+
+    def note(shown: LoadedRun) -> str:
+        groups = view_run(JudgedRun(shown)).sections[0].experiment
+        (chart,) = next(group.charts for group in groups if group.title == "Size of the pool")
+        return chart.note
+
+    assert note(run) == ""
+    full = replace(run, cells=tuple(map(changed, run.cells)))
+    assert note(full) == "liberty: 40 of 60 readings missing, the server did not answer in time"

@@ -9,7 +9,7 @@ from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.stats.forks import fork_cpu_us_per_request
 from jdkmatrix.terms.loads import RateLoad
-from jdkmatrix.terms.quantities import digits, plural, span_words
+from jdkmatrix.terms.quantities import plural, rate_words, span_words
 
 
 class ConstantRate(LoadKind[RateLoad]):
@@ -33,7 +33,7 @@ class ConstantRate(LoadKind[RateLoad]):
 
     def words(self) -> str:
         connections = plural(self.load.connections, "connection")
-        return f"open loop: {digits(self.load.rate_rps, 4)} requests/s on a fixed schedule over {connections}"
+        return f"open loop: {rate_words(self.load.rate_rps)} requests/s on a fixed schedule over {connections}"
 
     def words_of_all(self, loads: Sequence[RateLoad]) -> str:
         rates = span_words([load.rate_rps for load in loads], "requests/s")

@@ -9,7 +9,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, steady_part, time_to_peak_s
 from jdkmatrix.terms.loads import Load, RampedLoad
-from jdkmatrix.terms.quantities import digits, plural
+from jdkmatrix.terms.quantities import plural, rate_words
 
 _BEGINNING_S = 10.0
 
@@ -40,8 +40,8 @@ class _Ramp(LoadKind[RampedLoad]):
     def words(self) -> str:
         highest_rps = max(rate_rps for _, rate_rps in self.load.points)
         return (
-            f"open loop: a rate that changes within {digits(self.load.duration_s, 3)} s, at most "
-            f"{digits(highest_rps, 4)} requests/s, on a fixed schedule over "
+            f"open loop: a rate that changes within {self.load.duration_s:g} s, at most "
+            f"{rate_words(highest_rps)} requests/s, on a fixed schedule over "
             f"{plural(self.load.connections, 'connection')}"
         )
 

@@ -8,7 +8,7 @@ from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, LoadKind, Ques
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.terms.loads import Load, RateLoad, StepsLoad
-from jdkmatrix.terms.quantities import digits, plural, rate_words
+from jdkmatrix.terms.quantities import plural, rate_words
 
 
 class RisingSteps(LoadKind[StepsLoad]):
@@ -74,7 +74,7 @@ class RisingSteps(LoadKind[StepsLoad]):
 
     def words(self) -> str:
         load = self.load
-        rates = f"{digits(load.rates_rps[0], 4)} to {digits(load.rates_rps[-1], 4)}"
+        rates = f"{rate_words(load.rates_rps[0])} to {rate_words(load.rates_rps[-1])}"
         further = f", then each {load.further_factor:g} times the one before," if load.further_max else ""
         return (
             f"open loop: constant rates one after another, {rates} requests/s over "
@@ -88,8 +88,8 @@ class RisingSteps(LoadKind[StepsLoad]):
 
     @property
     def cpu_of(self) -> str:
-        return f"At the lowest rate, {digits(self.load.rates_rps[0], 4)} requests/s."
+        return f"At the lowest rate, {rate_words(self.load.rates_rps[0])} requests/s."
 
     @property
     def cost_step(self) -> str:
-        return f"at {digits(self.load.rates_rps[0], 4)}/s"
+        return f"at {rate_words(self.load.rates_rps[0])}/s"

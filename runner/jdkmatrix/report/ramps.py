@@ -30,7 +30,7 @@ from jdkmatrix.stats.ramps import (
     time_to_peak_s,
 )
 from jdkmatrix.terms.loads import RampLoad
-from jdkmatrix.terms.quantities import digits
+from jdkmatrix.terms.quantities import digits, plural, rate_words
 
 _Points = Callable[[Fork], Iterable[tuple[float, float | None]]]
 
@@ -79,6 +79,8 @@ def _sampled(figure: Callable[[Sample], float | None]) -> _Points:
 
     return points
 
+
+_answered = _sampled(lambda sample: 1.0 if sample.gauges else None)
 
 _FIGURES = (
     _Figure(
@@ -156,7 +158,7 @@ def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, st
 
 
 def _became(cell: CellStats, load: RampLoad) -> str:
-    highest = digits(max(rate for _, rate in load.points), 4)
+    highest = rate_words(max(rate for _, rate in load.points))
     words = []
     if load.ends_level:
         found = _mean(TIME_TO_PEAK, cell)
@@ -227,7 +229,18 @@ def _note(figure: str, cell: CellStats) -> str:
         found = _mean(KNEE, cell)
         words = f"knee at {found} requests/s" if found else "no knee"
         return f"{cell.key.executor}: {words}{_in(len(cell.by_block(KNEE)), cell) if found else ''}"
-    return ""
+    return _unread(cell) if figure == "pool" else ""
+
+
+def _unread(cell: CellStats) -> str:
+    """A server whose threads are all busy has none for our question. Where it never answered, it was never asked."""
+    asked = [fork for fork in cell.usable if any(sample.gauges for sample in fork.served.samples)]
+    answers = [answered for fork in asked for _, answered in _answered(fork)]
+    unread = answers.count(None)
+    if not unread:
+        return ""
+    of = plural(len(answers), "reading")
+    return f"{cell.key.executor}: {unread} of {of} missing, the server did not answer in time"
 
 
 def _mean(metric: Metric, cell: CellStats) -> str | None:

@@ -26,7 +26,7 @@ def digits(value: float, significant: int) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def amount(value: float, unit: str) -> str:

@@ -41,7 +41,7 @@ def with_ramp(fork: Fork, load: RampedLoad, *, lag_s: float, capacity_rps: float
         update={"load": load.ramp, "intervals": tuple(intervals), "duration_s": load.duration_s, "due": 10}
     )
     window = like.model_copy(update={"t_s": STARTED_S, "load": result, "reasons": ()})
-    samples = tuple(_sample(fork.served.samples[0], STARTED_S - 0.5 + i, cpu_s, i) for i in range(len(cpu_s) + 1))
+    samples = tuple(_sample(fork.served.samples[-1], STARTED_S - 0.5 + i, cpu_s, i) for i in range(len(cpu_s) + 1))
     return altered(fork, {"windows": (window,), "samples": samples})
 
 

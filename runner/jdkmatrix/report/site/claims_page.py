@@ -55,10 +55,23 @@ def view_claims(
 
 
 def verdicts_of(claims: Iterable[ClaimRecord], runs: Sequence[RunDigest]) -> dict[str, ClaimVerdict]:
-    """Of each claim what the newest run that could judge it says. Hosts are not averaged."""
-    found = {claim.id: ClaimVerdict.NOT_MEASURED if claim.checks else ClaimVerdict.NOT_TESTABLE for claim in claims}
-    said = newest_said(runs)
-    return {claim: ClaimVerdict(said[claim][1].verdict) if claim in said else told for claim, told in found.items()}
+    """Of each claim what the newest run that could judge it says. Hosts are not averaged.
+
+    Where none could: not testable here if every run that repeats its experiment says so, else not measured.
+    """
+    judged = newest_said(runs)
+    tried: dict[str, set[ClaimVerdict]] = {}
+    for said in (said for run in runs for said in run.claims):
+        tried.setdefault(said.id, set()).add(ClaimVerdict(said.verdict))
+
+    def verdict(claim: ClaimRecord) -> ClaimVerdict:
+        if claim.id in judged:
+            return ClaimVerdict(judged[claim.id][1].verdict)
+        if tried.get(claim.id) == {ClaimVerdict.NOT_TESTABLE_HERE}:
+            return ClaimVerdict.NOT_TESTABLE_HERE
+        return ClaimVerdict.NOT_MEASURED if claim.checks else ClaimVerdict.NOT_TESTABLE
+
+    return {claim.id: verdict(claim) for claim in claims}
 
 
 def newest_said(runs: Sequence[RunDigest]) -> dict[str, tuple[RunDigest, SpokenClaim]]:
@@ -122,4 +135,4 @@ def _newest_of_each_host(spoken: Iterable[SpokenView]) -> tuple[SpokenView, ...]
 
 
 def _judged(said: SpokenClaim | SpokenView) -> bool:
-    return said.verdict != ClaimVerdict.NOT_MEASURED.value
+    return ClaimVerdict(said.verdict) not in (ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_TESTABLE_HERE)

@@ -14,7 +14,7 @@ from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report.advice import Advice, advise, ratio_words
 from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.claim_verdicts import JudgedClaim
+from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim
 from jdkmatrix.report.claim_views import CheckView
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.judgements import NUMERATOR, Judgements
@@ -200,6 +200,7 @@ def _blocks(judgements: Judgements, key: CellKey, cells: Cells) -> int:
 
 def _claims(judged: Iterable[JudgedClaim]) -> Iterator[SpokenClaim]:
     for one in judged:
-        told = tuple(check_view(check) for check in one.checks if check.cells)
+        why_not = one.verdict is ClaimVerdict.NOT_TESTABLE_HERE
+        told = tuple(check_view(check) for check in one.checks if check.cells or why_not)
         if told:
             yield SpokenClaim(one.claim.id, one.verdict.value, told)
