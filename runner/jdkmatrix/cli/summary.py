@@ -27,11 +27,10 @@ from jdkmatrix.report.numbers import ratio_value
 from jdkmatrix.report.outcomes import counted, is_news, sentence
 from jdkmatrix.report.published import verdict_lines
 from jdkmatrix.report.steps import remarks
-from jdkmatrix.report.wording import condition, losses_words, marked_interval
+from jdkmatrix.report.wording import condition, losses_words, marked_interval, references
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.executors import is_again, reference
-from jdkmatrix.terms.servers import own_pool
+from jdkmatrix.terms.executors import is_again, reference, tuning_of
 
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
 _LISTED_AT_MOST = 50
@@ -235,13 +234,15 @@ def _headings(cells: Sequence[CellRecord]) -> tuple[str, ...]:
         "req/s",
         "CPU µs/req",
         "holds req/s" if _searched(cells) else "p99 ms",
-        f"× {' or '.join(dict.fromkeys(own_pool(cell.key.server) for cell in cells))}",
+        f"× {references(cell.key for cell in cells)}",
     )
 
 
 def _caption(cells: Sequence[CellRecord]) -> str:
     kinds = list(dict.fromkeys(kind_of(cell.served_load).ratio_of for cell in cells)) or ["of req/s"]
     caption = f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval (*: no evidence yet)"
+    if any(tuning_of(cell.key.executor) for cell in cells):
+        caption += "; a tuned executor over itself without the tuning"
     if _searched(cells):
         return caption
     caption += "; p99: of all requests of the usable forks together"

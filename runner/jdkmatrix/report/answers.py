@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report import crossover
@@ -16,6 +17,7 @@ from jdkmatrix.report.views import Answer
 from jdkmatrix.report.wording import Finding, condition, finding, losses_words, marked_interval, ratio_sentence
 from jdkmatrix.stats.verdicts import Judged
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
+from jdkmatrix.terms.executors import reference, tuning_of
 from jdkmatrix.terms.servers import own_pool
 
 
@@ -35,8 +37,19 @@ def answers(
             for key in keys
             if (compared := judgements.comparison(metric, key)) and (words := paired_words(compared))
         }
-        found.append(_answer(jdk, piece.own_pool, keys, judged, outcomes, paired, tuple(seen.get(jdk, ()))))
+        tuned = _tuned(judgements, piece, metrics[0], jdk) if metrics and len(keys) == 1 else ()
+        answer = _answer(jdk, piece.own_pool, keys, judged, outcomes, paired, tuple(seen.get(jdk, ())))
+        found.append(replace(answer, sentences=(*answer.sentences, *tuned)))
     return tuple(found)
+
+
+def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> tuple[tuple[str, str], ...]:
+    """What each tuning gains in the leading figure."""
+    return tuple(
+        (key.executor, ratio_sentence(metric, one, key.executor, reference(key.executor, key.server)))
+        for key in piece.keys
+        if key.jdk == jdk and tuning_of(key.executor) and (one := judgements.of(metric, key))
+    )
 
 
 def _answer(

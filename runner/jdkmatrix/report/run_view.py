@@ -37,6 +37,7 @@ from jdkmatrix.report.wording import (
     finding,
     losses_words,
     marked_interval,
+    references,
     tasks_of,
 )
 from jdkmatrix.stats.forks import Summary
@@ -74,6 +75,7 @@ def view_run(judged: JudgedRun) -> RunView:
         scale_words=run.scenario.scale_words if run.scenario and run.scenario.scale == "small" else None,
         not_repeated=not_repeated_views(run),
         own_pools=" or ".join(dict.fromkeys(own_pool(key.server) for key in cells.keys)),
+        references=references(cells.keys),
         varying=varying,
         constant=_constant(cells.keys, varying),
         rows=rows,
@@ -254,13 +256,14 @@ def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
         word = "more" if judged.ratio.value > 1 else "less"
     elif found is Finding.NOT_JUDGED:
         word = found.value
+    of = None if base == own_pool(key.server) else f"of {base}"
     reason = because(judged, "A/A check" if is_again(key.executor) else "comparison")
     said = f"{metric.title}: {word} than {base}, {reason}" if word in ("more", "less") else f"{metric.title}: {reason}"
     return Figure(
         text=ratio_value(judged.ratio),
         sort=judged.ratio.value,
         title=". ".join(filter(None, (said, paired_words(compared), pairs_title(compared)))),
-        under=" ".join(filter(None, (marked_interval(judged), word))) or "one block",
+        under=" ".join(filter(None, (marked_interval(judged) or "one block", word, of))),
         amber=found is Finding.NOT_JUDGED,
     )
 

@@ -212,7 +212,8 @@ class RunView:
     published: tuple[SourceView, ...]
     scale_words: str | None  # how far a smaller run than the published one is from it
     not_repeated: tuple[SourceView, ...]  # published, and repeated by no scenario
-    own_pools: str  # what executors are compared with, on any of its servers
+    own_pools: str  # of any of its servers
+    references: str  # what executors are compared with
     varying: frozenset[str]  # axes with more than one value: the columns of the table
     constant: str  # the others, in words
     rows: tuple[CellRow, ...]

@@ -1,0 +1,48 @@
+"""An executor with a tuning is compared with itself without it, and shown so wherever its ratio stands."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from jdkmatrix.cli.summary import print_summary
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_view import view_run
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.served_runs import Shape, synthetic_run
+
+TUNED = "virtual+carriers-4"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    shape = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", TUNED), blocks=4)
+    return synthetic_run(tmp_path_factory.mktemp("run"), shape)
+
+
+def test_the_answer_says_what_each_tuning_gains(run: LoadedRun) -> None:
+    (answer,) = view_run(JudgedRun(run)).sections[0].answers
+    sentences = dict(answer.sentences)
+    assert f"with {TUNED} than with virtual" in sentences[TUNED] or f"between {TUNED} and virtual" in sentences[TUNED]
+    assert list(sentences)[-1] == TUNED, "after what the run is about"
+
+
+def test_the_cells_and_the_summary_name_what_it_is_compared_with(run: LoadedRun) -> None:
+    view = view_run(JudgedRun(run))
+    assert view.references == "liberty or virtual"
+    under = {row.executor: row.versus.under for row in view.rows}
+    assert (under[TUNED] or "").endswith("of virtual")
+    assert " of " not in (under["virtual"] or "")
+    sink = StringIO()
+    print_summary(run, Console(file=sink, width=200))
+    assert "× liberty or virtual" in sink.getvalue()
+    assert "a tuned executor over itself without the tuning" in sink.getvalue()
+
+
+def test_of_several_conditions_the_answer_is_a_tally_without_them(tmp_path: Path) -> None:
+    shape = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", TUNED), burn_us=(0, 100), blocks=2)
+    (answer,) = view_run(JudgedRun(synthetic_run(tmp_path, shape))).sections[0].answers
+    assert TUNED not in dict(answer.sentences)
