@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary
+from jdkmatrix.report.charts import dash_of
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
@@ -40,6 +42,18 @@ def test_the_cells_and_the_summary_name_what_it_is_compared_with(run: LoadedRun)
     print_summary(run, Console(file=sink, width=200))
     assert "× liberty or virtual" in sink.getvalue()
     assert "a tuned executor over itself without the tuning" in sink.getvalue()
+
+
+def test_no_two_executors_have_the_same_colour_and_dash() -> None:
+    looks = [(place % 8, *dash_of(place)) for place in range(64)]
+    assert len(set(looks)) == 64
+
+
+def test_the_legend_has_what_was_measured(run: LoadedRun) -> None:
+    absent = next(key for key in run.run.cells if key.executor == TUNED)
+    less = replace(run, cells=tuple(cell for cell in run.cells if cell.key != absent))
+    assert [one.name for one in view_run(JudgedRun(run)).sections[0].legend] == ["liberty", "virtual", TUNED]
+    assert [one.name for one in view_run(JudgedRun(less)).sections[0].legend] == ["liberty", "virtual"]
 
 
 def test_of_several_conditions_the_answer_is_a_tally_without_them(tmp_path: Path) -> None:

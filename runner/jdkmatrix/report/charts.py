@@ -18,7 +18,7 @@ from jdkmatrix.report.chart_shapes import Row, Shape, Spec, blank, blanks
 from jdkmatrix.terms.executors import SERVED
 
 # The dash of an executor's line, so that colour is not the only difference.
-DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 2, 2])
+_DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 2, 2])
 _LABEL_ROOM = 1.3
 _QUANTILE_LABELS = (
     "datum.value == 1 ? '0 %' : datum.value == 2 ? '50 %' : datum.value == 10 ? '90 %' : datum.value == 100 ? '99 %' : "
@@ -44,7 +44,12 @@ def dash() -> alt.StrokeDash:
 
 
 def dashes(order: Sequence[str]) -> list[list[int]]:
-    return [DASHES[place % len(DASHES)] for place in range(len(order))]
+    return list(map(dash_of, range(len(order))))
+
+
+def dash_of(place: int) -> list[int]:
+    """There are as many colours as dashes; where both would start again, the dash is another one."""
+    return _DASHES[(place + place // len(_DASHES)) % len(_DASHES)]
 
 
 @cache

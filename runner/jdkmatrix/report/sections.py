@@ -30,6 +30,7 @@ def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tupl
 def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, order: Sequence[str]) -> Section:
     single = len(piece.cpus) == 1 and len(piece.tasks) == 1
     pair = {NUMERATOR, piece.own_pool} <= piece.executors
+    measured = {cell.key.executor for cell in piece.cells}
     load = piece.cells[0].load if piece.cells else None
     pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
     kinds = list(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
@@ -56,7 +57,7 @@ def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, or
         heat_note=None
         if pair
         else f"No heat map: it compares {NUMERATOR} with {piece.own_pool}, and one is not in this run.",
-        legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in piece.executors),
+        legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in measured),
         capacity=bar_charts(f"{ident}-capacity", piece, CAPACITY, "requests per second", order),
         search=search_charts(f"{ident}-search", piece, order),
         experiment=(

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from jdkmatrix.report import logs
 from jdkmatrix.report.cellstats import State
-from jdkmatrix.report.charts import DASHES
+from jdkmatrix.report.charts import dash_of
 from jdkmatrix.report.heat import legend
 from jdkmatrix.report.judgements import NUMERATOR
 from jdkmatrix.report.names import METHOD_PAGE, cell_page
@@ -37,7 +37,7 @@ def _pages(templates: Path, digest: str) -> Pages:
         page_of=lambda key: link(cell_page(key)),
         numerator=NUMERATOR,
         heat_legend=legend(),
-        dashes=DASHES,
+        dash_of=dash_of,
         statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
         tail_lines=logs.TAIL_LINES,
         method_page=METHOD_PAGE,
