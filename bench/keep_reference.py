@@ -3,8 +3,11 @@ and follows from the rest: indents, and the points of distributions that have a 
 
     python bench/keep_reference.py RUN [RUN ...]
 
-Each run goes to results/reference/ID, also one that is there already. `matrix report results/reference --verdicts-into README.md` then writes the table
-of verdicts again.
+Each run goes to results/reference/ID, also one that is there already. Afterwards
+
+    matrix report results/reference --verdicts-into README.md
+
+writes the table of verdicts again.
 """
 
 from __future__ import annotations

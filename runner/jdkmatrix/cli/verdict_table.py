@@ -23,9 +23,9 @@ def verdict_table(runs: Sequence[RunDigest]) -> str:
         return "No run speaks to a published claim."
     rows = [(f"`{claim}`", f"**{one.verdict}**", *_cells(run)) for claim, (run, one) in said]
     names = host_names(runs)
-    hosts: dict[str, dict[str, None]] = {}
+    hosts: dict[str, set[str]] = {}
     for _, (run, _) in said:
-        hosts.setdefault(f"{names[run.host_id]}, Linux {run.kernel}", {})[run.run_id] = None
+        hosts.setdefault(f"{names[run.host_id]}, Linux {run.kernel}", set()).add(run.run_id)
     listed = [f"{host}: {', '.join(sorted(ids))}" for host, ids in hosts.items()]
     return f"{markdown.table(_HEADINGS, rows)}\n\n{markdown.listing(listed, at_most=len(listed))}"
 

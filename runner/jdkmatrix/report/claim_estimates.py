@@ -10,7 +10,7 @@ from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.claims import ClaimCheck
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cellstats import Cells, CellStats, Comparison
-from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
+from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.wording import cell_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import mean_interval
@@ -94,7 +94,15 @@ class Results:
         return {block: above / below for block, (above, below) in compared.pairs.items()}
 
     def _readings(self, check: ClaimCheck, key: CellKey) -> dict[int, float]:
-        return _readings(self._experiments.get(key), check.metric)
+        """By block."""
+        cell = self._experiments.get(key)
+        return {
+            fork.fork: reading.value
+            for fork in (cell.usable if cell else ())
+            if fork.experiment.result is not None
+            for reading in fork.experiment.result.readings
+            if reading.name == check.metric
+        }
 
 
 def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
@@ -102,17 +110,6 @@ def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
     if check.versus is not None:
         return key.model_copy(update={"executor": check.versus})
     return None if check.versus_load is None else key.model_copy(update={"load": check.versus_load})
-
-
-def _readings(cell: ExperimentCell | None, name: str) -> dict[int, float]:
-    """By block."""
-    return {
-        fork.fork: reading.value
-        for fork in (cell.usable if cell else ())
-        if fork.experiment.result is not None
-        for reading in fork.experiment.result.readings
-        if reading.name == name
-    }
 
 
 def _above_zero(by_block: Mapping[int, float]) -> dict[int, float]:

@@ -256,6 +256,7 @@ def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
         word = "more" if judged.ratio.value > 1 else "less"
     elif found is Finding.NOT_JUDGED:
         word = found.value
+    told = " ".join(filter(None, (marked_interval(judged), word))) or "one block"
     of = None if base == own_pool(key.server) else f"of {base}"
     reason = because(judged, "A/A check" if is_again(key.executor) else "comparison")
     said = f"{metric.title}: {word} than {base}, {reason}" if word in ("more", "less") else f"{metric.title}: {reason}"
@@ -263,7 +264,7 @@ def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
         text=ratio_value(judged.ratio),
         sort=judged.ratio.value,
         title=". ".join(filter(None, (said, paired_words(compared), pairs_title(compared)))),
-        under=" ".join(filter(None, (marked_interval(judged) or "one block", word, of))),
+        under=" ".join(filter(None, (told, of))),
         amber=found is Finding.NOT_JUDGED,
     )
 

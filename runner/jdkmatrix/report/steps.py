@@ -122,14 +122,13 @@ def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, st
 
 def remarks(cell: CellStats) -> tuple[str, ...]:
     """What must be known of its saturation; none for other loads than rising steps."""
-    return tuple(words for words in (not_saturated(cell), held_back(cell)) if words)
-
-
-def not_saturated(cell: CellStats) -> str | None:
-    """In how many forks rising steps ended before the server did; None where it was saturated in all, and for other
-    loads."""
     if not isinstance(cell.load, StepsLoad):
-        return None
+        return ()
+    return tuple(words for words in (_not_saturated(cell), _held_back(cell)) if words)
+
+
+def _not_saturated(cell: CellStats) -> str | None:
+    """In how many forks rising steps ended before the server did; None where it was saturated in all."""
     bounds = [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]
     if not bounds:
         return None
@@ -140,10 +139,8 @@ def not_saturated(cell: CellStats) -> str | None:
     )
 
 
-def held_back(cell: CellStats) -> str | None:
+def _held_back(cell: CellStats) -> str | None:
     """What to look for where every fork that was saturated left its CPUs unused; None elsewhere."""
-    if not isinstance(cell.load, StepsLoad):
-        return None
     saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
     shares = [_best(fork).sut.cpu_share for fork in cell.usable if fork.fork in saturated]
     if not shares or max(shares) >= _UNUSED_SHARE_MAX:
