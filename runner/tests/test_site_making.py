@@ -23,12 +23,12 @@ from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import background, later, stored
 
 SLEEPERS = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 from jdkmatrix.report.site import making
 
 def fall_asleep():
-    print("asleep", flush=True)
+    os.write(1, b"z")
     time.sleep(600)
 
 if __name__ == "__main__":
@@ -95,11 +95,13 @@ def test_a_process_that_is_killed_is_one_message(tmp_path: Path, monkeypatch: py
 def test_no_process_outlives_the_one_that_waits_for_it(tmp_path: Path) -> None:
     program = tmp_path / "sleepers.py"
     program.write_text(SLEEPERS)
-    with subprocess.Popen([sys.executable, str(program), str(tmp_path)], stdout=subprocess.PIPE, text=True) as waiting:
-        assert waiting.stdout is not None
-        assert [waiting.stdout.readline() for _ in range(2)] == ["asleep\n"] * 2
-        workers = psutil.Process(waiting.pid).children(recursive=True)
-        waiting.send_signal(signal.SIGKILL)
+    with subprocess.Popen([sys.executable, str(program), str(tmp_path)], stdout=subprocess.PIPE) as waiting:
+        try:
+            assert waiting.stdout is not None
+            assert waiting.stdout.read(2) == b"zz"
+            workers = psutil.Process(waiting.pid).children(recursive=True)
+        finally:
+            waiting.send_signal(signal.SIGKILL)
     assert len(workers) == 4  # two that work, one that forks them, one that tidies up
     _, alive = psutil.wait_procs(workers, timeout=60)
     for one in alive:
