@@ -11,11 +11,24 @@ from jdkmatrix.cli.reporting import folders_of, write_site
 from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
+from jdkmatrix.report.claim_views import CheckedCellView, CheckView
+from jdkmatrix.report.numbers import Figure
+from jdkmatrix.report.published import rests_on
 from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
 from jdkmatrix.report.views import ForkCount
 from tests.support.project import ROOT
 
 REFERENCE = ROOT / "results" / "reference"
+
+
+def check(says: str, band: str, verdict: str, *measured: float, why: str | None = None) -> CheckView:
+    return CheckView(says, band, None, verdict, "none", why, tuple(cell(verdict, one) for one in measured))
+
+
+def cell(verdict: str, seconds: float) -> CheckedCellView:
+    return CheckedCellView("cell", None, Figure(f"{seconds:g} s", seconds), verdict, "none", None)
+
+
 RUN = RunDigest(
     run_id="r",
     folder="runs/r/",
@@ -34,7 +47,18 @@ RUN = RunDigest(
     damaged=(),
     conditions=(),
     cells=(),
-    claims=(SpokenClaim("spawn-time", "contradicted", ()),),
+    claims=(
+        SpokenClaim(
+            "spawn-time",
+            "contradicted",
+            (
+                check("time", "at most 1 | 2 s", "contradicted", 4, 3),
+                check("of the first", "at most 1 s", "contradicted", 7, 5, 6),
+                check("of the last", "at most 9 s", "reproduced", 8),
+                check("of all", "at most 9 s", "contradicted", why="no fork"),
+            ),
+        ),
+    ),
 )
 
 
@@ -50,12 +74,19 @@ def test_the_newest_run_speaks_and_text_of_results_stays_text() -> None:
     other = replace(RUN, run_id="a", claims=(SpokenClaim("spawn-memory", "reproduced", ()),))
     table, _, hosts = verdict_table([RUN, other, older]).partition("\n\n")
     *_, memory, time = table.splitlines()
-    assert memory.startswith("| `spawn-memory` | **reproduced** | a |")
+    assert memory == "| `spawn-memory` | **reproduced** |  | temurin-25 | a |"
     assert time == (
-        "| `spawn-time` | **contradicted** | r | scenario spawn, small | 2025-01-01 00:00 UTC | temurin-25 |"
+        "| `spawn-time` | **contradicted** | time: 3 s and 4 s; at most 1 \\| 2 s would reproduce it"
+        "<br>of the first: 5 s to 7 s in 3 cells; at most 1 s would reproduce it<br>no fork | temurin-25 | r |"
     )
     assert hosts == "- CPU \\| 2, Linux 6.1: a, r"
     assert verdict_table([replace(RUN, claims=())]) == "No run speaks to a published claim."
+
+
+def test_a_line_says_in_how_many_cells_where_not_in_all() -> None:
+    some = check("time", "at most 1 s", "contradicted", 3)
+    some = replace(some, cells=(*some.cells, cell("reproduced", 1), cell("inconclusive", 2)))
+    assert rests_on("contradicted", [some]) == ("time: 3 s in 1 of 3 cells; at most 1 s would reproduce it",)
 
 
 def test_a_table_is_put_between_its_marks(tmp_path: Path) -> None:

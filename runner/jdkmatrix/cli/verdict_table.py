@@ -7,13 +7,13 @@ from pathlib import Path
 
 from jdkmatrix.cli import markdown
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.facts import moment
+from jdkmatrix.report.published import rests_on
 from jdkmatrix.report.site.claims_page import newest_said
-from jdkmatrix.report.site.digest import RunDigest
+from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
 from jdkmatrix.report.site.home import host_names
 
 VERDICTS = "verdicts"
-_HEADINGS = ("Published claim", "Verdict", "Run", "What", "Measured", "JDKs")
+_HEADINGS = ("Published claim", "Verdict", "What it rests on", "JDKs", "Run")
 
 
 def verdict_table(runs: Sequence[RunDigest]) -> str:
@@ -21,7 +21,7 @@ def verdict_table(runs: Sequence[RunDigest]) -> str:
     said = sorted(newest_said(runs).items())
     if not said:
         return "No run speaks to a published claim."
-    rows = [(f"`{claim}`", f"**{one.verdict}**", *_cells(run)) for claim, (run, one) in said]
+    rows = [(f"`{claim}`", f"**{one.verdict}**", _rest(one), *_where(run)) for claim, (run, one) in said]
     names = host_names(runs)
     hosts: dict[str, set[str]] = {}
     for _, (run, _) in said:
@@ -30,9 +30,13 @@ def verdict_table(runs: Sequence[RunDigest]) -> str:
     return f"{markdown.table(_HEADINGS, rows)}\n\n{markdown.listing(listed, at_most=len(listed))}"
 
 
-def _cells(run: RunDigest) -> tuple[str, ...]:
+def _rest(said: SpokenClaim) -> str:
+    return "<br>".join(map(markdown.escaped, rests_on(said.verdict, said.checks)))
+
+
+def _where(run: RunDigest) -> tuple[str, ...]:
     jdks = ", ".join(name for name, _ in run.jdks)
-    return tuple(map(markdown.escaped, (run.run_id, run.about, moment(run.started_at), jdks)))
+    return tuple(map(markdown.escaped, (jdks, run.run_id)))
 
 
 def put_between(file: Path, mark: str, text: str) -> None:

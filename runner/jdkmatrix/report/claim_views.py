@@ -46,7 +46,7 @@ class CheckView:
 
 @dataclass(frozen=True)
 class SpokenView:
-    """What one run says of a claim; `page`: the run's."""
+    """What one run says of a claim, and what that `rests_on`; `page`: the run's."""
 
     run_id: str
     page: str
@@ -55,6 +55,7 @@ class SpokenView:
     about: str
     verdict: str
     verdict_class: str
+    rests_on: tuple[str, ...]
     checks: tuple[CheckView, ...]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from jdkmatrix.claims.address import web
 from jdkmatrix.claims.words import amount, between, of_whom, without_figures
@@ -25,6 +25,7 @@ VERDICT_CLASS = {
     ClaimVerdict.NOT_TESTABLE_HERE: "none",
     ClaimVerdict.NOT_TESTABLE: "none",
 }
+_FEW = 2  # figures, as many as a sentence can name
 
 
 def published_views(judged: Iterable[JudgedClaim]) -> tuple[SourceView, ...]:
@@ -40,24 +41,35 @@ def not_repeated_views(run: RunRecord) -> tuple[SourceView, ...]:
 
 def verdict_lines(judged: Iterable[JudgedClaim]) -> tuple[str, ...]:
     """A line for each claim: its verdict, and what it rests on."""
-    return tuple(f"{one.claim.id}: {one.verdict.value}{_rests_on(one)}" for one in judged)
+    return tuple(f"{one.claim.id}: {one.verdict.value}{_in_brackets(one)}" for one in judged)
 
 
-def _rests_on(one: JudgedClaim) -> str:
-    if one.why:
-        return f" ({one.why.rstrip('.')})"
-    told = [check for check in one.checks if check.verdict is one.verdict]
-    return f" ({'; '.join(dict.fromkeys(_line(check) for check in told))})"
+def _in_brackets(one: JudgedClaim) -> str:
+    rest = (one.why.rstrip("."),) if one.why else rests_on(one.verdict.value, map(check_view, one.checks))
+    return f" ({'; '.join(rest)})"
 
 
-def _line(check: JudgedCheck) -> str:
-    cells = [cell for cell in check.cells if cell.verdict is check.verdict]
-    measured = [cell.estimate for cell in cells if cell.estimate]
+def rests_on(verdict: str, checks: Iterable[CheckView]) -> tuple[str, ...]:
+    """What a claim's verdict rests on: a line for each of its checks that came to it."""
+    return tuple(dict.fromkeys(_line(check) for check in checks if check.verdict == verdict))
+
+
+def _line(check: CheckView) -> str:
+    cells = [cell for cell in check.cells if cell.verdict == check.verdict]
+    measured = [cell.measured for cell in cells if cell.measured.sort is not None]
     if not measured:
-        return check.why or next((cell.why for cell in cells if cell.why), check.check.says)
-    lone = measured[0] if len(measured) == 1 else None
-    shown = _measured(lone, check.unit).text if lone else plural(len(measured), "cell")
-    return f"{check.check.says}: {shown}, {_band_words(check)} would reproduce it"
+        return check.why or next((cell.remark for cell in cells if cell.remark), check.says)
+    return f"{check.says}: {_together(measured, len(check.cells))}; {check.band} would reproduce it"
+
+
+def _together(measured: Sequence[Figure], of: int) -> str:
+    """Up to two as they are, of more the ends; and in how many of the cells, where not in all."""
+    ordered = sorted(measured, key=lambda one: one.sort or 0.0)
+    few = len(ordered) <= _FEW
+    text = " and ".join(one.text for one in ordered) if few else f"{ordered[0].text} to {ordered[-1].text}"
+    if len(ordered) < of:
+        return f"{text} in {len(ordered)} of {of} cells"
+    return text if few else f"{text} in {of} cells"
 
 
 def by_source(claims: Iterable[ClaimRecord], judged: Mapping[str, JudgedClaim]) -> tuple[SourceView, ...]:

@@ -9,7 +9,7 @@ from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.claim_verdicts import ClaimVerdict
 from jdkmatrix.report.claim_views import CheckView, ClaimView, SourceView, SpokenView
 from jdkmatrix.report.facts import moment
-from jdkmatrix.report.published import VERDICT_CLASS, by_source
+from jdkmatrix.report.published import VERDICT_CLASS, by_source, rests_on
 from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
 from jdkmatrix.report.site.home import host_names
 
@@ -93,6 +93,7 @@ def _spoken(runs: Sequence[RunDigest], root: str) -> dict[str, list[SpokenView]]
                     about=run.about,
                     verdict=said.verdict,
                     verdict_class=VERDICT_CLASS[ClaimVerdict(said.verdict)],
+                    rests_on=rests_on(said.verdict, said.checks),
                     checks=_from(said, f"{root}{run.folder}"),
                 )
             )
