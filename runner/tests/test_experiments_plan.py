@@ -91,6 +91,15 @@ def test_rules_of_a_profile_hold_for_experiments_too() -> None:
     assert estimate_s(matrix, matrix.profiles["p"], plan.forks) == pytest.approx(5.0 * len(plan.forks))
 
 
+def test_a_pool_takes_as_many_rounds_of_the_delay_as_it_needs() -> None:
+    found = cells(
+        workload=["fanout"], jdk=["temurin-25"], cpus=[1], burn_us=[0], wait_us=[2_000_000], load=["count-1000"],
+        executor=["platform", "fixed-100", "virtual-semaphore-100", "structured"],
+    )  # fmt: skip
+    took = {key.executor: kind_of(key).expected_s(MATRIX, MATRIX.profiles["quick"], key) for key in found}
+    assert took == {"platform": 7, "structured": 7, "fixed-100": 25, "virtual-semaphore-100": 25}
+
+
 def test_burn_is_only_where_there_is_work() -> None:
     both = {"jdk": ["temurin-25"], "executor": ["virtual"], "cpus": [2], "burn_us": [0, 100]}
     assert {key.burn_us for key in cells(workload=["burn"], load=["tasks-10"], **both)} == {100}

@@ -118,7 +118,7 @@ class Experiment(Table, ABC):
         """
 
     @abstractmethod
-    def expected_s(self, measured_s: float, wait_us: int) -> float:
+    def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         """How long it takes from the start of the program on. `measured_s`: for how long it is to be measured."""
 
     @abstractmethod
@@ -178,6 +178,12 @@ def cannot_have(experiment: Experiment, cell: CellKey, load: TaskLoad) -> TypeEr
 def with_size(executor: str) -> str:
     """`fixed-50` as the program writes it."""
     return _SIZED.sub(r":\1", base_of(executor))
+
+
+def size_of(executor: str) -> int | None:
+    """How many tasks it runs at once, where its name says so."""
+    found = _SIZED.search(base_of(executor))
+    return int(found.group(1)) if found else None
 
 
 def with_reading(cells: Sequence[CompleteCell], name: str) -> list[tuple[CompleteCell, Spread]]:

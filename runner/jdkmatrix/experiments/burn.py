@@ -275,7 +275,7 @@ class Burn(Experiment):
             *("--drain-s", f"{self.drain_s:g}", "--parks", "on" if self.parks else "off"),
         )
 
-    def expected_s(self, measured_s: float, wait_us: int) -> float:
+    def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return self.warmup_s + measured_s
 
     def longest_s(self, measured_s: float) -> float:

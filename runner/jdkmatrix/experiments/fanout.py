@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
@@ -16,6 +17,7 @@ from jdkmatrix.experiments.base import (
     Page,
     Sentences,
     cannot_have,
+    size_of,
     with_reading,
     with_size,
 )
@@ -139,8 +141,10 @@ class Fanout(Experiment):
             *("--warmup-requests", str(self.warmup_requests), "--timeout-s", f"{self.timeout_s:g}"),
         )
 
-    def expected_s(self, measured_s: float, wait_us: int) -> float:
-        return wait_us / 1e6
+    def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
+        at_once = size_of(cell.executor)
+        rounds = math.ceil(load.count / at_once) if at_once and isinstance(load, CountLoad) else 1
+        return rounds * cell.wait_us / 1e6
 
     def longest_s(self, measured_s: float) -> float:
         return 5 * self.timeout_s

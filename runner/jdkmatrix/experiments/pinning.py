@@ -164,7 +164,7 @@ class Pinning(Experiment):
             *("--duration-s", f"{given.duration_s:g}", "--warmup-s", f"{self.warmup_s:g}"),
         )
 
-    def expected_s(self, measured_s: float, wait_us: int) -> float:
+    def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return self.warmup_s + measured_s
 
     def longest_s(self, measured_s: float) -> float:

@@ -212,7 +212,7 @@ class Spawn(Experiment):
     def vm_options(self, executor: str) -> tuple[str, ...]:
         return (f"-Xss{self.stack_kib}k",) if self.stack_kib else ()
 
-    def expected_s(self, measured_s: float, wait_us: int) -> float:
+    def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return 0.0
 
     def longest_s(self, measured_s: float) -> float:

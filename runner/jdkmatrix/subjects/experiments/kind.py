@@ -30,7 +30,8 @@ class Experiments:
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
         measured_s = profile.windows * profile.window_s
-        return _START_S + matrix.experiments[cell.workload].expected_s(measured_s, cell.wait_us)
+        experiment, load = matrix.experiments[cell.workload], matrix.task_loads[cell.load]
+        return _START_S + experiment.expected_s(cell, load, measured_s)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
         if matrix.experiments[cell.workload].TIMED:

@@ -41,10 +41,13 @@ class ServedApplications:
         return matrix.driver.cpus
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
-        """Its way to the steady state is taken as a quarter of the cap (20 s of 90 were usual on two CPUs, for
-        mp-ping), and the gate as then looking at half of its longest tail more."""
+        """Its way to the steady state is taken as a third of the warm-up's cap, in an open loop as the half that may
+        pass at a moderate rate, and the gate as then looking at half of its longest tail more. That is 45 and 60 s from
+        the first answer on; on two CPUs, runs took 39 to 58 s in closed loops and 57 to 63 s in open ones, but 81 to
+        92 s where a cell was never steady."""
         rules = matrix.warmup
-        warmup_s = rules.max_s / 4 + rules.tail_s_max / 2 + rules.settle_s
+        share = 1 / 3 if planned(matrix.loads[cell.load]).load.in_windows.is_closed_loop else 1 / 2
+        warmup_s = rules.max_s * share + rules.tail_s_max / 2 + rules.settle_s
         return _START_AND_STOP_S + warmup_s + _measured_s(matrix, profile, cell)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
