@@ -57,6 +57,7 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         ),
         (change("profiles/quick/precision", 0), ["profiles.quick.precision", "found 0"]),
         (change("warmup/tail_s_min", 40), ["warmup.tail_s_min", "found 40; at most tail_s_max = 30"]),
+        (change("measure/calibration_spread_wanted", 0.1), ["measure.calibration_spread_wanted", "found 0.1; at most"]),
         (change("axes/executor", ["virtual+fast"]), ["axes.executor", '"fast" is not known', "[tunings.fast]"]),
         (change("axes/server", ["open-libery"]), ["axes.server", 'did you mean "open-liberty"']),
         (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.remote", "say how it answers"]),

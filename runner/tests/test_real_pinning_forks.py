@@ -25,6 +25,7 @@ pytestmark = pytest.mark.real
 CARRIERS = 2
 BLOCK_S = 0.25
 CONNECTIONS = 80
+LEAST_US = BLOCK_S * 1e6 * (1 - 1e-3)  # a histogram of three digits tells the lower end of what counts as the same
 WINDOW_S = 5.0  # 20 times the block; the last answers come after its end
 PINNED_RPS = CARRIERS / BLOCK_S  # Little's law, with one request in flight per carrier
 ANSWER_TIMEOUT_S = 2  # pinned carriers need 9 s for the requests that are left when a window is over
@@ -70,7 +71,7 @@ def blocked(project: Project, parts: Parts, folder: Path, jdk: str, construct: s
 def throughputs_rps(fork: Fork) -> list[float]:
     for window in fork.served.windows:
         assert window.load.errors.total == window.load.non_2xx == 0
-        assert window.load.uncorrected is not None and window.load.uncorrected.min_us >= BLOCK_S * 1e6
+        assert window.load.uncorrected is not None and window.load.uncorrected.min_us >= LEAST_US
     return [window.load.throughput_rps for window in fork.served.windows]
 
 

@@ -35,6 +35,7 @@ def problems(matrix: Matrix) -> list[str]:
         *_experiments(matrix),
         *_tunings(matrix),
         *_profiles(matrix),
+        *_calibration(matrix),
         *_warmup(matrix),
     ]
 
@@ -199,6 +200,15 @@ def _arms(matrix: Matrix, rule: Selection) -> Iterator[str]:
         if experiments and not any(load and experiment.has_load(load) for experiment in experiments.values()):
             kinds = dict.fromkeys(kind for experiment in experiments.values() for kind in experiment.load_kinds())
             yield f'load: {", ".join(experiments)} cannot have "{name}" (allowed: kind {", ".join(kinds)})'
+
+
+def _calibration(matrix: Matrix) -> Iterator[str]:
+    rules = matrix.measure
+    if rules.calibration_spread_wanted > rules.calibration_spread_max:
+        yield (
+            f"measure.calibration_spread_wanted: found {rules.calibration_spread_wanted:g}; at most "
+            f"calibration_spread_max = {rules.calibration_spread_max:g} is allowed"
+        )
 
 
 def _warmup(matrix: Matrix) -> Iterator[str]:

@@ -250,6 +250,7 @@ class MeasureRules(Table):
     proof_requests: Annotated[int, Field(ge=1, le=100_000)]
     sample_s: Seconds
     repeats_max: Annotated[int, Field(ge=0, le=10)] = 2
+    calibration_spread_wanted: Annotated[float, Field(gt=0)]
     calibration_spread_max: Annotated[float, Field(gt=0)]
     calibration_tries: Annotated[int, Field(ge=1, le=100)]
 

@@ -95,6 +95,7 @@ class Calibration(Record):
     rounds_per_us: float
     repeats: int
     spread: float  # (max - min) / median over the repeats
+    spread_wanted: float | None = None  # a larger one is told: the clock moved meanwhile
     cpu: int
     clock_speed: float | None = None  # as Window.clock_speed, before and after it on average
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.run import Calibration
 from jdkmatrix.report.numbers import share
 from jdkmatrix.report.views import Notice
 from jdkmatrix.terms.quantities import digits
@@ -75,6 +76,19 @@ def clock_notices(cells: Iterable[CellRecord], promised: float | None) -> Iterab
         f"{share(found.over_run).text} faster at one moment of this run than at another, while ratios are promised to "
         f"± {promised * 100:g} %; {inside}. Compare blocks with each other, and JDKs, with care.",
     )
+
+
+def calibration_notices(calibrations: Iterable[Calibration]) -> Iterable[Notice]:
+    """A note where it moved while the work of a task was counted by more than was wanted."""
+    for one in calibrations:
+        if one.spread_wanted is not None and one.spread > one.spread_wanted:
+            yield Notice(
+                "warn",
+                "Task durations are approximate",
+                f"The speed of CPU {one.cpu} varied by {share(one.spread).text} while it was counted how much work a "
+                "microsecond is, so that tasks may be that much longer or shorter than their names say. They are the "
+                "same work for every executor and every JDK: ratios do not suffer.",
+            )
 
 
 def speed_words(fork: Fork) -> str:

@@ -13,7 +13,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord
 from jdkmatrix.report.aa_check import aa_notices
 from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.clock import clock_notices
+from jdkmatrix.report.clock import calibration_notices, clock_notices
 from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.report.numbers import span
 from jdkmatrix.report.views import Fact, JdkRow, Notice
@@ -188,7 +188,7 @@ def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[No
             f"{plural(len(loaded.damaged), 'file')}: nothing here counts what stood there. The files are named below."
         )
         found.append(Notice("warn", "Result files damaged or missing", text))
-    found += clock_notices(loaded.cells, run.promised_precision)
+    found += [*calibration_notices(run.calibrations), *clock_notices(loaded.cells, run.promised_precision)]
     found += [Notice("info", "Note of the run", note) for note in run.notes]
     return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
 
