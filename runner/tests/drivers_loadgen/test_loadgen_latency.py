@@ -136,7 +136,7 @@ def test_a_server_that_never_answers(
     assert (closed.sent, closed.completed, closed.outstanding, closed.lower_bounds) == (10, 0, 10, 10)
     assert closed.answered_late == 0
     assert closed.uncorrected is not None
-    assert closed.uncorrected.min_us >= 1_000_000
+    assert closed.uncorrected.min_us >= 999_000, "to the three digits of a histogram"
 
 
 def test_closed_loop(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
