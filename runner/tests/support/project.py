@@ -43,6 +43,7 @@ SHORTENED = {
     "tail_s_max = 30": "tail_s_max = 1",
     "drift_of_precision_max = 0.25": "drift_of_precision_max = 1000",
     "settle_s = 3": "settle_s = 0.25",
+    "calibration_spread_wanted = 0.01": "calibration_spread_wanted = 10",
     "calibration_spread_max = 0.05": "calibration_spread_max = 10",
     "burn_off_max = 0.05": "burn_off_max = 10",
     "change_max = 0.05": "change_max = 10.0",
