@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +9,9 @@ from typing import ClassVar, Protocol
 
 from jdkmatrix.experiments.result import ExperimentResult, Spread
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import base_of, unsized
+from jdkmatrix.terms.executors import base_of, size_of, unsized
 from jdkmatrix.terms.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.terms.tables import Jvm, Limits, RemoteAnswers, Table
-
-_SIZED = re.compile(r"-([1-9][0-9]*)$")
 
 
 @dataclass(frozen=True)
@@ -177,13 +174,8 @@ def cannot_have(experiment: Experiment, cell: CellKey, load: TaskLoad) -> TypeEr
 
 def with_size(executor: str) -> str:
     """`fixed-50` as the program writes it."""
-    return _SIZED.sub(r":\1", base_of(executor))
-
-
-def size_of(executor: str) -> int | None:
-    """How many tasks it runs at once, where its name says so."""
-    found = _SIZED.search(base_of(executor))
-    return int(found.group(1)) if found else None
+    base, size = base_of(executor), size_of(executor)
+    return base if size is None else f"{base.removesuffix(f'-{size}')}:{size}"
 
 
 def with_reading(cells: Sequence[CompleteCell], name: str) -> list[tuple[CompleteCell, Spread]]:

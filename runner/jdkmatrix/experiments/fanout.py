@@ -17,7 +17,6 @@ from jdkmatrix.experiments.base import (
     Page,
     Sentences,
     cannot_have,
-    size_of,
     with_reading,
     with_size,
 )
@@ -32,6 +31,7 @@ from jdkmatrix.experiments.result import (
     percentile_ms,
 )
 from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import size_of
 from jdkmatrix.terms.loads import CountLoad, TaskLoad
 from jdkmatrix.terms.quantities import amount, measure
 from jdkmatrix.terms.tables import RemoteAnswers

@@ -13,7 +13,7 @@ SERVED = tuple(dict.fromkeys(name for kind in SERVER_KINDS for name in kind.exec
 SERVERLESS = ("fjp-fifo", "fjp-lifo", "work-stealing", "structured")
 PLAIN = (*SERVED, *SERVERLESS)
 _SIZED = re.compile(r"(fixed|virtual-semaphore)-[1-9][0-9]{0,4}")
-_SIZE = re.compile(r"-[1-9][0-9]*$")
+_SIZE = re.compile(r"-([1-9][0-9]*)$")
 _LIMITED = "virtual-semaphore-"
 ALLOWED = (*PLAIN, "fixed-N", f"{_LIMITED}N")
 
@@ -81,6 +81,12 @@ def reference(name: str, server: str) -> str:
 def unsized(name: str) -> str:
     """The executor that a server is started with, with N for any number."""
     return _SIZE.sub("-N", base_of(name))
+
+
+def size_of(name: str) -> int | None:
+    """How many tasks it runs at once, where its name says so."""
+    found = _SIZE.search(base_of(name))
+    return int(found[1]) if found else None
 
 
 def is_virtual(name: str) -> bool:
