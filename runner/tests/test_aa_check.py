@@ -14,10 +14,10 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report import facts
-from jdkmatrix.report.aa_check import detectable_share
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.aa_check import detectable_share
 from jdkmatrix.report.views import Notice
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.chart_shapes import Shape, blank, blanks
-from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.experiment_cells import Experiments
+from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.charts.shapes import Shape, blank, blanks
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import judge_run
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run
 from tests.support.served_runs import QUICK, synthetic_run

@@ -15,9 +15,9 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import NotTestable
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim, _factor, asks_for, judge_claims
-from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.experiment_cells import Experiments
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, _factor, asks_for, judge_claims
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key

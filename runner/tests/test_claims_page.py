@@ -20,7 +20,7 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from tests.support.hostile_runs import HOSTILE, hostile_run
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario

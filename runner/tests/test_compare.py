@@ -17,8 +17,8 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.compare import Compared, Side, compare_sides
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.compare.sides import Compared, Side, compare_sides
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.crossover import Crossover, sentence
-from jdkmatrix.report.wording import Finding
+from jdkmatrix.report.cells.crossover import Crossover, sentence
+from jdkmatrix.report.words.sentences import Finding
 
 BETTER, WORSE, SAME = Finding.BETTER, Finding.WORSE, Finding.NO_DIFFERENCE_SEEN
 

@@ -12,9 +12,9 @@ from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.experiments.spawn import SpawnResult
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.cells.experiment_cells import Experiments
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.cells import Experiments
 from jdkmatrix.report.experiments.fork_facts import counts, distributions, remote_facts, sections
 from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.views import ExperimentCellView, ExperimentForkView

@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from jdkmatrix.experiments.kinds import BY_NAME, EXPERIMENTS, name_of
-from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.experiments.cells import Experiments
+from jdkmatrix.report.cells.experiment_cells import Experiments
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.experiments.views import Block, ExperimentRow, ExperimentsView
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.numbers import Figure
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import RunView
+from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run
 

@@ -19,16 +19,16 @@ from jdkmatrix.experiments.result import MeasuredSpan
 from jdkmatrix.figures.experiments import spreads
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.cells.experiment_cells import Experiments, ExperimentSlice
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.bar_groups import bar_groups
 from jdkmatrix.report.experiments.bars import Scale
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.cells import Experiments, ExperimentSlice
 from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.experiments.views import Block, ExperimentCellView, ExperimentsView
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import RunView
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey

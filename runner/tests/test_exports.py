@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.reporting import export
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
-from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.exports import COLUMNS, _field, as_csv, jmh, results, verdicts
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import judge_run
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.hostile_runs import hostile_run
 from tests.support.mixed_runs import mixed

@@ -12,7 +12,7 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.loads import RampedLoad

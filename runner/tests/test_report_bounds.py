@@ -12,10 +12,10 @@ from jdkmatrix.figures.metrics import CAPACITY, KNEE, SATURATED, THROUGHPUT
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity
+from jdkmatrix.report.cells.outcomes import finding_of
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.outcomes import finding_of
-from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.wording import Finding
+from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.words.sentences import Finding
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun

@@ -13,15 +13,15 @@ from jdkmatrix.records.load_results import Errors, Latency
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.cell_page import reason_words
-from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.fork_series import warmup_note
-from jdkmatrix.report.fork_windows import window_table
-from jdkmatrix.report.judgements import judge_run
-from jdkmatrix.report.numbers import Figure
+from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.report.cell_page.every_cell import reason_words
+from jdkmatrix.report.cell_page.fork_series import warmup_note
+from jdkmatrix.report.cell_page.fork_windows import window_table
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.views import Chart, ServedCellView, ServedForkView
+from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.answers import answers
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.comparisons import slices
-from jdkmatrix.report.heat import scorecard
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.comparisons import slices
+from jdkmatrix.report.cells.heat import scorecard
+from jdkmatrix.report.cells.judgements import Judgements, judge_run
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import Judgements, judge_run
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.answers import answers
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey

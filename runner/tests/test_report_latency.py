@@ -10,10 +10,10 @@ import pytest
 from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
-from jdkmatrix.report.cellstats import CellStats
-from jdkmatrix.report.latency import MAX_CURVE_POINTS, Pooled, percentile_figure, pool
-from jdkmatrix.report.logs import publish
-from jdkmatrix.report.numbers import Figure, missing
+from jdkmatrix.report.cell_page.logs import publish
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.latency import MAX_CURVE_POINTS, Pooled, percentile_figure, pool
+from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.stats.percentiles import Percentile

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.report import library
+from jdkmatrix.report.html import library
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.method import GATES, PROVOKED, read_provoked, view_method
+from jdkmatrix.report.html.method import GATES, PROVOKED, read_provoked, view_method
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run
 

@@ -11,18 +11,18 @@ import pytest
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.cells import CellRecord
-from jdkmatrix.report.cellstats import State
-from jdkmatrix.report.comparisons import slices
-from jdkmatrix.report.dependence import check_blocks
-from jdkmatrix.report.facts import notices
-from jdkmatrix.report.fork_counts import count_forks
-from jdkmatrix.report.heat import scorecard
+from jdkmatrix.report.cells.comparisons import slices
+from jdkmatrix.report.cells.heat import scorecard
+from jdkmatrix.report.cells.outcomes import finding_of
+from jdkmatrix.report.html.names import METHOD_PAGE
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.names import METHOD_PAGE
-from jdkmatrix.report.outcomes import finding_of
-from jdkmatrix.report.precision import precision_view
-from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.wording import Finding
+from jdkmatrix.report.run_page.dependence import check_blocks
+from jdkmatrix.report.run_page.facts import notices
+from jdkmatrix.report.run_page.fork_counts import count_forks
+from jdkmatrix.report.run_page.precision import precision_view
+from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.words.sentences import Finding
+from jdkmatrix.report.words.states import State
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import answer_of, judged, key_of, page_of, row_of

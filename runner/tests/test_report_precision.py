@@ -9,12 +9,12 @@ import pytest
 
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.run import Stopping
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.dependence import check_blocks
-from jdkmatrix.report.facts import run_facts
-from jdkmatrix.report.numbers import span
-from jdkmatrix.report.precision import precision_view
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.run_page.dependence import check_blocks
+from jdkmatrix.report.run_page.facts import run_facts
+from jdkmatrix.report.run_page.precision import precision_view
 from jdkmatrix.report.views import PrecisionView
+from jdkmatrix.report.words.numbers import span
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of

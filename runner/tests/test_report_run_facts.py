@@ -6,10 +6,10 @@ import pytest
 
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.run import HostFacts
-from jdkmatrix.report import facts
-from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import CellRow, Fact, RunView
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered_run

@@ -9,11 +9,11 @@ import pytest
 
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import judge_run
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import CellRow, Fact, RunView
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, leading_by_block, metrics_of
-from jdkmatrix.report.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import judge_run
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report import logs, replace_folder
-from jdkmatrix.report.library import as_script
-from jdkmatrix.report.names import cell_page
-from jdkmatrix.report.page import as_json
+from jdkmatrix.report.cell_page import logs
+from jdkmatrix.report.html.library import as_script
+from jdkmatrix.report.html.names import cell_page
+from jdkmatrix.report.html.page import as_json
+from jdkmatrix.report.site import replace_folder
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import site_of, stored

@@ -11,17 +11,17 @@ import pytest
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.report import facts
-from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.fork_series import fork_series, warmup_charts, warmup_note
-from jdkmatrix.report.fork_windows import window_table
+from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.report.cell_page.fork_series import fork_series, warmup_charts, warmup_note
+from jdkmatrix.report.cell_page.fork_windows import window_table
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import judge_run
-from jdkmatrix.report.numbers import Figure
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import RunView, ServedCellView
+from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered, altered_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report import facts
-from jdkmatrix.report.cellstats import State
-from jdkmatrix.report.charts import executor_order, log_domain, log_ticks
-from jdkmatrix.report.heat import EDGES, legend, tone
-from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import (
+from jdkmatrix.report.cells.heat import EDGES, legend, tone
+from jdkmatrix.report.charts.specs import executor_order, log_domain, log_ticks
+from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.words.numbers import (
     half_width,
     milliseconds,
     missing,
@@ -26,11 +25,7 @@ from jdkmatrix.report.numbers import (
     share,
     with_interval,
 )
-from jdkmatrix.report.wording import (
-    STATE_CLASS,
-    STATE_MEANING,
-    STATUS_CLASS,
-    STATUS_WORDS,
+from jdkmatrix.report.words.sentences import (
     Finding,
     because,
     change,
@@ -39,6 +34,7 @@ from jdkmatrix.report.wording import (
     marked_interval,
     ratio_sentence,
 )
+from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, STATUS_CLASS, STATUS_WORDS, State
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict, judge

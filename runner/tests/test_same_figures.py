@@ -17,12 +17,12 @@ from rich.console import Console
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.charts import executor_order
+from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import judge_run
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.loads import RateLoad

@@ -16,9 +16,9 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.relative_loads import FloodLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import ScenarioRecord
-from jdkmatrix.report.facts import reproduce
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.facts import reproduce
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import is_virtual

@@ -25,8 +25,8 @@ from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, ServerFacts, Session
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_view import view_run
-from jdkmatrix.report.sessions import differences, windows_fact
+from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.run_page.sessions import differences, windows_fact
 from jdkmatrix.report.site.build import Built
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import make_plan

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.report.claim_verdicts import ClaimVerdict
+from jdkmatrix.report.claims.verdicts import ClaimVerdict
 from jdkmatrix.report.site.claims_page import verdicts_of, view_claims
 from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario

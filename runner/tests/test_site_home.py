@@ -14,9 +14,9 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.figures.metrics import CPU, THROUGHPUT, metrics_of
-from jdkmatrix.report.advice import Side, advise
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.judgements import judge_run
+from jdkmatrix.report.cells.advice import Side, advise
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.site import making, run_pages
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.digest import RunDigest

@@ -20,11 +20,11 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells
+from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import judge_run
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.loads import RateLoad, StepsLoad
 from tests.support.builders import load_result, pressure, sut_usage

@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary
-from jdkmatrix.report.charts import dash_of
+from jdkmatrix.report.charts.specs import dash_of
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.served_runs import Shape, synthetic_run
 

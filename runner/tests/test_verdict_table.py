@@ -11,11 +11,11 @@ from jdkmatrix.cli.reporting import folders_of, write_site
 from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
-from jdkmatrix.report.claim_views import CheckedCellView, CheckView
-from jdkmatrix.report.numbers import Figure
-from jdkmatrix.report.published import rests_on
+from jdkmatrix.report.claims.published import rests_on
+from jdkmatrix.report.claims.views import CheckedCellView, CheckView
 from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
 from jdkmatrix.report.views import ForkCount
+from jdkmatrix.report.words.numbers import Figure
 from tests.support.project import ROOT
 
 REFERENCE = ROOT / "results" / "reference"

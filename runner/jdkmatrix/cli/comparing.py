@@ -18,9 +18,9 @@ from jdkmatrix.cli import markdown
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, load_run, tell_damage
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.report import compare_words as words
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.compare import Compared, Side, compare_sides
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.compare import words
+from jdkmatrix.report.compare.sides import Compared, Side, compare_sides
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.quantities import plural

@@ -35,7 +35,7 @@ from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
-from jdkmatrix.report.wording import confined_words
+from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases

@@ -17,17 +17,17 @@ from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report import sessions
-from jdkmatrix.report.cell_figures import failed_words, of_metric
-from jdkmatrix.report.cellstats import CellStats
-from jdkmatrix.report.dependence import check_blocks
-from jdkmatrix.report.fork_counts import count_forks
+from jdkmatrix.report.cells.cell_figures import failed_words, of_metric
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.outcomes import counted, is_news, sentence
+from jdkmatrix.report.claims.published import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.numbers import ratio_value
-from jdkmatrix.report.outcomes import counted, is_news, sentence
-from jdkmatrix.report.published import verdict_lines
-from jdkmatrix.report.steps import remarks
-from jdkmatrix.report.wording import condition, losses_words, marked_interval, references
+from jdkmatrix.report.run_page import sessions
+from jdkmatrix.report.run_page.dependence import check_blocks
+from jdkmatrix.report.run_page.fork_counts import count_forks
+from jdkmatrix.report.run_page.steps import remarks
+from jdkmatrix.report.words.numbers import ratio_value
+from jdkmatrix.report.words.sentences import condition, losses_words, marked_interval, references
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.executors import is_again, reference, tuning_of

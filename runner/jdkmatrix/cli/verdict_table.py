@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jdkmatrix.cli import markdown
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.published import rests_on
+from jdkmatrix.report.claims.published import rests_on
 from jdkmatrix.report.site.claims_page import newest_said
 from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
 from jdkmatrix.report.site.home import host_names

@@ -13,11 +13,11 @@ from typing import Any
 
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT, Metric
-from jdkmatrix.report.cellstats import Cells, CellStats
-from jdkmatrix.report.claim_verdicts import JudgedCell, JudgedCheck, JudgedClaim
-from jdkmatrix.report.experiments.cells import ExperimentCell
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.experiment_cells import ExperimentCell
+from jdkmatrix.report.cells.judgements import Judgements
+from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import Judgements
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.terms.cell_key import AXES, CellKey
 from jdkmatrix.terms.executors import reference

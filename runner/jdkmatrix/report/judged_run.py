@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.claim_verdicts import JudgedClaim, judge_claims
-from jdkmatrix.report.experiments.cells import Experiments
-from jdkmatrix.report.judgements import Judgements, judge_run
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.experiment_cells import Experiments
+from jdkmatrix.report.cells.judgements import Judgements, judge_run
+from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.claims.verdicts import JudgedClaim, judge_claims
 from jdkmatrix.store.loaded import LoadedRun
 
 

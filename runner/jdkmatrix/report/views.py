@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jdkmatrix.report.chart_shapes import Spec
-from jdkmatrix.report.claim_views import SourceView
-from jdkmatrix.report.heat import HeatTable
-from jdkmatrix.report.numbers import Figure
-from jdkmatrix.report.pairs import PairTable
+from jdkmatrix.report.cells.heat import HeatTable
+from jdkmatrix.report.cells.pairs import PairTable
+from jdkmatrix.report.charts.shapes import Spec
+from jdkmatrix.report.claims.views import SourceView
+from jdkmatrix.report.words.numbers import Figure
 
 
 @dataclass(frozen=True)

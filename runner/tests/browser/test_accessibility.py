@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from jdkmatrix.cli.comparing import write_page
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.compare import Side, compare_sides
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.compare.sides import Side, compare_sides
 from tests.support.browser import CUT_OFF, open_all_details, open_page, pages_of
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import TEMPLATES

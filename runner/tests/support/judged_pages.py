@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from jdkmatrix.figures.metrics import metrics_of
-from jdkmatrix.report.answers import answers
-from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.comparisons import slices
+from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.comparisons import slices
+from jdkmatrix.report.cells.judgements import Judgements, judge_run
+from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import Judgements, judge_run
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.answers import answers
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import Answer, CellRow, ServedCellView
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey

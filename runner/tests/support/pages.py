@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from jdkmatrix.report.numbers import Figure
+from jdkmatrix.report.words.numbers import Figure
 
 
 class Elements(HTMLParser):

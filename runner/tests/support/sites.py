@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jdkmatrix.claims.load import load_claims_of
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.report.names import file_stem
+from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.site.build import Background, Built, build_site
 from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.store.loaded import LoadedRun

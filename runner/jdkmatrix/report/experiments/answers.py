@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from jdkmatrix.experiments.base import Experiment, Sentences
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.experiments.result import ExperimentResult, Spread
-from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.words import outcome_views, place
 from jdkmatrix.report.views import Answer
 from jdkmatrix.terms.cell_key import CellKey

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from jdkmatrix.experiments.base import Drawn, Group, Page
 from jdkmatrix.experiments.result import Spread
-from jdkmatrix.report.chart_shapes import Row
+from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.experiments.bars import Scale, expected_bars
-from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import BarGroup
 from jdkmatrix.report.experiments.words import load_of, outcome_words
 from jdkmatrix.report.views import Chart

@@ -9,8 +9,8 @@ from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.chart_shapes import Row, Shape, Spec, blank, blanks
-from jdkmatrix.report.charts import colour
+from jdkmatrix.report.charts.shapes import Row, Shape, Spec, blank, blanks
+from jdkmatrix.report.charts.specs import colour
 
 # How much longer than the longest bar the axis is, for the labels.
 _LABEL_ROOM = {1: 1.42, 2: 1.85}  # by how many lines the rows have: long ones leave a narrow screen little

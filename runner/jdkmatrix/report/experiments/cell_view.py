@@ -10,9 +10,8 @@ from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.attempts import Logs, attempt_views
-from jdkmatrix.report.cell_page import ran_with
-from jdkmatrix.report.experiments.cells import ExperimentCell, Experiments
+from jdkmatrix.report.cell_page.every_cell import ran_with
+from jdkmatrix.report.cells.experiment_cells import ExperimentCell, Experiments
 from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.views import Arm, ExperimentCellView
 from jdkmatrix.report.experiments.words import (
@@ -21,10 +20,12 @@ from jdkmatrix.report.experiments.words import (
     outcome_views,
     spread_figure,
 )
-from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import Figure, missing
+from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.run_page.attempts import Logs, attempt_views
 from jdkmatrix.report.views import Fact
-from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS, program_condition
+from jdkmatrix.report.words.numbers import Figure, missing
+from jdkmatrix.report.words.sentences import program_condition
+from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 from jdkmatrix.terms.quantities import plural
 
 

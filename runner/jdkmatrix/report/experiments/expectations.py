@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jdkmatrix.experiments.result import ExperimentResult
-from jdkmatrix.report.experiments.cells import ExperimentSlice
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import Expectation
 
 _NO_FORMULA = "none"

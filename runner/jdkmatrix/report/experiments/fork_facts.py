@@ -5,8 +5,8 @@ from __future__ import annotations
 from jdkmatrix.experiments.result import Distribution, ExperimentResult, VmFacts
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.report.experiments.views import DistributionTable
-from jdkmatrix.report.numbers import Figure, count, milliseconds
 from jdkmatrix.report.views import Fact
+from jdkmatrix.report.words.numbers import Figure, count, milliseconds
 from jdkmatrix.terms.quantities import digits
 
 _MIB = 1024**2

@@ -9,18 +9,18 @@ from jdkmatrix.experiments.result import Reading
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report import facts
-from jdkmatrix.report.attempts import order_words
-from jdkmatrix.report.cell_page import box, command_lines, kept_there, reason_words
-from jdkmatrix.report.clock import speed_words
+from jdkmatrix.report.cell_page.every_cell import box, command_lines, kept_there, reason_words
 from jdkmatrix.report.experiments.expectations import expectation_of
 from jdkmatrix.report.experiments.fork_facts import counts, distributions, remote_facts, sections, vm_facts
 from jdkmatrix.report.experiments.stacks import pinned_view
 from jdkmatrix.report.experiments.views import ExperimentForkView
 from jdkmatrix.report.experiments.words import figure_words, outcome_views
-from jdkmatrix.report.numbers import Figure, missing, share
+from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.attempts import order_words
+from jdkmatrix.report.run_page.clock import speed_words
 from jdkmatrix.report.views import Fact, LogView
-from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.report.words.numbers import Figure, missing, share
+from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import amount, digits, plural
 

@@ -7,10 +7,10 @@ from statistics import median
 
 from jdkmatrix.experiments.burn import BurnResult
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import OverheadRow
 from jdkmatrix.report.experiments.words import place
-from jdkmatrix.report.numbers import Figure, missing
+from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.terms.quantities import plural
 
 _Of = Callable[[BurnResult], float | None]

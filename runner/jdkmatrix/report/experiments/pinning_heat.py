@@ -7,10 +7,10 @@ from statistics import median
 
 from jdkmatrix.experiments.pinning import PinningResult, cell_held
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, held_words
-from jdkmatrix.report.experiments.cells import ExperimentSlice
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import PinCell, PinTable
 from jdkmatrix.report.experiments.words import load_of, outcome_views, outcome_words
-from jdkmatrix.report.wording import STATUS_WORDS
+from jdkmatrix.report.words.states import STATUS_WORDS
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import MISSING, amount, plural
 

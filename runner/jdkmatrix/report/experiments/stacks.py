@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.experiments.cells import ExperimentSlice
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import PinnedView, StackView
 
 MOST_STACKS = 3

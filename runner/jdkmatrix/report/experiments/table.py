@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.experiments.result import Spread
-from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import ExperimentRow, ExperimentTable
 from jdkmatrix.report.experiments.words import STATUS_MEANING, figure_words, load_of, outcome_views, spread_figure
-from jdkmatrix.report.names import cell_page
-from jdkmatrix.report.numbers import Figure, missing
-from jdkmatrix.report.wording import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.report.html.names import cell_page
+from jdkmatrix.report.words.numbers import Figure, missing
+from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import digits, measure
 

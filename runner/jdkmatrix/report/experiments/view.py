@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.report.cells.experiment_cells import Experiments, ExperimentSlice
 from jdkmatrix.report.experiments.answers import answers
 from jdkmatrix.report.experiments.bar_groups import bar_groups
-from jdkmatrix.report.experiments.cells import Experiments, ExperimentSlice
 from jdkmatrix.report.experiments.expectations import expectations
 from jdkmatrix.report.experiments.overhead import overhead
 from jdkmatrix.report.experiments.pinning_heat import RULE, heat_tables, legend

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jdkmatrix.report.chart_shapes import Spec
-from jdkmatrix.report.numbers import Figure
+from jdkmatrix.report.charts.shapes import Spec
 from jdkmatrix.report.views import Answer, CellView, Chart, Fact, ForkView, Legend
+from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.terms.cell_key import CellKey
 
 

@@ -8,9 +8,9 @@ from jdkmatrix.experiments.kinds import EXPERIMENTS
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.experiments.cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import OutcomeView
-from jdkmatrix.report.numbers import Figure
+from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import amount, delay_words, digits, plural, work_words
 

@@ -23,8 +23,7 @@ from jdkmatrix.claims.model import Registry
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.library import vega_library
-from jdkmatrix.report.replace_folder import link_or_copy, replacing
+from jdkmatrix.report.html.library import vega_library
 from jdkmatrix.report.site.by_axis import FOLDER, view_axes
 from jdkmatrix.report.site.claims_page import verdicts_of, view_claims
 from jdkmatrix.report.site.digest import RunDigest
@@ -32,6 +31,7 @@ from jdkmatrix.report.site.history import view_history
 from jdkmatrix.report.site.home import view_home
 from jdkmatrix.report.site.making import Made, SiteRun, make_all
 from jdkmatrix.report.site.offers import offers
+from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
 from jdkmatrix.report.site.run_pages import LIBRARY
 from jdkmatrix.report.site.templates import digest_of_templates, pages_of
 from jdkmatrix.run.code_version import PACKAGE, digest_of_files

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.report.charts import executor_order
-from jdkmatrix.report.facts import moment
-from jdkmatrix.report.names import file_stem
+from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCell, RunDigest
 from jdkmatrix.report.site.home import RunRow, host_names, run_row
-from jdkmatrix.report.wording import condition as condition_words
+from jdkmatrix.report.words.sentences import condition as condition_words
 from jdkmatrix.terms.cell_key import TaskSize
 
 FOLDER = "by"

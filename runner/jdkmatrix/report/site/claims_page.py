@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.claim_verdicts import ClaimVerdict
-from jdkmatrix.report.claim_views import CheckView, ClaimView, SourceView, SpokenView
-from jdkmatrix.report.facts import moment
-from jdkmatrix.report.published import VERDICT_CLASS, by_source, rests_on
+from jdkmatrix.report.claims.published import VERDICT_CLASS, by_source, rests_on
+from jdkmatrix.report.claims.verdicts import ClaimVerdict
+from jdkmatrix.report.claims.views import CheckView, ClaimView, SourceView, SpokenView
+from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
 from jdkmatrix.report.site.home import host_names
 

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts
-from jdkmatrix.report.advice import Advice, advise, ratio_words
-from jdkmatrix.report.cellstats import Cells
-from jdkmatrix.report.claim_verdicts import ClaimVerdict, JudgedClaim
-from jdkmatrix.report.claim_views import CheckView
+from jdkmatrix.report.cells.advice import Advice, advise, ratio_words
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import NUMERATOR, Judgements
+from jdkmatrix.report.claims.published import check_view
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim
+from jdkmatrix.report.claims.views import CheckView
+from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.judgements import NUMERATOR, Judgements
-from jdkmatrix.report.names import cell_page
-from jdkmatrix.report.numbers import ratio_value
-from jdkmatrix.report.published import check_view
 from jdkmatrix.report.views import ForkCount, RunView
+from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import is_again, reference

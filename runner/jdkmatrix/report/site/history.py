@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.report.advice import Advice
-from jdkmatrix.report.facts import moment
-from jdkmatrix.report.names import file_stem
-from jdkmatrix.report.numbers import apart, higher
+from jdkmatrix.report.cells.advice import Advice
+from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import Condition, RunDigest
 from jdkmatrix.report.site.home import axis_values, host_names, where_words
+from jdkmatrix.report.words.numbers import apart, higher
 from jdkmatrix.stats.change_points import change_points
 from jdkmatrix.terms.quantities import plural
 

@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.figures.metrics import METRICS
-from jdkmatrix.report.advice import OUTCOME, Advice, Side
-from jdkmatrix.report.claim_verdicts import ClaimVerdict
-from jdkmatrix.report.facts import moment
-from jdkmatrix.report.published import VERDICT_CLASS
+from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side
+from jdkmatrix.report.claims.published import VERDICT_CLASS
+from jdkmatrix.report.claims.verdicts import ClaimVerdict
+from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import PICKED, Condition, RunDigest
 from jdkmatrix.report.site.offers import Box
 from jdkmatrix.report.views import ForkCount
-from jdkmatrix.report.wording import condition as condition_words
+from jdkmatrix.report.words.sentences import condition as condition_words
 from jdkmatrix.terms.cell_key import TaskSize
 from jdkmatrix.terms.quantities import plural, wait_words, work_words
 

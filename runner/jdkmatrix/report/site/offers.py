@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
-from jdkmatrix.report.judgements import NUMERATOR
+from jdkmatrix.report.cells.judgements import NUMERATOR
 from jdkmatrix.report.site.digest import PICKED
 from jdkmatrix.terms.cell_key import AXES, CellKey
 from jdkmatrix.terms.servers import own_pool

@@ -8,21 +8,21 @@ from pathlib import Path
 
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report import logs
-from jdkmatrix.report.cell_view import view_cell
-from jdkmatrix.report.cellstats import CellStats
-from jdkmatrix.report.claim_verdicts import judge_claims
+from jdkmatrix.report.cell_page import logs
+from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.claims.verdicts import judge_claims
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.exports import as_csv, results, verdicts
+from jdkmatrix.report.html.library import NAME
+from jdkmatrix.report.html.method import view_method
+from jdkmatrix.report.html.names import METHOD_PAGE, cell_page, file_stem
+from jdkmatrix.report.html.page import Pages
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.library import NAME
-from jdkmatrix.report.method import view_method
-from jdkmatrix.report.names import METHOD_PAGE, cell_page, file_stem
-from jdkmatrix.report.page import Pages
-from jdkmatrix.report.replace_folder import link_or_copy
-from jdkmatrix.report.run_view import view_run
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.site.digest import RunDigest, digest
+from jdkmatrix.report.site.replace_folder import link_or_copy
 from jdkmatrix.report.site.templates import link
 from jdkmatrix.report.views import CellView
 from jdkmatrix.stats.histograms import percentile_distribution

@@ -6,14 +6,13 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
-from jdkmatrix.report import logs
-from jdkmatrix.report.cellstats import State
-from jdkmatrix.report.charts import dash_of
-from jdkmatrix.report.heat import legend
-from jdkmatrix.report.judgements import NUMERATOR
-from jdkmatrix.report.names import METHOD_PAGE, cell_page
-from jdkmatrix.report.page import Pages
-from jdkmatrix.report.wording import STATE_MEANING
+from jdkmatrix.report.cell_page import logs
+from jdkmatrix.report.cells.heat import legend
+from jdkmatrix.report.cells.judgements import NUMERATOR
+from jdkmatrix.report.charts.specs import dash_of
+from jdkmatrix.report.html.names import METHOD_PAGE, cell_page
+from jdkmatrix.report.html.page import Pages
+from jdkmatrix.report.words.states import STATE_MEANING, State
 from jdkmatrix.run.code_version import digest_of_files
 
 

@@ -1,0 +1,1 @@
+"""The page of a cell: its forks, their windows, seconds and logs."""

@@ -1,0 +1,95 @@
+"""Log files of forks: found only inside the run, shown by their end, copied whole."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from os.path import realpath
+from pathlib import Path
+
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.views import LogView
+from jdkmatrix.store.loaded import LoadedRun
+
+TAIL_LINES = 200
+_TAIL_BYTES = 512 * 1024
+# What no browser shows well; tabs and line ends stay.
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def _resolve(root: Path, relative: str) -> Path | str:
+    """The file that a cell record means, or why it is not shown. `root`: the run's folder, without symbolic links.
+
+    Paths are relative to the run's `cells` folder. A record may come from elsewhere: nothing outside the run's own
+    folder is read, by dots, by an absolute path or by a symbolic link.
+    """
+    try:
+        path = Path(realpath(root / "cells" / relative))
+        if not path.is_relative_to(root):
+            return f"{relative}: not shown, it is outside of the run's folder"
+        if not path.is_file():
+            return f"{relative}: there is no such file"
+    except (OSError, ValueError):
+        return f"{relative}: cannot be read"
+    return path
+
+
+def tail(path: Path) -> tuple[str, int]:
+    """The last TAIL_LINES lines without control characters, and how many stand before them in the part that was read.
+
+    Only the last half megabyte is read; a line cut by that is dropped.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - _TAIL_BYTES))
+        text = file.read().decode("utf-8", errors="replace")
+    lines = text.splitlines()
+    if size > _TAIL_BYTES:
+        lines = lines[1:]
+    shown = lines[-TAIL_LINES:]
+    return _CONTROL.sub("", "\n".join(shown)), len(lines) - len(shown)
+
+
+def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> dict[tuple[int, int], tuple[LogView, ...]]:
+    """Of every fork and every earlier attempt, by number and attempt."""
+    root = loaded.directory.resolve()
+    return {(fork.fork, fork.attempt): publish(root, cell, fork, page_dir) for fork in (*cell.attempts, *cell.forks)}
+
+
+def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[LogView, ...]:
+    """Copy the fork's logs and interval histograms to below `page_dir`, and say what the page shows of them.
+
+    `root`: the run's folder, without symbolic links.
+    """
+    stem = file_stem(cell.key.cell_id)
+    which = f"fork-{fork.fork}" + (f".attempt-{fork.attempt}" if fork.attempt > 1 else "")
+    named = list(fork.logs.items())
+    if cell.key.has_server:
+        by_interval = {
+            w.load.hlog: f"latency by interval, window {w.index}" for w in fork.served.windows if w.load.hlog
+        }
+        named = [(by_interval.pop(path, title), path) for title, path in named]
+        named += [(title, path) for path, title in by_interval.items()]
+    return tuple(
+        _publish_one(root, title, relative, page_dir, f"{stem}.files/{which}-{number}")
+        for number, (title, relative) in enumerate(named, start=1)
+    )
+
+
+def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: str) -> LogView:
+    found = _resolve(root, relative)
+    if isinstance(found, str):
+        return LogView(title, None, 0, None, found)
+    # As text whatever the log is called: a browser must never render it.
+    suffix = ".hlog" if found.suffix == ".hlog" else ".txt"
+    href = f"{target}-{file_stem(found.stem)}{suffix}"
+    copy = page_dir / href
+    try:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(found, copy)
+        text, left_out = ("", 0) if suffix == ".hlog" else tail(found)
+    except OSError as error:
+        return LogView(title, None, 0, None, f"{relative}: cannot be copied: {error.strerror}")
+    return LogView(title, text, left_out, href, None)

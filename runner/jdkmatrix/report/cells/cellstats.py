@@ -1,0 +1,244 @@
+"""What one cell says: figures per fork, over its forks, and compared with the same cell on another executor. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from jdkmatrix.figures.fork_figures import FigureOf, comparable, of_forks
+from jdkmatrix.figures.latency import distribution_of, fork_latency
+from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of
+from jdkmatrix.figures.paired import paired_figures
+from jdkmatrix.loads.attainment import Attained, Fate, attained, fate
+from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
+from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.load_results import Latency
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.cells.latency import Pooled, pool
+from jdkmatrix.report.words.states import State
+from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
+from jdkmatrix.stats.verdicts import Losses
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import reference
+from jdkmatrix.terms.loads import CellLoad
+
+Figures = Mapping[int, ForkFigure]  # by block
+
+
+@dataclass(frozen=True)
+class CellStats:
+    """A cell with at least its record. Figures come from usable forks only; per fork they are keyed by block.
+
+    `planned`: forks that the run was to have; fewer than there are say nothing.
+    """
+
+    record: CellRecord
+    planned: int = 0
+
+    @property
+    def key(self) -> CellKey:
+        return self.record.key
+
+    @property
+    def load(self) -> CellLoad:
+        return self.record.served_load
+
+    @cached_property
+    def usable(self) -> tuple[Fork, ...]:
+        return tuple(fork for fork in self.record.forks if fork.usable)
+
+    @property
+    def forks(self) -> int:
+        """Those that were planned, run or not."""
+        return max(self.planned, len(self.record.forks))
+
+    @cached_property
+    def kind(self) -> LoadKind[Any]:
+        """What the load decides."""
+        return kind_of(self.load)
+
+    @property
+    def question(self) -> Question:
+        return self.kind.question
+
+    @cached_property
+    def attained(self) -> Attained:
+        """What its forks did of what the load asks."""
+        return attained(self.record.forks, self.load, planned=self.forks)
+
+    @cached_property
+    def _known(self) -> dict[FigureOf, Figures]:
+        return {}
+
+    def figures(self, metric: Metric) -> Figures:
+        """Of the usable forks that have it."""
+        if metric.of not in self._known:
+            self._known[metric.of] = of_forks(metric.of, self.record.forks, self.load)
+        return self._known[metric.of]
+
+    def by_block(self, metric: Metric) -> dict[int, float]:
+        """The forks' figures that may stand in a ratio."""
+        return comparable(self.figures(metric))
+
+    @property
+    def failed_requests(self) -> int:
+        """In the valid windows of usable forks."""
+        return sum(window.load.failed for fork in self.usable for window in fork.served.valid_windows)
+
+    @cached_property
+    def _fork_latencies(self) -> dict[int, Latency]:
+        if not self.kind.one_level:
+            return {}
+        return {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
+
+    @cached_property
+    def latency(self) -> Pooled | None:
+        """None when no usable fork has the distribution that the load asks for."""
+        if not self._fork_latencies:
+            return None
+        short = [fork for fork in self.usable if fork.fork in self._fork_latencies and not held(fork)]
+        return pool(distribution_of(self.usable[0].served.valid_windows[0]), list(self._fork_latencies.values()), short)
+
+    @property
+    def state(self) -> State:
+        forks = self.record.forks
+        statuses = {fork.status for fork in forks}
+        if not forks:
+            return State.NOT_MEASURED
+        if not self.usable:
+            if statuses & {Status.OK, Status.NOT_STEADY}:
+                return State.FELL_SHORT
+            return State.INVALID if Status.INVALID in statuses else State.FAILED
+        if len(self.usable) < self.forks:
+            return State.PARTLY
+        if self.fell_short:
+            return State.FELL_SHORT
+        return State.NOT_STEADY if Status.NOT_STEADY in statuses else State.OK
+
+    @cached_property
+    def fell_short(self) -> bool:
+        """Did the server not do what it was asked for, in any fork?"""
+        return any(map(self.fork_fell_short, self.record.forks))
+
+    def fork_fell_short(self, fork: Fork) -> bool:
+        """Of one of its forks. Loads that go on until the server cannot are no trouble."""
+        if self.question.is_sought or fork.status not in (Status.OK, Status.NOT_STEADY):
+            return False
+        return fate(fork, self.load) is Fate.NO or not (self.kind.overloads or held(fork))
+
+    @property
+    def reasons(self) -> tuple[tuple[Reason, tuple[int, ...]], ...]:
+        """Every distinct reason of forks and windows, and what fell short, with the forks that have it."""
+        found: dict[tuple[str, str], tuple[Reason, list[int]]] = {}
+        for fork in self.record.forks:
+            windows = [reason for window in fork.served.windows for reason in window.reasons]
+            if self.fell_short or not fork.usable:
+                windows += [reason for window in fork.served.windows for reason in window.shortfalls]
+            for reason in (*fork.reasons, *windows):
+                _, forks = found.setdefault((reason.code, reason.message), (reason, []))
+                if fork.fork not in forks:
+                    forks.append(fork.fork)
+        return tuple((reason, tuple(forks)) for reason, forks in found.values())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One figure of a cell over that of another. `ratio`: None where no block has both. `pairs`: both figures of every
+    block that has both."""
+
+    metric: Metric
+    cell: CellStats
+    base: CellStats
+    ratio: Ratio | None
+    pairs: Mapping[int, tuple[float, float]]
+    losses: Losses
+
+
+def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: bool = False) -> Comparison:
+    """`cell` over `base`, paired by block. `sequential`: as in paired_ratio."""
+    above, below = paired_figures(metric, cell.record, base.record)
+    return Comparison(
+        metric=metric,
+        cell=cell,
+        base=base,
+        ratio=paired_ratio(above, below, sequential=sequential),
+        pairs={block: (above[block], below[block]) for block in sorted(above.keys() & below.keys())},
+        losses=Losses(
+            *(cell.forks - len(cell.by_block(metric)), cell.forks),
+            *(base.forks - len(base.by_block(metric)), base.forks),
+        ),
+    )
+
+
+def planned_forks(run: RunRecord) -> Counter[str]:
+    """By the id of the cell. Of a run that was cut off, the order has what might have run, and nothing is known."""
+    if run.status != "complete":
+        return Counter()
+    places = {label.rpartition("#")[::2] for label in run.order}
+    # Later attempts stand in the place of the first: "CELL_ID#2.2" in that of "CELL_ID#2".
+    return Counter(cell for cell, _ in {(cell, fork.partition(".")[0]) for cell, fork in places})
+
+
+def block_logs(compared: Comparison) -> list[float]:
+    """The logarithms of the ratios that `compare` summarises, in the order of their blocks."""
+    above = {block: pair[0] for block, pair in compared.pairs.items()}
+    below = {block: pair[1] for block, pair in compared.pairs.items()}
+    return log_ratios(above, below)
+
+
+class Cells:
+    """All cells of a run that have a server, those with a record to be found by their key; what has none is in
+    report/experiments."""
+
+    def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
+        forks = planned_forks(run)
+        self._by_key = {
+            record.key: CellStats(record, forks[record.key.cell_id]) for record in records if record.key.has_server
+        }
+        self._sequential = run.stopping is not None
+        planned = dict.fromkeys(key for key in run.cells if key.has_server)
+        self.keys = (*planned, *(key for key in self._by_key if key not in planned))
+
+    def get(self, key: CellKey) -> CellStats | None:
+        return self._by_key.get(key)
+
+    def peers(self, key: CellKey) -> Sequence[CellKey]:
+        """Those that differ from it in nothing but the executor, and itself."""
+        return self._groups[key.group]
+
+    @cached_property
+    def _groups(self) -> Mapping[CellKey, Sequence[CellKey]]:
+        found = defaultdict(list)
+        for key in self.keys:
+            found[key.group].append(key)
+        return found
+
+    def __iter__(self) -> Iterator[CellStats]:
+        return iter(cell for key in self.keys if (cell := self._by_key.get(key)))
+
+    def compared(self) -> Iterator[tuple[CellStats, CellStats]]:
+        """Every cell beside the one that its executor is compared with."""
+        for cell in self:
+            base = self.get(cell.key.model_copy(update={"executor": reference(cell.key.executor, cell.key.server)}))
+            if base is not None and base is not cell:
+                yield cell, base
+
+    def leading(self, key: CellKey) -> Metric:
+        """What this cell is compared by first."""
+        cell = self.get(key)
+        return metrics_of(cell.load)[0] if cell else THROUGHPUT
+
+    def compare(self, metric: Metric, key: CellKey, base_executor: str) -> Comparison | None:
+        """`key` over the same cell on another executor; None when one of them has no record."""
+        return self.over(metric, key, key.model_copy(update={"executor": base_executor}))
+
+    def over(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison | None:
+        """`key` over another cell; None when one of them has no record."""
+        cell, base = self.get(key), self.get(base_key)
+        return compare(metric, cell, base, sequential=self._sequential) if cell and base else None

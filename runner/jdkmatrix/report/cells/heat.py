@@ -1,0 +1,214 @@
+"""Ratio tables with a diverging colour scale around 1. Pure.
+
+They are HTML tables and no charts: a reader can select the figures, follow a cell to its page, read them without
+JavaScript and with a screen reader, and on a narrow screen they scroll in a box of their own with text at full size.
+The scale is logarithmic (a factor of 2 and of 1/2 are equally far from 1), the same on every page whatever the data,
+and blue to orange, which every common form of colour blindness tells apart. The colour says whom the figure favours,
+so that "less CPU" and "more throughput" have one colour.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.comparisons import Slice
+from jdkmatrix.report.cells.judgements import NUMERATOR, JudgedOutcomes, Judgements
+from jdkmatrix.report.cells.outcomes import finding_of, is_news, sentence
+from jdkmatrix.report.cells.pairs import pairs_title
+from jdkmatrix.report.words.numbers import ratio_value
+from jdkmatrix.report.words.sentences import Finding, because, finding, losses_words, marked_interval
+from jdkmatrix.stats.verdicts import Judged, Verdict
+from jdkmatrix.terms.cell_key import CellKey, TaskSize
+from jdkmatrix.terms.servers import own_pool
+
+# A factor of so much away from 1 reaches the next colour.
+EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)
+# Of outcomes of forks, which are no factor: neither faint nor the strongest.
+_OUTCOME_LEVEL = 4
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" nobody, "none";
+    "leans-n", "leans-d": an interval without 1 that is no evidence; "unjudged": the arms lost different numbers of
+    forks.
+
+    `decided`: the verdict names one of the two.
+    """
+
+    value: str
+    interval: str | None
+    basis: str
+    tone: str
+    decided: bool
+    title: str
+    key: CellKey | None  # the numerator's cell
+
+
+@dataclass(frozen=True)
+class HeatTable:
+    title: str
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
+
+
+def tone(judged: Judged, metric: Metric) -> str:
+    """The colour of a ratio; without a verdict it is the neutral one, however far from 1 the ratio is, and a hatching
+    where its own interval leaves 1 out."""
+    favour = judged.ratio.value if metric.more_is_better else 1 / judged.ratio.value
+    match judged.verdict:
+        case Verdict.NOT_JUDGED:
+            return "unjudged"
+        case Verdict.NO_EVIDENCE_YET:
+            return "leans-n" if favour > 1 else "leans-d"
+        case Verdict.DIFFERENT:
+            pass
+        case _:
+            return "even"
+    distance = math.exp(abs(math.log(favour)))
+    # A hair of tolerance, so that 1 / (1 / 1.05) is as far from 1 as 1.05 is.
+    level = sum(distance >= edge * (1 - 1e-9) for edge in EDGES)
+    return "even" if level == 0 else f"{'n' if favour > 1 else 'd'}{level}"
+
+
+def outcome_tone(judged: JudgedOutcomes) -> str:
+    side = {Finding.BETTER: "n", Finding.WORSE: "d"}.get(finding_of(judged))
+    return f"{side}{_OUTCOME_LEVEL}" if side else "even"
+
+
+def heat_cell(
+    judged: Judged | None, metric: Metric, key: CellKey, why_missing: str, *, pairs: str | None = None
+) -> HeatCell:
+    """`pairs`: each block's own, in words."""
+    if judged is None:
+        return HeatCell("–", None, "no pair", "none", False, why_missing, None)
+    pool = own_pool(key.server)
+    better = {Finding.BETTER: NUMERATOR, Finding.WORSE: pool}.get(finding(judged, metric))
+    basis = "not judged" if judged.verdict is Verdict.NOT_JUDGED else f"n {judged.ratio.blocks}"
+    said = f"{f'{better} better, ' if better else ''}{because(judged)}"
+    return HeatCell(
+        value=ratio_value(judged.ratio),
+        interval=marked_interval(judged),
+        basis=basis,
+        tone=tone(judged, metric),
+        decided=better is not None,
+        title=f"{metric.title}, {NUMERATOR} / {pool}: {said}{f'. {pairs}' if pairs else ''}",
+        key=key,
+    )
+
+
+def outcome_cell(judged: JudgedOutcomes | None, key: CellKey) -> HeatCell:
+    """How many forks of either did what their load asks for."""
+    if judged is None:
+        return HeatCell("–", None, "", "none", False, "one of the two has no record", None)
+    contrast = judged.contrast
+    return HeatCell(
+        value=f"{contrast.numerator.yes}/{contrast.numerator.told}",
+        interval=f"against {contrast.denominator.yes}/{contrast.denominator.told}",
+        basis="forks",
+        tone=outcome_tone(judged),
+        decided=finding_of(judged) in (Finding.BETTER, Finding.WORSE),
+        title=sentence(judged, NUMERATOR, own_pool(key.server)),
+        key=key,
+    )
+
+
+def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey) -> HeatCell:
+    """`key`: the numerator's, of a condition that the run need not have."""
+    base = key.model_copy(update={"executor": own_pool(key.server)})
+    if key not in cells.keys or base not in cells.keys:
+        return HeatCell("", None, "", "none", False, "not a condition of this run", None)
+    absent = [k.executor for k in (key, base) if not ((c := cells.get(k)) and c.usable)]
+    compared = judgements.comparison(metric, key)
+    why = f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both executors"
+    if compared is not None:
+        why += f"; {losses_words(compared.losses)}"
+    pairs = pairs_title(compared) if compared is not None else None
+    return heat_cell(judgements.of(metric, key), metric, key, why, pairs=pairs)
+
+
+def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], piece: Slice) -> HeatTable:
+    """For a single condition, the first of `piece`: JDKs down, figures across."""
+
+    asked = outcomes_asked(judgements, piece)
+
+    def row(jdk: str) -> tuple[HeatCell, ...]:
+        key = _key(piece, jdk, piece.cpus[0], piece.tasks[0])
+        first = (outcome_cell(judgements.outcomes(key), key),) if asked else ()
+        return (*first, *(_cell(cells, judgements, metric, key) for metric in metrics))
+
+    return HeatTable(
+        title=f"{NUMERATOR} / {piece.own_pool}",
+        corner="JDK",
+        columns=(*([asked] if asked else []), *(metric.title for metric in metrics)),
+        rows=tuple((jdk, row(jdk)) for jdk in piece.jdks),
+    )
+
+
+def outcomes_asked(judgements: Judgements, piece: Slice) -> str | None:
+    """What forks were asked, where their outcomes are worth a place; None where every fork did what it was to do."""
+    found = [one for key in piece.keys if key.executor == NUMERATOR and (one := judgements.outcomes(key))]
+    return next((one.question.title for one in found if is_news(one) and one.question.in_tables), None)
+
+
+def outcome_map(cells: Cells, judgements: Judgements, asked: str, piece: Slice, jdk: str) -> HeatTable:
+    """As `heat_map`, of outcomes."""
+
+    def cell(cpus: int, task: TaskSize) -> HeatCell:
+        key = _key(piece, jdk, cpus, task)
+        if key not in cells.keys:
+            return HeatCell("", None, "", "none", False, "not a condition of this run", None)
+        return outcome_cell(judgements.outcomes(key), key)
+
+    return HeatTable(
+        title=asked,
+        corner="CPUs",
+        columns=tuple(piece.task_words(task) for task in piece.tasks),
+        rows=tuple((str(cpus), tuple(cell(cpus, task) for task in piece.tasks)) for cpus in piece.cpus),
+    )
+
+
+def heat_map(cells: Cells, judgements: Judgements, metric: Metric, piece: Slice, jdk: str) -> HeatTable:
+    """For one JDK: CPUs down, tasks across."""
+
+    def row(cpus: int) -> tuple[HeatCell, ...]:
+        return tuple(_cell(cells, judgements, metric, _key(piece, jdk, cpus, task)) for task in piece.tasks)
+
+    return HeatTable(
+        title=metric.title,
+        corner="CPUs",
+        columns=tuple(piece.task_words(task) for task in piece.tasks),
+        rows=tuple((str(cpus), row(cpus)) for cpus in piece.cpus),
+    )
+
+
+def _key(piece: Slice, jdk: str, cpus: int, task: TaskSize) -> CellKey:
+    return CellKey(
+        workload=piece.workload,
+        server=piece.server,
+        jdk=jdk,
+        executor=NUMERATOR,
+        cpus=cpus,
+        burn_us=task.burn_us,
+        wait_us=task.wait_us,
+        load=piece.load,
+    )
+
+
+@dataclass(frozen=True)
+class LegendStep:
+    tone: str
+    text: str
+
+
+def legend() -> tuple[LegendStep, ...]:
+    """From "the denominator is far better" over even to "the numerator is far better"."""
+    levels = range(len(EDGES), 0, -1)
+    left = tuple(LegendStep(f"d{level}", f"{EDGES[level - 1]:g}") for level in levels)
+    right = tuple(LegendStep(f"n{level}", f"{EDGES[level - 1]:g}") for level in reversed(levels))
+    return (*left, LegendStep("even", "1"), *right)

@@ -1,0 +1,124 @@
+"""What the page of one run compares, judged together. Pure.
+
+The family is every comparison that the page puts into words or colours, each counted once however often it is shown:
+of `virtual` over `liberty` every figure that its load asks for (cellstats.metrics_of), and of every other executor over
+`liberty` the leading one, under every condition of the run (workload, JDK, CPUs, task duration, load); and of each
+of these pairs how many forks did what their load asks for (stats/attainment.py), where so many forks could tell. The
+page says "better" or "worse" by p-values adjusted for all of these (stats/verdicts.py), so that a page without any true
+difference names one with a chance of at most 5 %. A page of another run is another family. Ratios of a single block
+have no p-value and are not counted; nor are those whose arms lost different numbers of forks, which are not judged.
+
+A/A checks are a family of their own. They ask about the host and not about executors: one that fails is no finding
+but discredits the page, whatever else is on it. Counted with the comparisons they would make each of these harder to
+see, and would themselves fail the less easily the more the page compares. Among themselves they are adjusted too:
+of sound hosts with twelve checks each, nearly every second would else fail one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from jdkmatrix.figures.metrics import Metric, metrics_of
+from jdkmatrix.loads.attainment import Contrast, contrast
+from jdkmatrix.loads.base import Question
+from jdkmatrix.report.cells.cellstats import Cells, Comparison
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, adjust, judged
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import is_again, reference
+
+NUMERATOR = "virtual"
+
+_Compared = tuple[str, CellKey]  # the metric's id, the numerator's cell
+
+
+@dataclass(frozen=True)
+class JudgedOutcomes:
+    """How many forks of two arms did what their load asks for. `p_adjusted`: over a family of so many p-values; None
+    where there is no test."""
+
+    question: Question
+    contrast: Contrast
+    p_adjusted: float | None
+    family: int
+
+    @property
+    def differs(self) -> bool:
+        return self.p_adjusted is not None and self.p_adjusted < FAMILY_ERROR
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Effect, interval and verdict of everything that the page of a run compares.
+
+    `comparisons` and `checks`: how many p-values the family of the comparisons and that of the A/A checks have.
+    """
+
+    comparisons: int
+    checks: int
+    judged: Mapping[_Compared, Judged]
+    compared: Mapping[_Compared, Comparison]
+    outcomes_judged: Mapping[CellKey, JudgedOutcomes]
+
+    def of(self, metric: Metric, key: CellKey) -> Judged | None:
+        """`key` over its reference; None where no block has both, or the page does not compare them."""
+        return self.judged.get((metric.id, key))
+
+    def comparison(self, metric: Metric, key: CellKey) -> Comparison | None:
+        """What `of` judges; there also where no block has both."""
+        return self.compared.get((metric.id, key))
+
+    def outcomes(self, key: CellKey) -> JudgedOutcomes | None:
+        """Of `key` and its reference; None where one of them has no record."""
+        return self.outcomes_judged.get(key)
+
+
+@dataclass
+class _Family:
+    compared: dict[_Compared, Comparison] = field(default_factory=dict)
+    contrasts: dict[CellKey, tuple[Question, Contrast]] = field(default_factory=dict)
+
+    def p_values(self) -> dict[_Compared | CellKey, float]:
+        found: dict[_Compared | CellKey, float] = {}
+        for name, one in self.compared.items():
+            if one.ratio is not None and one.ratio.p_value is not None and not one.losses.differ:
+                found[name] = one.ratio.p_value
+        for key, (_, contrasted) in self.contrasts.items():
+            if contrasted.p_value is not None:
+                found[key] = contrasted.p_value
+        return found
+
+
+def judge_run(cells: Cells) -> Judgements:
+    """Both families of the run's page."""
+    comparisons, checks = _Family(), _Family()
+    for key in cells.keys:
+        base_key = key.model_copy(update={"executor": reference(key.executor, key.server)})
+        cell, base = cells.get(key), cells.get(base_key)
+        if key == base_key or cell is None or base is None:
+            continue
+        family = checks if is_again(key.executor) else comparisons
+        metrics = metrics_of(cell.load)
+        for metric in metrics if key.executor == NUMERATOR else metrics[:1]:
+            compared = cells.compare(metric, key, base.key.executor)
+            if compared is not None:
+                family.compared[metric.id, key] = compared
+        family.contrasts[key] = cell.question, contrast(cell.attained, base.attained, error=FAMILY_ERROR)
+    judged_ratios: dict[_Compared, Judged] = {}
+    outcomes: dict[CellKey, JudgedOutcomes] = {}
+    counts = []
+    for family in (comparisons, checks):
+        adjusted = adjust(family.p_values())
+        counts.append(len(adjusted))
+        for name, one in family.compared.items():
+            if one.ratio is not None:
+                judged_ratios[name] = judged(one.ratio, adjusted.get(name), len(adjusted), one.losses)
+        for key, (question, contrasted) in family.contrasts.items():
+            outcomes[key] = JudgedOutcomes(question, contrasted, adjusted.get(key), len(adjusted))
+    return Judgements(
+        comparisons=counts[0],
+        checks=counts[1],
+        judged=judged_ratios,
+        compared={**comparisons.compared, **checks.compared},
+        outcomes_judged=outcomes,
+    )

@@ -1,0 +1,62 @@
+"""How many forks did what their load asks for, in words. Pure."""
+
+from __future__ import annotations
+
+from jdkmatrix.loads.attainment import Attained
+from jdkmatrix.report.cells.judgements import JudgedOutcomes
+from jdkmatrix.report.words.numbers import p_value
+from jdkmatrix.report.words.sentences import Finding
+from jdkmatrix.stats.verdicts import FAMILY_ERROR
+from jdkmatrix.terms.quantities import plural
+
+
+def finding_of(judged: JudgedOutcomes) -> Finding:
+    contrast = judged.contrast
+    if judged.differs:
+        return Finding.BETTER if contrast.is_better else Finding.WORSE
+    if contrast.p_value is None:
+        one, other = contrast.numerator, contrast.denominator
+        even = one.told and other.told and one.yes * other.told == other.yes * one.told
+        return Finding.NO_DIFFERENCE_SEEN if even else Finding.TOO_FEW_FORKS
+    return Finding.NO_EVIDENCE_YET if contrast.p_value < FAMILY_ERROR else Finding.NO_DIFFERENCE_SEEN
+
+
+def is_news(judged: JudgedOutcomes) -> bool:
+    """Is it worth a sentence? Not that every fork did what it was to do, nor that none did where the load goes on until
+    it does not."""
+    arms = (judged.contrast.numerator, judged.contrast.denominator)
+    if judged.question.is_sought and all(arm.yes == 0 for arm in arms):
+        return False
+    return any(arm.no for arm in arms)
+
+
+def counted(arm: Attained) -> str:
+    """ "0 of 5"; without those that were lost."""
+    return f"{arm.yes} of {arm.told}"
+
+
+def sentence(judged: JudgedOutcomes, numerator: str, denominator: str) -> str:
+    """ "virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.008)" """
+    return f"{numerator} {against(judged)} with {denominator}: {verdict(judged)}"
+
+
+def against(judged: JudgedOutcomes) -> str:
+    """ "held the rate in 0 of 5 forks against 5 of 5"."""
+    one, other = judged.contrast.numerator, judged.contrast.denominator
+    did = judged.question.did
+    return f"{did} in {one.yes} of {plural(one.told, 'fork')} against {counted(other)}"
+
+
+def verdict(judged: JudgedOutcomes) -> str:
+    """The finding with its reasons: the p-value, a word on the direction where it is not plain, and forks that were
+    lost."""
+    found = finding_of(judged)
+    basis = []
+    if judged.p_adjusted is not None:
+        basis.append(f"adjusted {p_value(judged.p_adjusted)}")
+    if judged.question.better:
+        basis.append(judged.question.better)
+    one, other = judged.contrast.numerator.lost, judged.contrast.denominator.lost
+    if one or other:
+        basis.append(f"{one} and {other} more forks were lost to faults of the host or of the measurement")
+    return f"{found.value} ({'; '.join(basis)})" if basis else found.value

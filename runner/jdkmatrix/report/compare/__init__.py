@@ -1,0 +1,1 @@
+"""Two sides compared: two runs, or two JDKs or executors of one."""

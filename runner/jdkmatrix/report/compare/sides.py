@@ -1,0 +1,258 @@
+"""Two runs, or two JDKs or executors of one: what became better or worse, and what else changed. Pure.
+
+Within a run figures are paired by the number of their block. Those of two runs are not: there every figure is compared
+by itself on one host, and on any two hosts how far virtual threads and the server's pool are apart, since that is
+paired inside each run. As on a run's page, a ratio whose arms lost different numbers of forks is not judged, and how
+many forks did what their load asks for is compared beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from jdkmatrix.figures.metrics import Metric, metrics_of
+from jdkmatrix.loads.attainment import Contrast, contrast
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, block_logs
+from jdkmatrix.report.cells.judgements import JudgedOutcomes
+from jdkmatrix.report.cells.outcomes import against, finding_of, is_news
+from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
+from jdkmatrix.report.words.sentences import Finding, finding, losses_words
+from jdkmatrix.run.identity import changes
+from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, adjust, judged
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import reference
+
+
+@dataclass(frozen=True)
+class Side:
+    """Cells of one run, those with `value` on `axis` where one is compared."""
+
+    run: RunRecord
+    cells: Cells
+    axis: str | None = None
+    value: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.run.run_id if self.value is None else f"{self.value} in {self.run.run_id}"
+
+    def compared(self) -> tuple[CellKey, ...]:
+        if self.axis is None:
+            return self.cells.keys
+        return tuple(key for key in self.cells.keys if getattr(key, self.axis) == self.value)
+
+    def in_place_of(self, other: CellKey) -> CellKey:
+        """The cell of this side that stands beside one of the other."""
+        return other if self.axis is None else other.model_copy(update={self.axis: self.value})
+
+
+@dataclass(frozen=True)
+class Change:
+    """What `after` is in units of `before`, of one figure, or of how many forks did what their load asks for.
+
+    `over`: the executor that the figure is taken over inside each run; None: the figure itself. `regression`: it got
+    significantly worse, by more than was allowed; never of a figure over another one where the figure itself is
+    compared, too, since it also falls where only the other one got better."""
+
+    key: CellKey
+    figure: str
+    title: str
+    over: str | None
+    ratio: Ratio | None
+    shown: str
+    interval: str | None
+    p_adjusted: float | None
+    word: str
+    regression: bool
+
+    @property
+    def what(self) -> str:
+        return f"{self.title}, over {self.over}" if self.over else self.title
+
+
+@dataclass(frozen=True)
+class Compared:
+    """`else_changed`: what besides is not the same on both sides; `why_not`: why figures themselves are not compared;
+    `left_out`: cells that only one side has, or has usable forks of."""
+
+    before: str
+    after: str
+    threshold: float
+    else_changed: tuple[str, ...]
+    why_not: str | None
+    left_out: tuple[str, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def regressions(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.regression)
+
+
+_Named = tuple[CellKey, str, str | None]  # the cell, the metric's id or "outcome", over which executor
+_OUTCOME = "outcome"
+
+
+@dataclass
+class _Family:
+    """All that is compared, before it is judged together (Holm)."""
+
+    ratios: dict[_Named, tuple[Metric, Ratio, Losses]] = field(default_factory=dict)
+    outcomes: dict[_Named, tuple[CellStats, Contrast]] = field(default_factory=dict)
+
+    def p_values(self) -> dict[_Named, float]:
+        found = {
+            name: ratio.p_value
+            for name, (_, ratio, losses) in self.ratios.items()
+            if ratio.p_value is not None and not losses.differ
+        }
+        return found | {name: one.p_value for name, (_, one) in self.outcomes.items() if one.p_value is not None}
+
+
+def compare_sides(before: Side, after: Side, *, threshold: float) -> Compared:
+    """Every figure by which executors are compared, where both sides have it, and what forks did; one family of
+    p-values. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
+    hosts = (before.run.latest_session.host.hostname_hash, after.run.latest_session.host.hostname_hash)
+    family, left_out, inputs = _Family(), [], dict.fromkeys(_run_differences(before, after))
+    for key in after.compared():
+        cell, base = after.cells.get(key), before.cells.get(before.in_place_of(key))
+        if base is None or cell is None:
+            left_out.append(f"{key.cell_id}: {'not measured before' if base is None else 'not measured after'}")
+            continue
+        if not (cell.usable and base.usable):
+            sides = [side for side, one in (("before", base), ("after", cell)) if not one.usable]
+            left_out.append(f"{key.cell_id}: no usable fork {' and '.join(sides)}")
+        _gather(family, cell, base, before, after, absolute=hosts[0] == hosts[1])
+        inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
+    places = {key: place for place, key in enumerate(after.cells.keys)}
+    there = {before.in_place_of(key) for key in after.compared()}
+    left_out += [f"{key.cell_id}: only before" for key in before.compared() if key not in there]
+    return Compared(
+        before=before.name,
+        after=after.name,
+        threshold=threshold,
+        else_changed=tuple(inputs),
+        why_not=None if hosts[0] == hosts[1] else "they were measured on two hosts",
+        left_out=tuple(left_out),
+        changes=tuple(sorted(_changes(family, threshold), key=lambda change: places[change.key])),
+    )
+
+
+def _gather(family: _Family, cell: CellStats, base: CellStats, before: Side, after: Side, *, absolute: bool) -> None:
+    same_run = before.cells is after.cells
+    sequential = before.run.stopping is not None or after.run.stopping is not None
+    key = cell.key
+    for metric in metrics_of(cell.load):
+        if same_run:
+            paired = after.cells.over(metric, key, base.key)
+            if paired is not None and paired.ratio is not None:
+                family.ratios[key, metric.id, None] = metric, paired.ratio, paired.losses
+            continue
+        if absolute:
+            arms = (tuple(one.by_block(metric).values()) for one in (cell, base))
+            ratio = unpaired_ratio(*arms, sequential=sequential)
+            if ratio is not None:
+                family.ratios[key, metric.id, None] = metric, ratio, _losses(metric, cell, base)
+        over = reference(key.executor, key.server)
+        above = after.cells.compare(metric, key, over)
+        below = before.cells.compare(metric, base.key, reference(base.key.executor, base.key.server))
+        if above is None or below is None or above.cell is above.base:
+            continue
+        ratio = difference_of_logs(block_logs(above), block_logs(below), sequential=sequential)
+        if ratio is not None:
+            family.ratios[key, metric.id, over] = metric, ratio, _both(above, below)
+    told = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
+    family.outcomes[key, _OUTCOME, None] = cell, told
+
+
+def _losses(metric: Metric, cell: CellStats, base: CellStats) -> Losses:
+    lost = ((one.forks - len(one.by_block(metric)), one.forks) for one in (cell, base))
+    (above, above_of), (below, below_of) = lost
+    return Losses(above, above_of, below, below_of)
+
+
+def _both(above: Comparison, below: Comparison) -> Losses:
+    """Of the ratio of two ratios: those of the first one that lost unequally, if one did."""
+    return above.losses if above.losses.differ else below.losses
+
+
+def _changes(family: _Family, threshold: float) -> Iterator[Change]:
+    adjusted = adjust(family.p_values())
+    for name, (metric, ratio, losses) in family.ratios.items():
+        key, figure, over = name
+        one = judged(ratio, adjusted.get(name), len(adjusted), losses)
+        found = finding(one, metric)
+        worse = found is Finding.WORSE and abs(ratio.value - 1) > threshold
+        yield Change(
+            key=key,
+            figure=figure,
+            title=metric.title,
+            over=over,
+            ratio=ratio,
+            shown=ratio_value(ratio),
+            interval=ratio_interval(ratio),
+            p_adjusted=one.p_adjusted,
+            word=_word(one, found),
+            regression=worse and (over is None or (key, figure, None) not in family.ratios),
+        )
+    for name, (cell, told) in family.outcomes.items():
+        outcomes = JudgedOutcomes(cell.question, told, adjusted.get(name), len(adjusted))
+        if not is_news(outcomes):
+            continue
+        found = finding_of(outcomes)
+        yield Change(
+            key=name[0],
+            figure=_OUTCOME,
+            title=cell.question.title,
+            over=None,
+            ratio=None,
+            shown=f"{against(outcomes)} before",
+            interval=None,
+            p_adjusted=outcomes.p_adjusted,
+            word=found.value,
+            regression=found is Finding.WORSE,
+        )
+
+
+def _word(one: Judged, found: Finding) -> str:
+    word: str = found.value
+    if found in (Finding.BETTER, Finding.WORSE):
+        return f"{word}: {apart(one.ratio.value)} {'more' if one.ratio.value > 1 else 'less'}"
+    if found is Finding.NOT_JUDGED:
+        return f"{word}: {losses_words(one.losses, 'after', 'before')}"
+    return word
+
+
+def _run_differences(before: Side, after: Side) -> Iterator[str]:
+    """Of what no identity of a cell has."""
+    one, other = (_versions(side.run) for side in (before, after))
+    for name, version in other.items():
+        if name in one and one[name] != version:
+            yield f"{name}: {one[name]}, then {version}"
+
+
+def _versions(run: RunRecord) -> Mapping[str, str]:
+    session = run.latest_session
+    commit = session.git_commit[:12] if session.git_commit else "not known"
+    return {
+        **{f"JDK {jdk.id}": jdk.version or "not known" for jdk in run.jdks if jdk.selected and jdk.available},
+        **{f"server {server.id}": server.version for server in run.servers},
+        **{f"driver {driver.name}": driver.version for driver in run.drivers},
+        "commit of the project": f"{commit}{' with uncommitted changes' if session.git_dirty else ''}",
+    }
+
+
+def _input_differences(before: Side, after: Side, base: CellStats, cell: CellStats) -> Iterator[str]:
+    """Of what decides a cell's result, but for the axis that is compared."""
+    if before.cells is after.cells:
+        return
+    compared = {"cell", "measuring_code", *([after.axis] if after.axis else [])}
+    old, new = (
+        {name: value for name, value in one.record.identity.inputs.items() if name not in compared}
+        for one in (base, cell)
+    )
+    if words := changes(old, new):
+        yield words

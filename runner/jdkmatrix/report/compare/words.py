@@ -1,0 +1,64 @@
+"""Two sides compared, in words: the same on the terminal, in Markdown and on a page. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from jdkmatrix.report.compare.sides import Change, Compared
+from jdkmatrix.report.words.numbers import p_figure
+from jdkmatrix.terms.quantities import per_cent, plural
+
+HEADINGS = ("Figure", "After / before", "95 % interval", "Adjusted p", "Verdict")
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """`rows`: as `HEADINGS`, and whether it is a regression."""
+
+    cell_id: str
+    rows: tuple[tuple[tuple[str, ...], bool], ...]
+
+
+def title(found: Compared) -> str:
+    return f"{found.after} over {found.before}"
+
+
+def cells(found: Compared) -> tuple[ComparedCell, ...]:
+    by_cell = groupby(found.changes, key=lambda change: change.key.cell_id)
+    return tuple(
+        ComparedCell(cell_id, tuple((_row(change), change.regression) for change in changes))
+        for cell_id, changes in by_cell
+    )
+
+
+def _row(change: Change) -> tuple[str, ...]:
+    return (
+        change.what,
+        change.shown,
+        change.interval or "none",
+        p_figure(change.p_adjusted) if change.p_adjusted is not None else "none",
+        change.word,
+    )
+
+
+def hosts(found: Compared) -> str:
+    """What is compared, by where it was measured."""
+    if found.why_not is None:
+        return "Both were measured on one host."
+    return f"Figures themselves are not compared, because {found.why_not}."
+
+
+def outcome(found: Compared) -> str:
+    limit, number = per_cent(found.threshold), len(found.regressions)
+    if number:
+        return f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
+    return f"no regression: nothing is significantly worse by more than {limit}"
+
+
+def remarks(found: Compared) -> tuple[str, ...]:
+    """What else has to be known."""
+    return (
+        *(f"also changed: {text}" for text in found.else_changed),
+        *(f"not compared: {text}" for text in found.left_out),
+    )

@@ -1,0 +1,100 @@
+"""What the page of a run says as a whole of its experiments without a server. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.cells.experiment_cells import ExperimentCell, Experiments
+from jdkmatrix.report.html.names import cell_page
+from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.views import Notice, Trouble
+from jdkmatrix.report.words.sentences import cell_words
+from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.terms.quantities import plural
+
+
+def title(run: RunRecord, experiments: Experiments) -> str:
+    """Of a run that has nothing else."""
+    kinds = ", ".join(BY_NAME[kind].PAGE.title.lower() for kind in experiments.kinds)
+    about = run.scenario.name if run.scenario else kinds or "experiments"
+    return f"Without a server: {about}"
+
+
+def summary(experiments: Experiments) -> str:
+    """How much of what there is; empty where there is nothing."""
+    keys = experiments.keys
+    if not keys:
+        return ""
+
+    def number(axis: str, noun: str) -> str:
+        return plural(len({getattr(key, axis) for key in keys}), noun)
+
+    kinds = ", ".join(BY_NAME[kind].PAGE.title.lower() for kind in experiments.kinds)
+    measured = sum(1 for cell in experiments if cell.status is Status.OK)
+    forks = sum(len(cell.record.forks) for cell in experiments)
+    return (
+        f"Without a server{f' ({kinds})' if kinds else ''}: {number('executor', 'arm')} on {number('jdk', 'JDK')}, "
+        f"{measured} of {plural(len(keys), 'cell')} ran to an outcome, from {plural(forks, 'fork')}, each a fresh "
+        "process."
+    )
+
+
+def troubles(experiments: Experiments, why_not_measured: str) -> Iterable[Trouble]:
+    """Cells with a fork that is not ok. How an experiment ended is a finding, and limits that it hit belong to that."""
+    for key in experiments.keys:
+        cell = experiments.get(key)
+        if cell is None or cell.status is None:
+            status, reasons = None, [why_not_measured]
+        else:
+            status = cell.status
+            reasons = _reasons(cell)
+            if status is Status.OK and not reasons:
+                continue
+        yield Trouble(
+            label=cell_words(key),
+            href=cell_page(key) if cell else None,
+            status=STATUS_WORDS[status] if status is not Status.OK else "some forks",
+            status_class=STATUS_CLASS[status] if status is not Status.OK else "not-steady",
+            reasons=tuple(reasons) or ("no reason was recorded",),
+        )
+
+
+def _reasons(cell: ExperimentCell) -> list[str]:
+    by_message: dict[str, list[int]] = {}
+    for fork in cell.record.forks:
+        if fork.status is not Status.OK:
+            for message in [reason.message for reason in fork.reasons] or ["no reason was recorded"]:
+                by_message.setdefault(message, []).append(fork.fork)
+    return [
+        f"{'fork' if len(forks) == 1 else 'forks'} {facts.ranges(forks)}: {message}"
+        for message, forks in by_message.items()
+    ]
+
+
+def notices(experiments: Experiments) -> Iterable[Notice]:
+    forks = [fork for cell in experiments for fork in cell.record.forks]
+    shared = [fork for fork in forks if set(fork.confinement.sut_cpus) & set(fork.confinement.remote_cpus)]
+    if shared:
+        yield Notice(
+            "warn",
+            "Program and remote system share CPUs",
+            f"In {_share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: CPU time "
+            "that the remote system used was not left for the program.",
+        )
+    loose = [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]
+    if loose:
+        reasons = sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose})
+        yield Notice(
+            "info",
+            "Without a server: kept on its CPUs by affinity alone",
+            f"In {_share_of(loose, forks)} the program was kept on its CPUs by sched_setaffinity, which a thread can "
+            f"undo for itself. Cgroup cpusets were not used: {'; '.join(reasons)}.",
+        )
+
+
+def _share_of(some: list[Fork], forks: list[Fork]) -> str:
+    return "every fork" if len(some) == len(forks) else f"{len(some)} of {plural(len(forks), 'fork')}"

@@ -1,0 +1,334 @@
+"""Host, JDKs, run and notices in words. Pure."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from jdkmatrix.claims.address import web
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import Judgements
+from jdkmatrix.report.run_page.aa_check import aa_notices
+from jdkmatrix.report.run_page.clock import calibration_notices, clock_notices
+from jdkmatrix.report.views import Fact, JdkRow, Notice
+from jdkmatrix.report.words.numbers import span
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.quantities import plural
+
+_GIB = 1024**3
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """ "0-3,8" as Linux writes CPU lists."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs) or "none"
+
+
+def moment(iso: str) -> str:
+    """ "2025-01-01 12:00 UTC"; text that is no date stays as it is."""
+    try:
+        time = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    return (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def seconds_between(start: str, end: str | None) -> float | None:
+    """None where one of them is no date."""
+    try:
+        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() if end else None
+    except ValueError:
+        return None
+
+
+def duration(start: str, end: str | None) -> str | None:
+    seconds = seconds_between(start, end)
+    return None if seconds is None else span(seconds)
+
+
+def started(at: str, ended_at: str) -> Fact:
+    took = duration(at, ended_at)
+    return Fact("Started", moment(at) + (f", {took}" if took else ""))
+
+
+def host_facts(host: HostFacts) -> tuple[Fact, ...]:
+    cpu = host.cpu
+    smt = "SMT on" if cpu.smt else "SMT off"
+    packages = plural(cpu.packages, "package")
+    vulnerable = {name: text for name, text in cpu.mitigations.items() if not text.startswith("Not affected")}
+    return (
+        Fact("CPU", cpu.model),
+        Fact("Cores", f"{plural(cpu.cores, 'core')} in {packages}, {plural(len(cpu.online), 'CPU')} online, {smt}"),
+        Fact("CPUs allowed", ranges(cpu.allowed), "what this process may use"),
+        Fact("Virtualisation", host.virtualisation or "none seen"),
+        Fact("Kernel", host.kernel),
+        Fact("OS, libc", f"{host.os}, {host.libc}"),
+        Fact("Memory, swap", f"{host.memory_bytes / _GIB:.1f} GiB, {host.swap_bytes / _GIB:.1f} GiB"),
+        Fact("Frequency", ", ".join(filter(None, _frequency(host))) or "the kernel does not say"),
+        Fact("Scheduler", host.scheduler or "the kernel does not say"),
+        Fact("Clock source", host.clocksource or "the kernel does not say"),
+        Fact("Microcode", cpu.microcode or "the kernel does not say"),
+        *([Fact("Huge pages", host.transparent_huge_pages)] if host.transparent_huge_pages else []),
+        Fact("Load before the run", f"{host.load_1min:.2f}", "load average over one minute"),
+        Fact(
+            "Mitigations",
+            "; ".join(f"{name}: {text}" for name, text in sorted(vulnerable.items())) or "none needed or none reported",
+        ),
+        *([Fact("Kernel command line", host.kernel_command_line)] if host.kernel_command_line else []),
+        Fact("Limits", ", ".join(f"{name} {value}" for name, value in sorted(host.limits.items())) or "not recorded"),
+        Fact("Host", f"{host.system}, {host.hostname_hash}", "a hash tells hosts apart without naming them"),
+    )
+
+
+def _frequency(host: HostFacts) -> tuple[str | None, ...]:
+    cpu = host.cpu
+    return (
+        f"governor {cpu.governor}" if cpu.governor else None,
+        f"driver {cpu.driver}" if cpu.driver else None,
+        f"boost {cpu.boost}" if cpu.boost else None,
+    )
+
+
+def run_facts(run: RunRecord) -> tuple[Fact, ...]:
+    took = duration(run.started_at, run.ended_at) if len(run.sessions) == 1 else None
+    latest = run.latest_session
+    dirty = " with uncommitted changes" if _dirty(run) else ""
+    commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"
+    jdks = [jdk.id for jdk in run.jdks if jdk.selected and jdk.available]
+    drivers = "; ".join(
+        f"{d.name} {d.version}" + (f" on Java {d.java_version}" if d.java_version else "") for d in run.drivers
+    )
+    return (
+        Fact("CPU", latest.host.cpu.model),
+        Fact("Host", _host_line(latest.host)),
+        Fact("Measured", moment(run.started_at) + (f", {took}" if took else "")),
+        *_servers(run),
+        Fact("JDKs", ", ".join(jdks) or "none"),
+        *([Fact("Driver", drivers or "none")] if drivers or not _only_alone(run) else []),
+        Fact("Tool", f"jdk-matrix {latest.tool_version}{commit}"),
+        *_pinned(run),
+        *_scenario(run),
+        Fact("Profile, seed", f"{run.profile}{_narrowed(run)}, seed {run.seed}"),
+        *_stopping(run),
+    )
+
+
+def _dirty(run: RunRecord) -> bool | None:
+    """Had the source uncommitted changes in any session? None: of one it is not known."""
+    told = [session.git_dirty for session in run.sessions]
+    return True if True in told else None if None in told else False
+
+
+def _only_alone(run: RunRecord) -> bool:
+    """Has this run no cell with a server?"""
+    return bool(run.cells) and not any(key.has_server for key in run.cells)
+
+
+def _pinned(run: RunRecord) -> tuple[Fact, ...]:
+    if run.provenance is None:
+        return ()
+    inputs = [f"{one.name} {one.rev[:12] if one.rev else 'without a revision'}" for one in run.provenance.inputs]
+    by = f", from the flake: {', '.join(inputs)}" if inputs else ""
+    hashes = "; ".join(f"{one.name} {one.nar_hash}" for one in run.provenance.inputs if one.nar_hash) or None
+    missing = run.provenance.not_pinned(source_dirty=_dirty(run))
+    return (Fact("Parts", ("not fully pinned" if missing else "fully pinned") + by, hashes),)
+
+
+def _scenario(run: RunRecord) -> tuple[Fact, ...]:
+    found = run.scenario
+    if found is None:
+        return ()
+    return (
+        Fact("Scenario", f"{found.name}, {'as published' if found.scale == 'article' else 'scaled down'}"),
+        Fact("Published", ", ".join(found.published), "ids of the published results that this run repeats"),
+    )
+
+
+def _servers(run: RunRecord) -> Iterable[Fact]:
+    several = len(run.servers) > 1
+    for server in run.servers:
+        name = f"Server {server.id}" if several else "Server"
+        yield Fact(name, f"{server.name} {server.version}", f"archive sha256 {server.sha256}")
+
+
+def _stopping(run: RunRecord) -> tuple[Fact, ...]:
+    if run.stopping is None:
+        return ()
+    least, most, share = run.stopping.min_blocks, run.stopping.max_blocks, run.stopping.precision * 100
+    return (Fact("Blocks", f"{least} to {most}, until every ratio is known to ± {share:g} %"),)
+
+
+def _host_line(host: HostFacts) -> str:
+    virtual = host.virtualisation or "no virtualisation seen"
+    cores = f"{plural(host.cpu.cores, 'core')}, {plural(len(host.cpu.allowed), 'CPU')} usable"
+    return f"{cores}; Linux {(host.kernel.split() or [''])[0]}; {virtual}"
+
+
+def _narrowed(run: RunRecord) -> str:
+    parts = [f"{axis} {', '.join(map(str, values))}" for axis, values in run.selection.items()]
+    return f" narrowed to {'; '.join(parts)}" if parts else ""
+
+
+def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[Notice, ...]:
+    """What changes how the figures must be read comes first."""
+    run = loaded.run
+    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells, judgements)]
+    if loaded.damaged:
+        text = (
+            f"{plural(len(loaded.damaged), 'file')}: nothing here counts what stood there. The files are named below."
+        )
+        found.append(Notice("warn", "Result files damaged or missing", text))
+    found += [*calibration_notices(run.calibrations), *clock_notices(loaded.cells, run.promised_precision)]
+    found += [Notice("info", "Note of the run", note) for note in run.notes]
+    return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
+
+
+def _run_notices(run: RunRecord) -> Iterable[Notice]:
+    if run.scenario:
+        size = "The published size" if run.scenario.scale == "article" else "Not the published size"
+        text = f"{run.scenario.description} {size}: {run.scenario.scale_words}."
+        yield Notice("info" if run.scenario.scale == "article" else "warn", f"Scenario {run.scenario.name}", text)
+    if run.status != "complete":
+        how = "was interrupted" if run.status == "interrupted" else "has not ended, or was killed"
+        yield Notice("warn", "Not complete", f"This run {how}: cells may lack forks or be missing.")
+    virtualisation = run.latest_session.host.virtualisation
+    if virtualisation:
+        yield Notice(
+            "warn",
+            "Not bare metal",
+            f"This ran in a {virtualisation}. What else runs on the same hardware can slow it down without "
+            "being seen; ratios inside a block suffer less than absolute figures.",
+        )
+    if _dirty(run):
+        yield Notice(
+            "info", "Uncommitted changes", "The tool had changes that are in no commit: not exactly repeatable."
+        )
+    loose = run.provenance.not_pinned(source_dirty=_dirty(run)) if run.provenance else ()
+    if loose:
+        yield Notice(
+            "info",
+            "Not fully pinned",
+            f"What the flake would have given, and did not: {'; '.join(loose)}.",
+        )
+    missing = [jdk for jdk in run.jdks if jdk.selected and not jdk.available]
+    if missing:
+        names = ", ".join(jdk.id for jdk in missing)
+        yield Notice("info", "JDKs not available here", f"{names}: reasons are in the table of JDKs.")
+    if run.not_testable:
+        yield Notice("info", "Not testable here", f"{plural(len(run.not_testable), 'cell')}: reasons are listed below.")
+
+
+def _cell_notices(cells: Cells) -> Iterable[Notice]:
+    every = list(cells)
+    shared = [cell for cell in every if any(fork.confinement.overlapped for fork in cell.record.forks)]
+    if shared:
+        yield Notice(
+            "warn",
+            "Server and driver share CPUs",
+            f"In {len(shared)} of {plural(len(every), 'cell')} the host had too few CPUs to keep them apart: the "
+            "driver took time from the server. Compare executors with each other, take no figure as absolute.",
+        )
+    yield from _confinement_notices([fork for cell in every for fork in cell.record.forks])
+    single = [cell for cell in every if len(cell.usable) == 1]
+    if single:
+        yield Notice(
+            "warn",
+            "One block only",
+            f"{plural(len(single), 'cell')} of {len(every)} {'has' if len(single) == 1 else 'have'} one usable fork: "
+            "there is no interval, and a difference may be chance.",
+        )
+    few = [cell for cell in every if len(cell.usable) == 2]
+    if few:
+        yield Notice(
+            "info",
+            "Two blocks",
+            f"{plural(len(few), 'cell')} of {len(every)} {'has' if len(few) == 1 else 'have'} two usable forks: "
+            "intervals over two are very wide, so that most differences cannot be told from chance.",
+        )
+    unsteady = [cell for cell in every if any(f.status is Status.NOT_STEADY for f in cell.record.forks)]
+    if unsteady:
+        yield Notice(
+            "warn",
+            "Not steady",
+            f"In {plural(len(unsteady), 'cell')} the warm-up reached its cap before the steady state: JIT compilation "
+            "may have run on into the measurement.",
+        )
+
+
+def _confinement_notices(forks: Sequence[Fork]) -> Iterable[Notice]:
+    loose = [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]
+    if loose:
+        where = "every fork" if len(loose) == len(forks) else f"{len(loose)} of {plural(len(forks), 'fork')}"
+        reasons = sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose})
+        yield Notice(
+            "info",
+            "Kept on their CPUs by affinity alone",
+            f"In {where} server and driver were kept on their CPUs by sched_setaffinity, which a thread can undo for "
+            "itself; the server's threads were looked at after every window. Cgroup cpusets, which no thread can "
+            f"leave, were not used: {'; '.join(reasons)}.",
+        )
+
+
+def jdk_row(jdk: JdkRecord) -> JdkRow:
+    if jdk.available:
+        state, state_class = ("measured", "ok") if jdk.selected else ("available, not selected", "none")
+    else:
+        state, state_class = "not available here", "failed" if jdk.selected else "none"
+    release = "\n".join(f"{key}={value}" for key, value in sorted(jdk.release.items()))
+    return JdkRow(
+        id=jdk.id,
+        selected=jdk.selected,
+        vendor=jdk.vendor,
+        vm={"hotspot": "HotSpot", "openj9": "OpenJ9"}[jdk.vm],
+        version=jdk.version or f"{jdk.catalogue_version} (catalogue)",
+        source=jdk.source or "–",
+        state=state,
+        state_class=state_class,
+        remark=jdk.reason if not jdk.available else jdk.notice,
+        bugs=tuple((bug.id, bug.summary, web(bug.url)) for bug in jdk.known_bugs),
+        output=jdk.version_output,
+        release=release or None,
+    )
+
+
+def reproduce(run: RunRecord) -> str:
+    """The command lines that repeat this run in a clone of the project."""
+    selected = [f"--{axis.replace('_', '-')}={value}" for axis, values in run.selection.items() for value in values]
+    found = run.scenario
+    scale = ["--scale", found.scale] if found else []
+    what = ["--scenario", found.name, *scale] if found else ["--profile", run.profile]
+    arguments = ["run", *what, *selected]
+    if "--resume" not in run.first_session.command and len(run.first_session.command) > 1:
+        # As typed, with what is in no record of its own (--blocks, --window-s); where it wrote to is not part of it.
+        arguments = [*_without(run.first_session.command[1:], ("--run", "--site", "--scale")), *scale]
+    if not any(argument.split("=")[0] == "--seed" for argument in arguments):
+        arguments += ["--seed", str(run.seed)]
+    commit = run.latest_session.git_commit
+    lines = [f"git checkout {commit}"] if commit else []
+    return "\n".join([*lines, "make setup", shlex.join([".venv/bin/matrix", *arguments])])
+
+
+def _without(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
+    """`arguments` less the options that are named, each with its value."""
+    kept: list[str] = []
+    skip = False
+    for argument in arguments:
+        if skip or argument.split("=")[0] in options:
+            skip = not skip and argument in options
+        else:
+            kept.append(argument)
+    return kept
+
+
+def pretty_json(value: object) -> str:
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,40 @@
+"""How many forks of a run can be used, and what became of the others: the first thing to know of it. Pure."""
+
+from __future__ import annotations
+
+from jdkmatrix.loads.attainment import Fate, fate
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.report.cells.cellstats import planned_forks
+from jdkmatrix.report.views import ForkCount
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.quantities import plural
+
+
+def count_forks(loaded: LoadedRun) -> ForkCount:
+    """ "6 of 8 forks usable: 1 lost to faults of the host or of the measurement, 1 lost to the server’s own doing; 2
+    measured again"."""
+    cells = loaded.cells
+    forks = sum(len(cell.forks) for cell in cells)
+    # That a JDK has not what an experiment is about is no loss.
+    usable = sum(fork.usable for cell in loaded.served for fork in cell.forks) + sum(
+        fork.status is Status.OK for cell in loaded.experiments for fork in cell.forks
+    )
+    own_doing = sum(
+        not fork.usable and fate(fork, cell.served_load) is not Fate.LOST
+        for cell in loaded.served
+        for fork in cell.forks
+    )
+    recorded = {cell.key.cell_id: len(cell.forks) for cell in cells}
+    missing = sum(max(0, number - recorded.get(cell, 0)) for cell, number in planned_forks(loaded.run).items())
+    losses = {
+        "lost to faults of the host or of the measurement": forks - usable - own_doing,
+        "lost to the server’s own doing": own_doing,
+        "without a readable record": missing,
+    }
+    lost = ", ".join(f"{number} {what}" for what, number in losses.items() if number)
+    again = sum(len(cell.attempts) for cell in cells)
+    text = f"{usable} of {plural(forks + missing, 'fork')} usable"
+    return ForkCount(
+        text=f"{text}{f': {lost}' if lost else ''}{f'; {again} measured again' if again else ''}",
+        amber=lost != "",
+    )

@@ -1,0 +1,132 @@
+"""How precisely each ratio is known after so many blocks, and what more precision costs. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.figures.metrics import THROUGHPUT
+from jdkmatrix.figures.paired import logs_of_rounds
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.run_page.dependence import BlockChecks, lag1_figure, trend_figure
+from jdkmatrix.report.views import PrecisionRow, PrecisionView
+from jdkmatrix.report.words.numbers import Figure, missing, share, span
+from jdkmatrix.report.words.sentences import ratio_name
+from jdkmatrix.stats.protocols import (
+    AsMeasured,
+    Cost,
+    FixedLength,
+    Protocols,
+    compare_protocols,
+    cost_in_turns,
+    measured_fork,
+)
+from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.rounds import components
+from jdkmatrix.stats.stopping import StoppingRules
+from jdkmatrix.terms.quantities import plural
+
+_FIXED = FixedLength()
+_OTHER_FIGURE = "worked out for throughput only"
+_IN_TURNS = "only forks measured one after another show what forks of a fixed length would cost; these took turns"
+
+
+def precision_view(run: RunRecord, cells: Cells, checks: BlockChecks) -> PrecisionView | None:
+    """None where no ratio has an interval."""
+    rules = _rules(run)
+    rows = tuple(_rows(cells, checks, rules, adaptive=run.stopping is not None))
+    if not rows:
+        return None
+    asked = f"± {rules.precision:.1%}".replace("%", " %")
+    fixed = f"{_FIXED.measure_s:.0f} s after a ramp of {_FIXED.ramp_s:.0f} s"
+    return PrecisionView(asked=asked, fixed=fixed, blocks=checks.words, turns=_turns(cells), rows=rows)
+
+
+def _turns(cells: Cells) -> str | None:
+    lost: dict[str, list[bool]] = {}
+    for cell in cells:
+        windows = [window for fork in cell.usable if fork.together for window in fork.served.windows]
+        lost.setdefault(cell.key.executor, []).extend(not window.valid for window in windows)
+    told = [f"{executor} {share(sum(every) / len(every)).text}" for executor, every in lost.items() if every]
+    if not told:
+        return None
+    return (
+        "Executors took turns, a short window of each round after round, and are compared round by round: a round that "
+        f"a gate took from one counts in neither. So much of their rounds was lost: {', '.join(told)}."
+    )
+
+
+def _rules(run: RunRecord) -> StoppingRules:
+    """Those of the run, or the usual ones where the number of blocks was fixed."""
+    return StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
+
+
+def _rows(cells: Cells, checks: BlockChecks, rules: StoppingRules, *, adaptive: bool) -> Iterator[PrecisionRow]:
+    for cell, base in cells.compared():
+        key = cell.key
+        metric = cells.leading(key)
+        compared = cells.compare(metric, key, base.key.executor)
+        ratio = compared.ratio if compared else None
+        if compared is None or ratio is None or ratio.half_width_log is None:
+            continue
+        ended_by = _decision(ratio, rules) if adaptive else "fixed number"
+        found = checks.of(key)
+        cost = _cost_of(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
+        yield PrecisionRow(
+            what=ratio_name(key, base.key.executor),
+            figure=metric.title,
+            blocks=ratio.blocks,
+            known=_share(math.expm1(ratio.half_width_log)),
+            lag1=lag1_figure(found, ratio.blocks),
+            trend=trend_figure(found, ratio.blocks),
+            decision="not judged" if compared.losses.differ else ended_by,
+            adaptive=_adaptive(cost),
+            fixed=_cost(cost.fixed) if isinstance(cost, Protocols) else _no_fixed(cost),
+            time_share=_time_share(cost) if isinstance(cost, Protocols) else _no_fixed(cost),
+        )
+
+
+def _decision(ratio: Ratio, rules: StoppingRules) -> str:
+    if ratio.half_width_log is not None and ratio.half_width_log <= rules.half_width_log:
+        return "precise enough"
+    return "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
+
+
+def _cost_of(cell: CellStats, base: CellStats, rules: StoppingRules) -> AsMeasured | str:
+    """With forks of a fixed length beside it where the run can tell (`Protocols`); or why there is no cost."""
+    try:
+        arms = [{fork.fork: measured_fork(fork) for fork in arm.usable} for arm in (cell, base)]
+        found = components(logs_of_rounds(THROUGHPUT, cell.record, base.record))
+        if found is not None:
+            return cost_in_turns([*arms[0].values()], [*arms[1].values()], found, rules)
+        return compare_protocols(arms[0], arms[1], rules)
+    except MatrixError as error:
+        return str(error)
+
+
+def _share(value: float) -> Figure:
+    return Figure(f"± {value * 100:.1f} %" if value < 0.1 else f"± {value * 100:.0f} %", value)
+
+
+def _cost(cost: Cost, title: str | None = None) -> Figure:
+    return Figure(f"{plural(cost.blocks, 'block')}, {span(cost.total_s)}", cost.total_s, title)
+
+
+def _adaptive(cost: AsMeasured | str) -> Figure:
+    if isinstance(cost, str):
+        return missing(cost)
+    title = (
+        f"scatter of the log ratio of one block: {cost.between_forks_log:.3f} between forks, "
+        f"{cost.inside_forks_log:.3f} inside as recorded"
+    )
+    return _cost(cost.adaptive, title)
+
+
+def _no_fixed(cost: AsMeasured | str) -> Figure:
+    return missing(cost if isinstance(cost, str) else _IN_TURNS)
+
+
+def _time_share(protocols: Protocols) -> Figure:
+    return Figure(f"{protocols.time_share * 100:.0f} %", protocols.time_share)

@@ -1,0 +1,255 @@
+"""A load that rises over time: throughput, threads and response times second by second. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from jdkmatrix.figures.metrics import KNEE, TIME_TO_PEAK, Metric
+from jdkmatrix.loads.attainment import failed_by_itself
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Sample
+from jdkmatrix.report.cells.cell_figures import amount
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.comparisons import Slice
+from jdkmatrix.report.charts.curves import Axis, lines
+from jdkmatrix.report.charts.shapes import Row
+from jdkmatrix.report.charts.specs import log_domain
+from jdkmatrix.report.run_page.line_charts import line_charts
+from jdkmatrix.report.views import Chart, ChartGroup
+from jdkmatrix.stats.ramps import (
+    CAUGHT_UP_SECONDS,
+    CAUGHT_UP_SHARE,
+    KNEE_FACTOR,
+    KNEE_SECONDS,
+    backlog_until_s,
+    knee,
+    seconds_of,
+    time_to_peak_s,
+)
+from jdkmatrix.terms.loads import RampLoad
+from jdkmatrix.terms.quantities import digits, plural, rate_words
+
+_Points = Callable[[Fork], Iterable[tuple[float, float | None]]]
+
+PEAK_RULE = (
+    f"the first of {CAUGHT_UP_SECONDS} seconds in a row with at least {CAUGHT_UP_SHARE:.0%} of the last rate that was "
+    "asked for"
+)
+KNEE_RULE = (
+    f"the first of {KNEE_SECONDS} seconds in a row with a p99 above {KNEE_FACTOR:g} times the lowest median of any "
+    f"{KNEE_SECONDS} seconds in a row"
+)
+_FROM_INTENDED = "From the intended send time."
+
+
+@dataclass(frozen=True)
+class _Figure:
+    id: str
+    title: str
+    words: str
+    axis: str
+    points: _Points
+    log: bool = False
+    offered: bool = False  # draw the offered rate beside it
+
+
+def _completed(fork: Fork) -> Iterable[tuple[float, float | None]]:
+    return ((second.t_s, second.completed_rps) for second in seconds_of(fork))
+
+
+def _percentile(name: str) -> _Points:
+    def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
+        for window in fork.served.valid_windows:
+            for interval in window.load.intervals:
+                value: float | None = getattr(interval, name)
+                yield interval.t_s, value / 1000 if value else None
+
+    return points
+
+
+def _sampled(figure: Callable[[Sample], float | None]) -> _Points:
+    def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
+        for window in fork.served.valid_windows:
+            for sample in fork.served.samples:
+                if 0 <= sample.t_s - window.t_s <= window.load.duration_s:
+                    yield sample.t_s - window.t_s, figure(sample)
+
+    return points
+
+
+_answered = _sampled(lambda sample: 1.0 if sample.gauges else None)
+
+_FIGURES = (
+    _Figure(
+        "throughput",
+        "Throughput second by second",
+        f"Requests answered per second; the dashed line is what was asked for. A dot marks the peak: {PEAK_RULE}.",
+        "answered per second",
+        _completed,
+        offered=True,
+    ),
+    _Figure(
+        "pool",
+        "Size of the pool",
+        "Threads of what runs the requests: of the server's pool, or of the executor that took its place.",
+        "threads",
+        _sampled(lambda sample: sample.gauges.pool_size if sample.gauges else None),
+    ),
+    _Figure(
+        "threads",
+        "Platform threads of the process",
+        "All of them: of the pool, of the server, of the JVM.",
+        "threads",
+        _sampled(lambda sample: sample.threads),
+    ),
+    _Figure("p50", "Median response time", _FROM_INTENDED, "p50 in ms", _percentile("p50_us"), log=True),
+    _Figure(
+        "p99",
+        "p99 second by second",
+        f"{_FROM_INTENDED} A dot marks the knee: {KNEE_RULE}.",
+        "p99 in ms",
+        _percentile("p99_us"),
+        log=True,
+    ),
+    _Figure("max", "Slowest response", _FROM_INTENDED, "maximum in ms", _percentile("max_us"), log=True),
+)
+
+
+def ramp_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+    """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
+    load = next((cell.load for cell in piece.cells), None)
+    if not isinstance(load, RampLoad) or not any(cell.usable for cell in piece.cells):
+        return ()
+    time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
+    groups = [_offered_group(ident, load, time, order)]
+    for figure in _FIGURES:
+        values = [float(row["y"]) for cell in piece.cells for row in _rows(figure, cell) if row["y"]]
+        if not values:
+            continue
+        top = max([*values, *([max(rate for _, rate in load.points)] if figure.offered else [])])
+        low, high = log_domain(values) if figure.log else (0.0, top * 1.05)
+        charts = line_charts(
+            f"{ident}-{figure.id}",
+            figure.title,
+            piece,
+            order,
+            x=time,
+            y=Axis(figure.axis, low, high, log=figure.log),
+            rows=partial(_rows, figure),
+            marks=partial(_marks, figure.id),
+            reference=_offered(load) if figure.offered else (),
+            note=partial(_note, figure.id),
+        )
+        groups.append(ChartGroup(figure.title, figure.words, charts))
+    return tuple(groups)
+
+
+def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """By JDK: what became of each executor, in a sentence; empty where the load is no ramp."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for cell in sorted(piece.cells, key=lambda cell: order.index(cell.key.executor)):
+        load = cell.load
+        if isinstance(load, RampLoad) and cell.usable:
+            found.setdefault(cell.key.jdk, []).append((cell.key.executor, _became(cell, load)))
+    return found
+
+
+def _became(cell: CellStats, load: RampLoad) -> str:
+    highest = rate_words(max(rate for _, rate in load.points))
+    words = []
+    if load.ends_level:
+        found = _mean(TIME_TO_PEAK, cell)
+        peak = f"reached {highest} requests/s after {found} s" if found else f"did not reach {highest} requests/s"
+        words.append(peak + _in(cell.attained.yes if found else cell.attained.no, cell))
+        backlogs = [until for fork in cell.usable if (until := backlog_until_s(seconds_of(fork))) is not None]
+        if backlogs:
+            words.append(f"its backlog was worked off after {digits(max(backlogs), 3)} s at the latest")
+    else:
+        found = _mean(KNEE, cell)
+        if cell.attained.yes:
+            words.append(f"no knee up to {highest} requests/s{_in(cell.attained.yes, cell)}")
+        if found:
+            words.append(f"knee at {found} requests/s{_in(len(cell.by_block(KNEE)), cell)}")
+    if failed := sum(failed_by_itself(fork) for fork in cell.record.forks):
+        words.append(f"the server failed in {failed} of {cell.attained.told} forks")
+    hit = [outcome.message for fork in cell.usable for outcome in fork.outcomes]
+    return "; ".join([*words, *hit[:1]]) + ("" if hit else ".")
+
+
+def _offered_group(ident: str, load: RampLoad, time: Axis, order: Sequence[str]) -> ChartGroup:
+    high = max(rate for _, rate in load.points) * 1.05
+    spec = lines(
+        [],
+        x=time,
+        y=Axis("requests per second", 0, high),
+        order=order,
+        reference=_offered(load),
+        description="The rate of requests that was asked for, over time",
+        height=110,
+    )
+    chart = Chart(f"{ident}-offered", "Rate", "", spec)
+    return ChartGroup("What was asked for", "The same for every fork.", (chart,), by_executor=False)
+
+
+def _offered(load: RampLoad) -> list[Row]:
+    return [{"x": t_s, "y": rate_rps} for t_s, rate_rps in load.points]
+
+
+def _rows(figure: _Figure, cell: CellStats) -> Iterable[Row]:
+    return (
+        {"executor": cell.key.executor, "fork": fork.fork, "x": t_s, "y": value or None if figure.log else value}
+        for fork in cell.usable
+        for t_s, value in figure.points(fork)
+    )
+
+
+def _marks(figure: str, cell: CellStats) -> Iterable[Row]:
+    for fork in cell.usable:
+        seconds = seconds_of(fork)
+        by_time = {second.t_s: second for second in seconds}
+        peak_s, bend = time_to_peak_s(seconds), knee(seconds)
+        if figure == "throughput" and peak_s is not None:
+            text = f"fork {fork.fork}: peak after {digits(peak_s, 3)} s"
+            yield {"executor": cell.key.executor, "x": peak_s, "y": by_time[peak_s].completed_rps, "text": text}
+        p99_us = by_time[bend.t_s].p99_us if bend else None
+        if figure == "p99" and bend and p99_us:
+            text = f"fork {fork.fork}: knee at {digits(bend.rate_rps, 4)} requests/s"
+            yield {"executor": cell.key.executor, "x": bend.t_s, "y": p99_us / 1000, "text": text}
+
+
+def _note(figure: str, cell: CellStats) -> str:
+    if figure == "throughput":
+        found = _mean(TIME_TO_PEAK, cell)
+        words = f"peak after {found} s" if found else "peak not reached"
+        return f"{cell.key.executor}: {words}{_in(len(cell.by_block(TIME_TO_PEAK)), cell) if found else ''}"
+    if figure == "p99":
+        found = _mean(KNEE, cell)
+        words = f"knee at {found} requests/s" if found else "no knee"
+        return f"{cell.key.executor}: {words}{_in(len(cell.by_block(KNEE)), cell) if found else ''}"
+    return _unread(cell) if figure == "pool" else ""
+
+
+def _unread(cell: CellStats) -> str:
+    """A server whose threads are all busy has none for our question. Where it never answered, it was never asked."""
+    asked = [fork for fork in cell.usable if any(sample.gauges for sample in fork.served.samples)]
+    answers = [answered for fork in asked for _, answered in _answered(fork)]
+    unread = answers.count(None)
+    if not unread:
+        return ""
+    of = plural(len(answers), "reading")
+    return f"{cell.key.executor}: {unread} of {of} missing, the server did not answer in time"
+
+
+def _mean(metric: Metric, cell: CellStats) -> str | None:
+    """Over the forks that came to it; how many did not, the words beside it say."""
+    values = cell.by_block(metric).values()
+    return amount(metric, statistics.geometric_mean(values)) if values else None
+
+
+def _in(found: int, cell: CellStats) -> str:
+    """Of the forks that say something; empty where it is all of them."""
+    told = cell.attained.told
+    return f" in {found} of {told} forks" if found < told else ""

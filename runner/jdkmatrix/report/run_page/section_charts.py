@@ -1,0 +1,144 @@
+"""The charts of one workload under one load. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from jdkmatrix.figures.fork_figures import overall
+from jdkmatrix.figures.metrics import P99, Metric
+from jdkmatrix.report.cells.cell_figures import amount, of_metric
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.comparisons import Slice
+from jdkmatrix.report.cells.latency import Pooled
+from jdkmatrix.report.charts import specs as charts
+from jdkmatrix.report.charts.shapes import Row
+from jdkmatrix.report.views import Chart
+from jdkmatrix.terms.cell_key import CellKey, TaskSize
+from jdkmatrix.terms.quantities import MISSING, plural
+
+# Beyond this the curve's last points are single requests.
+_LONGEST_TAIL = 100_000.0
+
+
+def bar_charts(ident: str, piece: Slice, metric: Metric, axis: str, order: Sequence[str]) -> tuple[Chart, ...]:
+    """One chart per number of CPUs and JDK; all charts of one number of CPUs have the same scale.
+
+    Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
+    on any JDK, and their labels the figures themselves.
+    """
+    found = []
+    shares = len(piece.tasks) > 1
+    for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
+        peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
+        units = {task: _highest(metric, peers, task) if shares else 1.0 for task in piece.tasks}
+        means: list[Row] = []
+        forks: list[Row] = []
+        for cell in sorted(
+            (cell for cell in peers if cell.key.jdk == jdk),
+            key=lambda cell: (cell.key.task, order.index(cell.key.executor)),
+        ):
+            mean, points = _bar(metric, cell, units[cell.key.task], piece.task_words(cell.key.task))
+            means.append(mean)
+            forks += points
+        if not forks:
+            continue
+        title = f"{jdk}, {plural(cpus, 'CPU')}"
+        found.append(
+            Chart(
+                id=f"{ident}-{number}",
+                title=title,
+                note="; ".join(f"{m['executor']}, {m['work']}: {m['label']}" for m in means),
+                spec=charts.bars(
+                    means,
+                    forks,
+                    order=order,
+                    title="share of the highest under the same task" if shares else axis,
+                    figure=axis,
+                    number_format=".0%" if shares else "~s",
+                    highest=1.0 if shares else max(_highest(metric, peers, task) for task in piece.tasks),
+                    description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _highest(metric: Metric, cells: Sequence[CellStats], task: TaskSize) -> float:
+    figures = [one.value for cell in cells if cell.key.task == task for one in cell.figures(metric).values()]
+    return max(figures, default=1.0) or 1.0
+
+
+def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:
+    """One bar and its points; without a figure, a dash in the bar's place."""
+    figures = cell.figures(metric)
+    over = overall(figures.values())
+    place = {"executor": cell.key.executor, "work": task}
+    if over is None:
+        return {**place, "mean": None, "low": None, "high": None, "label": MISSING}, []
+    summary = over.summary
+    bar: Row = {
+        **place,
+        # Where bounds point both ways there is no mean: the points are all there is to see.
+        "mean": None if over.bound is None else summary.geomean / unit,
+        "low": None if summary.ci_low is None else summary.ci_low / unit,
+        "high": None if summary.ci_high is None else summary.ci_high / unit,
+        "label": of_metric(metric, cell, why="").text,
+    }
+    points: list[Row] = [
+        {
+            **place,
+            "fork": block,
+            "value": one.value / unit,
+            "label": f"{one.bound.value} {amount(metric, one.value)}".lstrip(),
+        }
+        for block, one in sorted(figures.items())
+    ]
+    return bar, points
+
+
+def latency_charts(
+    ident: str, piece: Slice, pools: Mapping[CellKey, Pooled], order: Sequence[str]
+) -> tuple[Chart, ...]:
+    """One chart per number of CPUs, task and JDK, all on the same scales."""
+    points = {key: _curve_points(pool) for key, pool in pools.items()}
+    every = [point for curve in points.values() for point in curve]
+    if not every:
+        return ()
+    lowest, highest = charts.log_domain([ms for _, ms, _ in every])
+    longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
+    found = []
+    for number, (title, cells) in enumerate(piece.conditions(order)):
+        curves = [cell for cell in cells if cell.key in points]
+        here = [cell.key for cell in curves]
+        if not here:
+            continue
+        p99 = [(cell.key.executor, of_metric(P99, cell, why="")) for cell in curves]
+        found.append(
+            Chart(
+                id=f"{ident}-{number}",
+                title=title,
+                note="p99: " + "; ".join(f"{name} {p.text} ms" for name, p in p99 if p.sort is not None),
+                spec=charts.latency_curves(
+                    [
+                        {"executor": key.executor, "x": x, "ms": ms, "quantile": quantile}
+                        for key in here
+                        for x, ms, quantile in points[key]
+                    ],
+                    order=order,
+                    lowest_ms=lowest,
+                    highest_ms=highest,
+                    longest=longest,
+                    description=f"Latency by percentile of {title}, one line per executor",
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _curve_points(pool: Pooled) -> list[tuple[float, float, str]]:
+    """(1 / (1 - quantile), ms, quantile in words); the maximum, at infinity, has no place on the axis."""
+    return [
+        (1 / (1 - p.quantile), p.value_us / 1000, f"{p.quantile * 100:.6g} %")
+        for p in pool.spectrum
+        if p.quantile < 1 - 0.5 / pool.count and p.value_us > 0 and 1 / (1 - p.quantile) <= _LONGEST_TAIL
+    ]

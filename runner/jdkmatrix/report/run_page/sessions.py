@@ -1,0 +1,134 @@
+"""In how many sessions a run was measured, and what differed between them, in words. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from jdkmatrix.records.run import Session
+from jdkmatrix.report.run_page.facts import duration, moment, seconds_between
+from jdkmatrix.report.views import Fact, Notice
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.quantities import plural
+
+# What is another figure each time it is read, or told by its hash.
+_NOT_COMPARED = ("load_1min", "kernel_command_line")
+_HOST_NAMES = {
+    "allowed": "the CPUs allowed",
+    "cores": "the number of cores",
+    "cpu model": "the CPU",
+    "hostname_hash": "the host",
+    "kernel_command_line_sha256": "the kernel's command line",
+    "libc": "the C library",
+    "memory_bytes": "the bytes of memory",
+    "os": "the distribution",
+    "swap_bytes": "the bytes of swap",
+}
+_SHOWN_AT_MOST = 80
+_WINDOWS_TITLE = "in windows that count; the rest is starts, warm-ups, what gates took, and the runner’s own work"
+
+
+def measuring(loaded: LoadedRun) -> tuple[Session, ...]:
+    """The sessions that have measured a fork which stands."""
+    forks = _forks(loaded)
+    return tuple(session for session in loaded.run.sessions if forks[session.number])
+
+
+def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
+    """What was not the same in all of them. What one of them did not record is not compared."""
+    found: list[str] = []
+    boots = len({session.boot_id for session in sessions if session.boot_id})
+    if boots > 1:
+        found.append("the host was restarted in between")
+    by_key: dict[str, list[Any]] = {}
+    for session in sessions:
+        for key, value in _compared(session):
+            by_key.setdefault(key, []).append(value)
+    for key, values in by_key.items():
+        known = list(dict.fromkeys(str(value) for value in values if value is not None))
+        if len(known) < 2:
+            continue
+        short = all(len(value) <= _SHOWN_AT_MOST for value in known) and not key.endswith(("_hash", "_sha256"))
+        found.append(f"{_name(key)} differs" + (f" ({', then '.join(known)})" if short else ""))
+    return tuple(found)
+
+
+def line(loaded: LoadedRun) -> str | None:
+    """For a summary; None where one session has measured all."""
+    sessions = measuring(loaded)
+    if len(sessions) < 2:
+        return None
+    return "; ".join([f"measured in {plural(len(sessions), 'session')}", *differences(sessions)])
+
+
+def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
+    """None where the run is from before sessions were recorded."""
+    sessions, forks = loaded.run.sessions, _forks(loaded)
+    told = [
+        ", ".join(
+            filter(
+                None,
+                (
+                    moment(session.started_at),
+                    duration(session.started_at, session.ended_at) or "killed",
+                    plural(forks[session.number], "fork"),
+                ),
+            )
+        )
+        for session in sessions
+    ]
+    if len(sessions) < 2:
+        return tuple(Fact("Sessions", "1") for _ in sessions)
+    return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "and how many forks of each are used"),)
+
+
+def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
+    """How much of the time gave figures; nothing where it is not known how long a session took, or no window counts."""
+    spans = [seconds_between(session.started_at, session.ended_at) for session in loaded.run.sessions]
+    took_s = sum(filter(None, spans))
+    counted_s = sum(
+        window.load.duration_s
+        for cell in loaded.cells
+        if cell.key.has_server
+        for fork in cell.forks
+        if fork.usable
+        for window in fork.served.valid_windows
+    )
+    if None in spans or not took_s > 0 or not counted_s:
+        return ()
+    return (Fact("In windows", f"{counted_s / took_s:.0%} of that time".replace("%", " %"), _WINDOWS_TITLE),)
+
+
+def notices(loaded: LoadedRun) -> Iterator[Notice]:
+    sessions = measuring(loaded)
+    if len(sessions) < 2:
+        return
+    found = differences(sessions)
+    told = f"{'; '.join(found)}." if found else "Nothing that was recorded differs between them."
+    yield Notice(
+        "warn" if found else "info",
+        f"Measured in {plural(len(sessions), 'session')}",
+        f"{told[0].upper()}{told[1:]} No block is split over two: ratios pair forks of one session, and figures of a "
+        "cell alone are over all of them.",
+    )
+
+
+def _forks(loaded: LoadedRun) -> Counter[int]:
+    """How many stand, by session."""
+    return Counter(fork.session for cell in loaded.cells for fork in cell.forks)
+
+
+def _compared(session: Session) -> Iterable[tuple[str, Any]]:
+    dumped = session.host.model_dump()
+    cpu = dumped.pop("cpu")
+    yield "version of the tool", session.tool_version
+    yield "commit", session.git_commit and session.git_commit[:12]
+    yield "CPU confinement", session.confinement
+    for name, value in cpu.items():
+        yield ("cpu model" if name == "model" else name), value
+    yield from ((name, value) for name, value in dumped.items() if name not in _NOT_COMPARED)
+
+
+def _name(key: str) -> str:
+    return _HOST_NAMES.get(key) or f"the {key.replace('_', ' ')}"

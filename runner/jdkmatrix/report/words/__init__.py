@@ -1,0 +1,1 @@
+"""Words and numbers as every page and the terminal write them."""

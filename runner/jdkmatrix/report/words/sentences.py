@@ -1,0 +1,168 @@
+"""Plain words for figures, loads and states. Pure; every sentence that interprets a figure stands here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+
+from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.records.forks import ConfinementMethod
+from jdkmatrix.report.words.numbers import much, p_value, ratio_interval, ratio_value, than
+from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.verdicts import Judged, Losses, Verdict
+from jdkmatrix.terms.cell_key import CellKey, TaskSize
+from jdkmatrix.terms.executors import reference
+from jdkmatrix.terms.quantities import plural, wait_words, work_words
+from jdkmatrix.terms.servers import own_pool
+
+
+class Finding(Enum):
+    """What a ratio, or the outcomes of forks, let us say about the executor above the line."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NO_EVIDENCE_YET = "no evidence yet"
+    NO_DIFFERENCE_SEEN = "no difference seen"
+    ONE_BLOCK = "one block, no interval"
+    NOT_JUDGED = "not judged"
+    TOO_FEW_FORKS = "too few forks to tell"
+
+
+def finding(judged: Judged, metric: Metric) -> Finding:
+    match judged.verdict:
+        case Verdict.ONE_BLOCK:
+            return Finding.ONE_BLOCK
+        case Verdict.NOT_JUDGED:
+            return Finding.NOT_JUDGED
+        case Verdict.NO_EVIDENCE_YET:
+            return Finding.NO_EVIDENCE_YET
+        case Verdict.NO_DIFFERENCE_SEEN:
+            return Finding.NO_DIFFERENCE_SEEN
+        case Verdict.DIFFERENT:
+            return Finding.BETTER if (judged.ratio.value > 1) == metric.more_is_better else Finding.WORSE
+
+
+def because(judged: Judged, compared: str = "comparison") -> str:
+    """What the verdict rests on; `compared` names one member of the family."""
+    if judged.verdict is Verdict.NOT_JUDGED:
+        return f"not judged: {losses_words(judged.losses)}"
+    if judged.p_adjusted is None:
+        return "one block only: no interval, only a hint"
+    adjusted = f"adjusted {p_value(judged.p_adjusted)}"
+    match judged.verdict:
+        case Verdict.NO_EVIDENCE_YET:
+            return f"no evidence yet, {_although(judged, compared)}, {adjusted}"
+        case Verdict.NO_DIFFERENCE_SEEN:
+            return f"no difference seen, the interval contains 1, {adjusted}"
+        case _:
+            return adjusted
+
+
+def _although(judged: Judged, compared: str) -> str:
+    return f"although its own interval excludes 1: the page makes {plural(judged.family, compared)}"
+
+
+def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> str:
+    """How many forks each arm lost, the one above the line first; with the names of both where these are given."""
+    one, other = losses.numerator, losses.denominator
+    both = plural(losses.denominator_of, "fork")
+    of = "" if losses.numerator_of == losses.denominator_of else f" of {losses.numerator_of}"
+    if numerator:
+        return f"{numerator} lost {one}{of} and {denominator} {other} of {both}"
+    return f"the arms lost {one}{of} and {other} of {both}"
+
+
+def marked_interval(judged: Judged) -> str | None:
+    """The interval, with a star where it leaves 1 out and that is no evidence; None for a single block."""
+    interval = ratio_interval(judged.ratio)
+    return f"{interval} *" if judged.verdict is Verdict.NO_EVIDENCE_YET else interval
+
+
+def family_words(comparisons: int, checks: int) -> str | None:
+    """How the page comes to its verdicts; None where it has none."""
+    found = []
+    if comparisons:
+        found.append(
+            f"{plural(comparisons, 'comparison')} on this page: “better”, “worse”, “ahead”, “more”, “less” and "
+            "colours appear only where the p-value, adjusted for all of them (Holm), is below 0.05. A star (*) marks "
+            "an interval that excludes 1 although that p-value is not below 0.05: no evidence yet. Ratios whose arms "
+            "lost different numbers of forks are not judged and not counted."
+        )
+    if checks:
+        found.append(f"{plural(checks, 'A/A check')}, adjusted separately in the same way.")
+    return " ".join(found) or None
+
+
+def change(ratio: Ratio, numerator: str, denominator: str) -> str:
+    """ "18 % lower with A than with B"."""
+    return f"{much(ratio.value)} with {numerator} {than(ratio.value)} with {denominator}"
+
+
+def condition(cpus: int, task: TaskSize) -> str:
+    """ "1 CPU, tasks of 100 µs, remote delay of 2 ms"."""
+    delay = f", {delay_of(task.wait_us)}" if task.wait_us else ""
+    return f"{plural(cpus, 'CPU')}, {tasks_of(task.burn_us)}{delay}"
+
+
+def program_condition(key: CellKey) -> str:
+    """As `condition`, of an experiment without a server."""
+    cpus = plural(key.cpus, "CPU")
+    if key.wait_us:
+        return f"{cpus}, answers after {wait_words(key.wait_us)}"
+    return f"{cpus}, {work_words(key.burn_us)} of work per task" if key.burn_us else cpus
+
+
+def cell_words(key: CellKey) -> str:
+    size = condition(key.cpus, key.task) if key.has_server else program_condition(key)
+    return f"{key.served} · {key.jdk} · {key.executor} · {size} · {key.load}"
+
+
+def references(keys: Iterable[CellKey]) -> str:
+    """What executors are compared with: "liberty", "liberty or virtual"."""
+    pairs = [(own_pool(key.server), reference(key.executor, key.server)) for key in keys]
+    return " or ".join(dict.fromkeys((*(pool for pool, _ in pairs), *(name for _, name in pairs))))
+
+
+def tasks_of(burn_us: int) -> str:
+    return f"tasks of {work_words(burn_us)}" if burn_us else "no added work"
+
+
+def delay_of(wait_us: int) -> str:
+    return f"remote delay of {wait_words(wait_us)}"
+
+
+def ratio_name(key: CellKey, base_executor: str) -> str:
+    """ "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
+    return f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
+
+
+def confined_words(method: ConfinementMethod, why_not_cgroup: str | None) -> str:
+    return f"by {method}, not by cgroup cpuset: {why_not_cgroup}" if why_not_cgroup else f"by {method}"
+
+
+def ratio_sentence(
+    metric: Metric, judged: Judged, numerator: str, denominator: str, *, paired: str | None = None
+) -> str:
+    """One ratio, its verdict, its interval, its blocks and its p-value. `paired`: as pairs.paired_words."""
+    ratio = judged.ratio
+    interval = ratio_interval(ratio)
+    parts = [f"ratio {ratio_value(ratio)}"]
+    if interval:
+        parts.append(f"95 % interval {interval}")
+    parts.append(plural(ratio.blocks, "block"))
+    if judged.p_adjusted is not None:
+        parts.append(f"adjusted {p_value(judged.p_adjusted)}")
+    basis = ", ".join([*parts, *([paired] if paired else [])])
+    match finding(judged, metric):
+        case Finding.NOT_JUDGED:
+            words = f"not judged: {losses_words(judged.losses, numerator, denominator)}"
+        case Finding.NO_EVIDENCE_YET:
+            although = _although(judged, "comparison")
+            words = f"no evidence yet of a difference between {numerator} and {denominator}, {although}"
+        case Finding.NO_DIFFERENCE_SEEN:
+            words = f"no difference seen between {numerator} and {denominator}"
+        case Finding.ONE_BLOCK:
+            words = f"{change(ratio, numerator, denominator)} in the only block: only a hint"
+        case _:
+            words = change(ratio, numerator, denominator)
+    return f"{words} ({basis})."
