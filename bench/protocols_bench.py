@@ -22,104 +22,65 @@ error.
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import os
 import statistics
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from rich.console import Console
 from rich.table import Table
+from series import ROUNDS, measure as measure_series, paired_logs, read, valid, with_profile, write
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.config.model import Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.confinement import confinement
-from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.turns import Lane, Round, Turn, in_turns
-from jdkmatrix.host.cgroup_tree import probe
-from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.loads.constant_rate import ConstantRate
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.windows import Window
 from jdkmatrix.run import campaign as campaigns
-from jdkmatrix.run.plan import select_cells
-from jdkmatrix.run.prepare import prepare
 from jdkmatrix.run.turns import orders as drawn
 from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
 from jdkmatrix.stats.protocols import FixedLength, blocks_needed
 from jdkmatrix.stats.rounds import components
-from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.executors import is_again
 
-ALONE_FROM = 1001  # the numbers of the windows that a fork has by itself; rounds have lower ones
+# The numbers of the windows that a fork has by itself, and of its stretches before and after the rounds.
+BY_ITSELF = range(1001, 2001)
 ALONE = 2
 ALONE_S = 3.0
-STRETCH_FROM = 2001  # and of its stretches, before and after the rounds
+STRETCHED = range(2001, 3001)
 STRETCHES = 3
 STRETCH_S = 5.0
-AA_BLOCKS = 3  # of a run, as `quick` has them
 FIXED = FixedLength()
 BIAS_MAX = 0.01
 COST_SHARE_MAX = 0.1
 
 
 # ------------------------------------------------------------------------------------------------------------- measure
-class _Progress:
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def step(self, text: str) -> None: ...
-
-    def forks_ahead(self, forks: int) -> None: ...
-
-    def fork_started(self, planned: PlannedFork) -> None:
-        self._console.print(planned.label, highlight=False)
-
-    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
-        valid = len(fork.served.valid_windows)
-        self._console.print(f"    {fork.status.value}, {valid} of {len(fork.served.windows)} windows", highlight=False)
-
-    def decided(self, text: str) -> None:
-        self._console.print(text, highlight=False)
-
-
 def measure(options: argparse.Namespace, console: Console) -> None:
     """Write the series of every block that all arms came through."""
     project = find_project()
-    matrix = _with_profile(load_matrix(project.matrix), options)
+    profile = Profile(
+        description="both protocols on the same forks", blocks=options.blocks, precision=options.precision,
+        protocol="interleaved", rounds=options.rounds, select=Selection(
+            workload=(options.workload,), server=("open-liberty",), jdk=tuple(options.jdk), cpus=(1,),
+            executor=tuple(options.executor), burn_us=(0,), wait_us=(options.wait_us,), load=(options.load,),
+        ),
+    )  # fmt: skip
     with (
-        tempfile.TemporaryDirectory(prefix="jdk-matrix-protocols-", ignore_cleanup_errors=True) as folder,
-        confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
         # A rule that follows from what is measured here must not prevent it from being measured again.
         mock.patch.object(ConstantRate, "why_no_turns", return_value=None),
+        mock.patch.object(campaigns, "in_turns", _every_way),
     ):
-        ready = prepare(
-            project, matrix, matrix.profiles["both"], select_cells(matrix, "both"), seed=options.seed,
-            known_calibration=None, capacities_rps={}, confiner=confiner, say=console.print,
+        measure_series(
+            project, with_profile(load_matrix(project.matrix), profile), partial(write, options.measure),
+            seed=options.seed, console=console,
         )  # fmt: skip
-        store = RunStore.create(Path(folder))
-        campaign = campaigns.Campaign(
-            matrix=matrix, profile=matrix.profiles["both"], plan=ready.plan, parts=ready.parts, host=ready.host,
-            confiner=confiner, store=store,
-        )  # fmt: skip
-        cells = campaign.open(console.print)
-        try:
-            with mock.patch.object(campaigns, "in_turns", _every_way):
-                campaign.measure(cells, _Progress(console))
-        finally:
-            blocks = [*_blocks(cells.values())]
-            host = {"cpu": ready.host.cpu.model, "kernel": ready.host.kernel.split()[0]}
-            options.measure.write_text(json.dumps({**host, "blocks": blocks}, separators=(",", ":")) + "\n")
-            console.print(f"{len(blocks)} blocks: {options.measure}")
 
 
 def _every_way(lanes: Sequence[Lane], orders: Iterable[Sequence[int]], **durations: float) -> tuple[Fork, ...]:
@@ -130,7 +91,7 @@ def _every_way(lanes: Sequence[Lane], orders: Iterable[Sequence[int]], **duratio
     return in_turns(
         [_stretched(lane, rounds=len(rounds)) for lane in lanes],
         [*stretches[:STRETCHES], *rounds, *stretches[STRETCHES:]],
-        when_warm=[Round(ALONE_FROM + window, lead_s, ALONE_S) for window in range(ALONE)],
+        when_warm=[Round(BY_ITSELF.start + window, lead_s, ALONE_S) for window in range(ALONE)],
         **durations,
     )
 
@@ -139,12 +100,12 @@ def _stretched(lane: Lane, *, rounds: int) -> Lane:
     """The first and the last rounds are stretches."""
 
     def as_meant(turn: Turn | None) -> Turn | None:
-        if not isinstance(turn, Round) or turn.number >= ALONE_FROM:
+        if not isinstance(turn, Round) or turn.number in BY_ITSELF:
             return turn
         number = turn.number - STRETCHES
         if 1 <= number <= rounds:
             return turn._replace(number=number)
-        return Round(STRETCH_FROM + turn.number - 1, turn.lead_s, STRETCH_S)
+        return Round(STRETCHED.start + turn.number - 1, turn.lead_s, STRETCH_S)
 
     try:
         turn = yield next(lane)
@@ -155,50 +116,6 @@ def _stretched(lane: Lane, *, rounds: int) -> Lane:
         return fork
     finally:
         lane.close()
-
-
-def _with_profile(matrix: Matrix, options: argparse.Namespace) -> Matrix:
-    select = Selection(
-        workload=(options.workload,), server=("open-liberty",), jdk=tuple(options.jdk), cpus=(1,),
-        executor=tuple(options.executor), burn_us=(0,), wait_us=(options.wait_us,), load=(options.load,),
-    )  # fmt: skip
-    profile = Profile(
-        description="both protocols on the same forks", blocks=options.blocks, precision=options.precision,
-        protocol="interleaved", rounds=options.rounds, select=select,
-    )  # fmt: skip
-    axes = matrix.axes.model_copy(update={"executor": tuple(dict.fromkeys((*matrix.axes.executor, *options.executor)))})
-    measured = matrix.measure.model_copy(update={"repeats_max": 1})
-    return matrix.model_copy(
-        update={"axes": axes, "measure": measured, "profiles": {**matrix.profiles, "both": profile}}
-    )
-
-
-def _blocks(cells: Iterable[CellRecord]) -> Iterator[dict[str, Any]]:
-    found: dict[tuple[str, int], dict[str, Any]] = {}
-    for cell in cells:
-        for fork in cell.forks:
-            place = f"{cell.key.jdk}, {cell.key.served}, {cell.key.load}"
-            block = found.setdefault((place, fork.fork), {"place": place, "block": fork.fork, "arms": {}})
-            if fork.usable and fork.served.warmup and fork.served.first_response_s:
-                block["arms"][cell.key.executor] = {
-                    "first_response_s": round(fork.served.first_response_s, 2),
-                    "warm_s": round(fork.served.warmup.windows[-1].t_s, 2),
-                    "windows": [_window(window) for window in fork.served.windows],
-                }
-    yield from found.values()
-
-
-def _window(window: Window) -> list[Any]:
-    """Number, second of the monotonic clock, requests/s, µs of CPU per request, its share of the CPUs, JIT, reasons."""
-    return [
-        window.index,
-        round(window.load.started_monotonic_ns / 1e9, 2),
-        round(window.load.succeeded_rps, 1),
-        round(window.cpu_us_per_answer, 3),
-        round(window.sut.cpu_share, 4),
-        round(window.sut.jit_share, 4),
-        [reason.code for reason in window.reasons],
-    ]
 
 
 # ------------------------------------------------------------------------------------------------------------- analyse
@@ -228,7 +145,11 @@ def pairs(blocks: Sequence[dict[str, Any]], column: int) -> Iterator[Pair]:
         for name in names:
             both = [(arms[name], arms["liberty"]) for arms in here if {name, "liberty"} <= arms.keys()]
             told = [
-                (_alone(one, other, column), _paired(one, other, column, STRETCH_FROM), _paired(one, other, column))
+                (
+                    _alone(one, other, column),
+                    paired_logs(one, other, column, STRETCHED),
+                    paired_logs(one, other, column),
+                )
                 for one, other in both
             ]
             told = [every for every in told if every[0] is not None and len(every[2]) > 1]
@@ -251,30 +172,20 @@ def pairs(blocks: Sequence[dict[str, Any]], column: int) -> Iterator[Pair]:
 
 
 def _alone(one: dict[str, Any], other: dict[str, Any], column: int) -> float | None:
-    figures = [[w[column] for w in _valid(arm, column, ALONE_FROM)] for arm in (one, other)]
+    figures = [[w[column] for w in valid(arm, column, BY_ITSELF)] for arm in (one, other)]
     return math.log(statistics.fmean(figures[0]) / statistics.fmean(figures[1])) if all(figures) else None
 
 
 def _inside_per_s(arms: Sequence[dict[str, Any]], column: int) -> float:
     found = []
     for arm in arms:
-        logs = [math.log(w[column]) for w in _valid(arm, column, ALONE_FROM)]
+        logs = [math.log(w[column]) for w in valid(arm, column, BY_ITSELF)]
         found += [statistics.variance(logs) * ALONE_S] if len(logs) > 1 else []
     return statistics.fmean(found) if found else 0.0
 
 
-def _valid(arm: dict[str, Any], column: int, first: int) -> list[list[Any]]:
-    """Of the windows that are numbered from `first` on: 1 rounds, ALONE_FROM, or STRETCH_FROM."""
-    return [w for w in arm["windows"] if first <= w[0] < first + ALONE_FROM - 1 and not w[6] and w[column] > 0]
-
-
-def _paired(one: dict[str, Any], other: dict[str, Any], column: int, first: int = 1) -> list[float]:
-    above, below = ({w[0]: w[column] for w in _valid(arm, column, first)} for arm in (one, other))
-    return [math.log(above[number] / below[number]) for number in sorted(above.keys() & below.keys())]
-
-
 def _lost(arms: Iterable[dict[str, Any]]) -> float:
-    every = [bool(w[6]) for arm in arms for w in arm["windows"] if w[0] < ALONE_FROM]
+    every = [bool(w[6]) for arm in arms for w in arm["windows"] if w[0] in ROUNDS]
     return sum(every) / len(every) if every else 0.0
 
 
@@ -302,8 +213,6 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
         interval = mean_interval(differences)
         good &= interval is None or not (interval[0] > BIAS_MAX or interval[1] < -BIAS_MAX)
         good &= _costs(pair, costs, round_s=round_s, rewarm_s=rewarm_s)
-        if is_again(pair.arms.partition(" ")[0]):
-            console.print(f"{pair.place}, {pair.arms}: {_coverage(pair.interleaved)}")
         parts = components(pair.rounds)
         if parts:
             console.print(
@@ -315,13 +224,6 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
     console.print(ratios)
     console.print(costs)
     return good
-
-
-def _coverage(logs: Sequence[float]) -> str:
-    """As if every few blocks were a run of their own."""
-    runs = [logs[start : start + AA_BLOCKS] for start in range(0, len(logs) - AA_BLOCKS + 1, AA_BLOCKS)]
-    right = [found[0] <= 0 <= found[1] for run in runs if (found := mean_interval(run)) is not None]
-    return f"the intervals of {sum(right)} of {len(right)} times {AA_BLOCKS} blocks contain 1"
 
 
 def _costs(pair: Pair, table: Table, *, round_s: float, rewarm_s: float) -> bool:
@@ -387,7 +289,7 @@ def main() -> int:
     blocks = [
         block
         for path in (*options.series, *([options.measure] if options.measure else []))
-        for block in json.loads(path.read_text())["blocks"]
+        for block in read(path).blocks
     ]
     good = True
     for title, column in (("throughput", 2), ("CPU per request", 3)):

@@ -1,0 +1,143 @@
+"""Measure blocks of forks that take turns, and keep of every window what benchmarks are worked out from."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from jdkmatrix.config.model import Matrix, Profile, Tuning
+from jdkmatrix.fork.confinement import confinement
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.host.cgroup_tree import probe
+from jdkmatrix.host.limits import CONTROLLERS
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Window
+from jdkmatrix.run.campaign import Campaign
+from jdkmatrix.run.plan import select_cells
+from jdkmatrix.run.prepare import prepare
+from jdkmatrix.store.runs import RunStore
+
+PROFILE = "bench"
+ROUNDS = range(1, 1001)  # the numbers of windows that are turns of a block's forks
+
+
+@dataclass(frozen=True)
+class Series:
+    """`blocks`: of each its place, its number and its arms; see _blocks."""
+
+    cpu: str
+    kernel: str
+    blocks: list[dict[str, Any]]
+
+
+class _Progress:
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def step(self, text: str) -> None: ...
+
+    def forks_ahead(self, forks: int) -> None: ...
+
+    def fork_started(self, planned: PlannedFork) -> None:
+        self._console.print(planned.label, highlight=False)
+
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
+        valid = len(fork.served.valid_windows)
+        self._console.print(f"    {fork.status.value}, {valid} of {len(fork.served.windows)} windows", highlight=False)
+
+    def decided(self, text: str) -> None:
+        self._console.print(text, highlight=False)
+
+
+def with_profile(matrix: Matrix, profile: Profile, tunings: Mapping[str, Tuning] | None = None) -> Matrix:
+    """`matrix` with this profile as `PROFILE`, whose executors need not be on its axis. No fork is measured again: a
+    series says what a host loses."""
+    wanted = profile.select.executor or ()
+    executors = dict.fromkeys((*matrix.axes.executor, *(wanted if isinstance(wanted, tuple) else ())))
+    return matrix.model_copy(
+        update={
+            "axes": matrix.axes.model_copy(update={"executor": tuple(executors)}),
+            "measure": matrix.measure.model_copy(update={"repeats_max": 1}),
+            "tunings": {**matrix.tunings, **(tunings or {})},
+            "profiles": {**matrix.profiles, PROFILE: profile},
+        }
+    )
+
+
+def measure(project: Project, matrix: Matrix, keep: Callable[[Series], None], *, seed: int, console: Console) -> None:
+    """Measure `PROFILE`. `keep` gets the blocks at the end, those that there are if it comes early."""
+    profile = matrix.profiles[PROFILE]
+    with (
+        tempfile.TemporaryDirectory(prefix="jdk-matrix-bench-", ignore_cleanup_errors=True) as folder,
+        confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
+    ):
+        ready = prepare(
+            project, matrix, profile, select_cells(matrix, PROFILE), seed=seed,
+            known_calibration=None, capacities_rps={}, confiner=confiner, say=console.print,
+        )  # fmt: skip
+        campaign = Campaign(
+            matrix=matrix, profile=profile, plan=ready.plan, parts=ready.parts, host=ready.host,
+            confiner=confiner, store=RunStore.create(Path(folder)),
+        )  # fmt: skip
+        cells = campaign.open(console.print)
+        try:
+            campaign.measure(cells, _Progress(console))
+        finally:
+            keep(Series(ready.host.cpu.model, ready.host.kernel.split()[0], [*_blocks(cells.values())]))
+
+
+def write(path: Path, series: Series) -> None:
+    path.write_text(json.dumps(asdict(series), separators=(",", ":")) + "\n")
+
+
+def read(path: Path) -> Series:
+    return Series(**json.loads(path.read_text()))
+
+
+def _blocks(cells: Iterable[CellRecord]) -> Iterator[dict[str, Any]]:
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for cell in cells:
+        for fork in cell.forks:
+            place = f"{cell.key.jdk}, {cell.key.served}, {cell.key.load}"
+            block = found.setdefault((place, fork.fork), {"place": place, "block": fork.fork, "arms": {}})
+            if fork.usable and fork.served.warmup and fork.served.first_response_s:
+                block["arms"][cell.key.executor] = {
+                    "first_response_s": round(fork.served.first_response_s, 2),
+                    "warm_s": round(fork.served.warmup.windows[-1].t_s, 2),
+                    "windows": [_window(window) for window in fork.served.windows],
+                }
+    yield from found.values()
+
+
+def _window(window: Window) -> list[Any]:
+    """Number, second of the monotonic clock, requests/s, µs of CPU per request, its share of the CPUs, JIT, reasons."""
+    return [
+        window.index,
+        round(window.load.started_monotonic_ns / 1e9, 2),
+        round(window.load.succeeded_rps, 1),
+        round(window.cpu_us_per_answer, 3),
+        round(window.sut.cpu_share, 4),
+        round(window.sut.jit_share, 4),
+        [reason.code for reason in window.reasons],
+    ]
+
+
+def valid(arm: Mapping[str, Any], column: int, numbers: range) -> list[list[Any]]:
+    """Windows with these numbers that no gate took, and with more than 0 in this column."""
+    return [w for w in arm["windows"] if w[0] in numbers and not w[6] and w[column] > 0]
+
+
+def paired_logs(one: Mapping[str, Any], other: Mapping[str, Any], column: int, numbers: range = ROUNDS) -> list[float]:
+    """The log ratio of every window that both have."""
+    above, below = ({w[0]: w[column] for w in valid(arm, column, numbers)} for arm in (one, other))
+    return [math.log(above[number] / below[number]) for number in sorted(above.keys() & below.keys())]
