@@ -8,7 +8,7 @@ compared as on a run's page, and the 95 % interval of their ratio of requests pe
 
 `--measure` lets four arms of one executor take turns, which makes six pairs for the price of four servers. Pairs with
 an arm in common say partly the same, so pairs without one are counted by themselves, too: those of the first with the
-second arm, and of the third with the fourth. Whether 95 in 100 contain 1 is judged by these alone.
+second arm by name, and of the third with the fourth. Whether 95 in 100 contain 1 is judged by these alone.
 
 Exit status: 0 the share that contains 1 may be 95 % (exact binomial interval of 95 %); 1 it is lower; 2 an error.
 """
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import math
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
@@ -29,10 +28,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import binomtest
-from series import Series, measure, paired_logs, read, with_profile, write
+from series import Series, measure, paired_logs, ratio_words, read, with_profile, write
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import Profile, Selection, Tuning
+from jdkmatrix.config.model import Tuning
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
@@ -92,11 +91,8 @@ def show(found: Sequence[Pair], console: Console) -> bool:
         if len(pair.logs) < BLOCKS:
             console.print(f"{pair.place}, {pair.arms}: {len(pair.logs)} blocks are too few")
             continue
-        whole = mean_interval(pair.logs)
-        ratio = f"{math.exp(statistics.fmean(pair.logs)):.3f}"
         table.add_row(
-            pair.place, pair.arms, str(len(pair.logs)),
-            f"{ratio} ({math.exp(whole[0]):.3f}–{math.exp(whole[1]):.3f})" if whole else ratio,
+            pair.place, pair.arms, str(len(pair.logs)), ratio_words(pair.logs),
             f"{statistics.stdev(pair.logs):.1%}", f"{pair.right} of {len(pair.intervals)}",
         )  # fmt: skip
     console.print(table)
@@ -132,17 +128,11 @@ def main() -> int:
     try:
         if options.measure:
             project = find_project()
-            profile = Profile(
-                description="A/A arms", blocks=options.blocks, precision=0.05, protocol="interleaved",
-                rounds=options.rounds, select=Selection(
-                    workload=("mp-ping",), server=("open-liberty",), jdk=(options.jdk,), cpus=(1,),
-                    executor=arms_of(options.executor), burn_us=(0,), wait_us=(0,), load=("saturate-50",),
-                ),
+            matrix = with_profile(
+                load_matrix(project.matrix), "A/A arms", jdks=(options.jdk,), executors=arms_of(options.executor),
+                blocks=options.blocks, rounds=options.rounds, tunings={SAME: NO_TUNING},
             )  # fmt: skip
-            measure(
-                project, with_profile(load_matrix(project.matrix), profile, {SAME: NO_TUNING}),
-                partial(write, options.measure), seed=options.seed, console=console,
-            )  # fmt: skip
+            measure(project, matrix, partial(write, options.measure), seed=options.seed, console=console)
     except MatrixError as error:
         print(error, file=sys.stderr)
         return 2

@@ -34,10 +34,9 @@ from unittest import mock
 
 from rich.console import Console
 from rich.table import Table
-from series import ROUNDS, measure as measure_series, paired_logs, read, valid, with_profile, write
+from series import ROUNDS, measure as measure_series, paired_logs, ratio_words, read, valid, with_profile, write
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import Profile, Selection
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.turns import Lane, Round, Turn, in_turns
 from jdkmatrix.loads.constant_rate import ConstantRate
@@ -65,22 +64,17 @@ COST_SHARE_MAX = 0.1
 def measure(options: argparse.Namespace, console: Console) -> None:
     """Write the series of every block that all arms came through."""
     project = find_project()
-    profile = Profile(
-        description="both protocols on the same forks", blocks=options.blocks, precision=options.precision,
-        protocol="interleaved", rounds=options.rounds, select=Selection(
-            workload=(options.workload,), server=("open-liberty",), jdk=tuple(options.jdk), cpus=(1,),
-            executor=tuple(options.executor), burn_us=(0,), wait_us=(options.wait_us,), load=(options.load,),
-        ),
+    matrix = with_profile(
+        load_matrix(project.matrix), "both protocols on the same forks", jdks=options.jdk, executors=options.executor,
+        workload=options.workload, load=options.load, wait_us=options.wait_us, blocks=options.blocks,
+        rounds=options.rounds, precision=options.precision,
     )  # fmt: skip
     with (
         # A rule that follows from what is measured here must not prevent it from being measured again.
         mock.patch.object(ConstantRate, "why_no_turns", return_value=None),
         mock.patch.object(campaigns, "in_turns", _every_way),
     ):
-        measure_series(
-            project, with_profile(load_matrix(project.matrix), profile), partial(write, options.measure),
-            seed=options.seed, console=console,
-        )  # fmt: skip
+        measure_series(project, matrix, partial(write, options.measure), seed=options.seed, console=console)
 
 
 def _every_way(lanes: Sequence[Lane], orders: Iterable[Sequence[int]], **durations: float) -> tuple[Fork, ...]:
@@ -205,8 +199,8 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
             continue
         differences = [two - one for one, two in zip(pair.stretches, pair.interleaved, strict=True)]
         ratios.add_row(
-            pair.place, pair.arms, str(len(differences)), _ratio(pair.separate), _ratio(pair.stretches),
-            _ratio(pair.interleaved), _ratio(differences),
+            pair.place, pair.arms, str(len(differences)), ratio_words(pair.separate), ratio_words(pair.stretches),
+            ratio_words(pair.interleaved), ratio_words(differences),
             *(f"{statistics.stdev(logs):.2%}" for logs in (pair.separate, pair.interleaved)),
         )  # fmt: skip
         everywhere.setdefault(pair.arms, []).extend(differences)
@@ -220,7 +214,7 @@ def show(found: Sequence[Pair], console: Console, *, round_s: float, rewarm_s: f
                 f"{math.sqrt(parts.between):.1%}; {pair.lost[0]:.0%} and {pair.lost[1]:.0%} of the rounds were lost"
             )
     for arms, logs in everywhere.items():
-        ratios.add_row("all of these", arms, str(len(logs)), "", "", "", _ratio(logs), "", "")
+        ratios.add_row("all of these", arms, str(len(logs)), "", "", "", ratio_words(logs), "", "")
     console.print(ratios)
     console.print(costs)
     return good
@@ -254,12 +248,6 @@ def _costs(pair: Pair, table: Table, *, round_s: float, rewarm_s: float) -> bool
         table.add_row(pair.place, pair.arms, name, *cells, f"{minutes[name] / next(iter(minutes.values())):.0%}")
     fixed, _, interleaved = minutes.values()
     return interleaved <= COST_SHARE_MAX * fixed
-
-
-def _ratio(logs: Sequence[float]) -> str:
-    interval = mean_interval(logs)
-    text = f"{math.exp(statistics.fmean(logs)):.3f}"
-    return text if interval is None else f"{text} ({math.exp(interval[0]):.3f}–{math.exp(interval[1]):.3f})"
 
 
 def main() -> int:

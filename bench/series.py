@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import math
 import os
+import statistics
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from jdkmatrix.config.model import Matrix, Profile, Tuning
+from jdkmatrix.config.model import Matrix, Profile, Selection, Tuning
 from jdkmatrix.fork.confinement import confinement
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cgroup_tree import probe
@@ -25,6 +26,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import prepare
+from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.store.runs import RunStore
 
 PROFILE = "bench"
@@ -59,14 +61,24 @@ class _Progress:
         self._console.print(text, highlight=False)
 
 
-def with_profile(matrix: Matrix, profile: Profile, tunings: Mapping[str, Tuning] | None = None) -> Matrix:
-    """`matrix` with this profile as `PROFILE`, whose executors need not be on its axis. No fork is measured again: a
-    series says what a host loses."""
-    wanted = profile.select.executor or ()
-    executors = dict.fromkeys((*matrix.axes.executor, *(wanted if isinstance(wanted, tuple) else ())))
+def with_profile(
+    matrix: Matrix, description: str, *, jdks: Sequence[str], executors: Sequence[str], workload: str = "mp-ping",
+    load: str = "saturate-50", wait_us: int = 0, blocks: int, rounds: int, precision: float = 0.05,
+    tunings: Mapping[str, Tuning] | None = None,
+) -> Matrix:  # fmt: skip
+    """`matrix` with a profile `PROFILE` of executors that take turns on one CPU, and need not be on their axis. No fork
+    is measured again: a series says what a host loses."""
+    profile = Profile(
+        description=description, blocks=blocks, rounds=rounds, precision=precision, protocol="interleaved",
+        select=Selection(
+            workload=(workload,), server=("open-liberty",), jdk=tuple(jdks), cpus=(1,), executor=tuple(executors),
+            burn_us=(0,), wait_us=(wait_us,), load=(load,),
+        ),
+    )  # fmt: skip
+    known = tuple(dict.fromkeys((*matrix.axes.executor, *executors)))
     return matrix.model_copy(
         update={
-            "axes": matrix.axes.model_copy(update={"executor": tuple(executors)}),
+            "axes": matrix.axes.model_copy(update={"executor": known}),
             "measure": matrix.measure.model_copy(update={"repeats_max": 1}),
             "tunings": {**matrix.tunings, **(tunings or {})},
             "profiles": {**matrix.profiles, PROFILE: profile},
@@ -141,3 +153,10 @@ def paired_logs(one: Mapping[str, Any], other: Mapping[str, Any], column: int, n
     """The log ratio of every window that both have."""
     above, below = ({w[0]: w[column] for w in valid(arm, column, numbers)} for arm in (one, other))
     return [math.log(above[number] / below[number]) for number in sorted(above.keys() & below.keys())]
+
+
+def ratio_words(logs: Sequence[float]) -> str:
+    """Their geometric mean, with its 95 % interval."""
+    interval = mean_interval(logs)
+    text = f"{math.exp(statistics.fmean(logs)):.3f}"
+    return text if interval is None else f"{text} ({math.exp(interval[0]):.3f}–{math.exp(interval[1]):.3f})"
