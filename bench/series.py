@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
+from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.config.model import Matrix, Profile, Selection, Tuning
 from jdkmatrix.fork.confinement import confinement
 from jdkmatrix.fork.planned import PlannedFork
@@ -43,8 +44,10 @@ class Series:
 
 
 class _Progress:
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    """`keep`: called with every fork that is recorded."""
+
+    def __init__(self, console: Console, keep: Callable[[], None]) -> None:
+        self._console, self._keep = console, keep
 
     def step(self, text: str) -> None: ...
 
@@ -55,6 +58,7 @@ class _Progress:
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
         valid = len(fork.served.valid_windows)
+        self._keep()
         self._console.print(f"    {fork.status.value}, {valid} of {len(fork.served.windows)} windows", highlight=False)
 
     def decided(self, text: str) -> None:
@@ -87,9 +91,10 @@ def with_profile(
 
 
 def measure(project: Project, matrix: Matrix, keep: Callable[[Series], None], *, seed: int, console: Console) -> None:
-    """Measure `PROFILE`. `keep` gets the blocks at the end, those that there are if it comes early."""
+    """Measure `PROFILE`; Ctrl-C and SIGTERM end it. `keep` gets all that is measured whenever a fork is recorded."""
     profile = matrix.profiles[PROFILE]
     with (
+        stoppable(),
         tempfile.TemporaryDirectory(prefix="jdk-matrix-bench-", ignore_cleanup_errors=True) as folder,
         confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
@@ -102,10 +107,8 @@ def measure(project: Project, matrix: Matrix, keep: Callable[[Series], None], *,
             confiner=confiner, store=RunStore.create(Path(folder)),
         )  # fmt: skip
         cells = campaign.open(console.print)
-        try:
-            campaign.measure(cells, _Progress(console))
-        finally:
-            keep(Series(ready.host.cpu.model, ready.host.kernel.split()[0], [*_blocks(cells.values())]))
+        cpu, kernel = ready.host.cpu.model, ready.host.kernel.split()[0]
+        campaign.measure(cells, _Progress(console, lambda: keep(Series(cpu, kernel, [*_blocks(cells.values())]))))
 
 
 def write(path: Path, series: Series) -> None:

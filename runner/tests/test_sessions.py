@@ -16,6 +16,7 @@ from rich.console import Console
 from jdkmatrix.cli import running
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.stopping import StoppedError
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.confinement import AffinityConfiner
@@ -97,7 +98,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
     monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
     monkeypatch.setattr(running, "boot_id", lambda: host.boot)
     monkeypatch.setattr(running, "source_revision", lambda *_: host.commit)
-    for name in ("_stopping", "alone_on_this_host", "confinement"):
+    for name in ("stoppable", "alone_on_this_host", "confinement"):
         monkeypatch.setattr(running, name, nothing)
 
     def run(*, resume: bool = False) -> int:
@@ -197,7 +198,7 @@ def test_stopping_ends_the_session_in_order(
     measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: Any) -> None:
-        raise running.StoppedError(15)
+        raise StoppedError(15)
 
     monkeypatch.setattr(module, "measure_fork", stop)
     assert measure() == 128 + 15

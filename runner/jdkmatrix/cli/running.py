@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Literal
 
 from rich.console import Console
@@ -22,6 +19,7 @@ from jdkmatrix.cli.progress import display
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, folders_of, tell_damage, write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
@@ -49,13 +47,6 @@ from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import plural
 
 
-class StoppedError(BaseException):
-    """Ctrl-C or SIGTERM; not an Exception, so that nothing on the way takes it for a failed measurement."""
-
-    def __init__(self, signal_number: int) -> None:
-        self.exit_code = 128 + signal_number
-
-
 def set_up(options: Options) -> None:
     """Get and build what these cells need."""
     project = find_project()
@@ -71,7 +62,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     console = Console()
     fresh = None if resume else _asked_for(project, options, directory)
     with (
-        _stopping(),
+        stoppable(),
         alone_on_this_host(),
         confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
@@ -274,23 +265,6 @@ def _record(
 def _stopping_record(profile: Profile) -> Stopping | None:
     rules = profile.stopping
     return Stopping.model_validate(asdict(rules)) if rules else None
-
-
-@contextmanager
-def _stopping() -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the run in order: `with` blocks stop the server and the driver on the way out."""
-
-    def stop(signal_number: int, frame: FrameType | None) -> None:
-        raise StoppedError(signal_number)
-
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    except StoppedError as stopped:
-        sys.exit(stopped.exit_code)
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _say(text: str) -> None:
