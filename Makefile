@@ -46,7 +46,7 @@ bench: .venv-test
 	@missed=0; $(VENV)/python bench/help_bench.py || missed=1; \
 	$(VENV)/python bench/plan_bench.py || missed=1; \
 	$(VENV)/python bench/protocols_bench.py bench/protocols/*.json || missed=1; \
-	$(VENV)/python bench/aa_bench.py bench/protocols/*.json || missed=1; \
+	$(VENV)/python bench/aa_bench.py bench/protocols/*.json bench/again/*.json || missed=1; \
 	$(VENV)/python bench/site_bench.py || missed=1; \
 	$(VENV)/python bench/loadgen_bench.py || missed=1; exit $$missed
 

@@ -28,6 +28,7 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import prepare
 from jdkmatrix.stats.intervals import mean_interval
+from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.store.runs import RunStore
 
 PROFILE = "bench"
@@ -112,7 +113,8 @@ def measure(project: Project, matrix: Matrix, keep: Callable[[Series], None], *,
 
 
 def write(path: Path, series: Series) -> None:
-    path.write_text(json.dumps(asdict(series), separators=(",", ":")) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, json.dumps(asdict(series), separators=(",", ":")) + "\n")
 
 
 def read(path: Path) -> Series:
