@@ -1,13 +1,14 @@
 """Does it matter how the executors of a block are measured? Both ways on the same forks, and what each costs.
 
-    python bench/protocols_bench.py --measure SERIES.json [--jdk JDK]… [--blocks N] [--rounds N] [--workload NAME] …
+    python bench/protocols_bench.py --measure SERIES.json [--jdk JDK]… [--blocks N] [--rounds N] [--stretches N] …
     python bench/protocols_bench.py SERIES.json [SERIES.json …]
 
 Measuring starts the forks of a block one after another. Each is measured by itself as soon as it is warm, in two
 windows of 3 s while the others idle: the protocol `separate`. When all are up they take turns: the protocol
-`interleaved`. Before and after these turns each has three stretches of 5 s, in an order that is balanced like that of
-the turns. So what differs between starts of a JVM is in all of them, most of what drifts is in both the stretches and
-the turns, and a difference of these two ratios is due to the turns.
+`interleaved`. Spread evenly among these turns each has stretches of 5 s, in an order that is balanced like that of the
+turns. So what differs between starts of a JVM is in all of them, most of what drifts is in both the stretches and the
+turns, and a difference of these two ratios is due to the turns. (The kept series of JDK 21.0.8 and the second of JDK 25
+had three stretches before all turns and three after them.)
 
 The tables have, for each pair of arms: the ratios with their 95 % intervals over blocks, the difference of turns and
 stretches (of turns and `separate` in a series without stretches) with its own, and how many blocks and minutes a ratio
@@ -48,12 +49,11 @@ from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
 from jdkmatrix.stats.protocols import FixedLength, blocks_needed
 from jdkmatrix.stats.rounds import components
 
-# The numbers of the windows that a fork has by itself, and of its stretches before and after the rounds.
+# The numbers of the windows that a fork has by itself, and of its stretches.
 BY_ITSELF = range(1001, 2001)
 ALONE = 2
 ALONE_S = 3.0
 STRETCHED = range(2001, 3001)
-STRETCHES = 3
 STRETCH_S = 5.0
 FIXED = FixedLength()
 BIAS_MAX = 0.01
@@ -72,34 +72,42 @@ def measure(options: argparse.Namespace, console: Console) -> None:
     with (
         # A rule that follows from what is measured here must not prevent it from being measured again.
         mock.patch.object(ConstantRate, "why_no_turns", return_value=None),
-        mock.patch.object(campaigns, "in_turns", _every_way),
+        mock.patch.object(campaigns, "in_turns", partial(_every_way, options.stretches)),
     ):
         measure_series(project, matrix, partial(write, options.measure), seed=options.seed, console=console)
 
 
-def _every_way(lanes: Sequence[Lane], orders: Iterable[Sequence[int]], **durations: float) -> tuple[Fork, ...]:
+def _every_way(
+    stretches: int, lanes: Sequence[Lane], orders: Iterable[Sequence[int]], **durations: float
+) -> tuple[Fork, ...]:
     """`in_turns`, with what else a fork has here."""
     rounds = [*orders]
-    stretches = [*drawn(len(lanes), 2 * STRETCHES, f"stretches {rounds}")]
+    numbers = mixed(len(rounds), stretches)
+    left = {True: iter(drawn(len(lanes), stretches, f"stretches {rounds}")), False: iter(rounds)}
     lead_s = durations["lead_s"]
     return in_turns(
-        [_stretched(lane, rounds=len(rounds)) for lane in lanes],
-        [*stretches[:STRETCHES], *rounds, *stretches[STRETCHES:]],
+        [_stretched(lane, numbers) for lane in lanes],
+        [next(left[number in STRETCHED]) for number in numbers],
         when_warm=[Round(BY_ITSELF.start + window, lead_s, ALONE_S) for window in range(ALONE)],
         **durations,
     )
 
 
-def _stretched(lane: Lane, *, rounds: int) -> Lane:
-    """The first and the last rounds are stretches."""
+def mixed(rounds: int, stretches: int) -> list[int]:
+    """The numbers of rounds and stretches, each kind spread evenly over all."""
+    spread = [((number + 0.5) / rounds, ROUNDS[number]) for number in range(rounds)]
+    spread += [((number + 0.5) / stretches, STRETCHED[number]) for number in range(stretches)]
+    return [number for _, number in sorted(spread)]
+
+
+def _stretched(lane: Lane, numbers: Sequence[int]) -> Lane:
+    """Its rounds get these numbers, and some of them are stretches."""
 
     def as_meant(turn: Turn | None) -> Turn | None:
         if not isinstance(turn, Round) or turn.number in BY_ITSELF:
             return turn
-        number = turn.number - STRETCHES
-        if 1 <= number <= rounds:
-            return turn._replace(number=number)
-        return Round(STRETCHED.start + turn.number - 1, turn.lead_s, STRETCH_S)
+        number = numbers[turn.number - 1]
+        return Round(number, turn.lead_s, STRETCH_S if number in STRETCHED else turn.duration_s)
 
     try:
         turn = yield next(lane)
@@ -261,6 +269,7 @@ def main() -> int:
     parser.add_argument("--wait-us", type=int, default=0)
     parser.add_argument("--blocks", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--stretches", type=int, default=6)
     parser.add_argument("--precision", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

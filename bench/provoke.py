@@ -18,13 +18,11 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +31,8 @@ from statistics import fmean
 from rich.console import Console
 from rich.table import Table
 
+from jdkmatrix.cli.measuring_lock import alone_on_this_host
+from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
@@ -169,7 +169,12 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
     project = find_project()
     matrix = load_matrix(project.matrix)
     outcomes: list[Outcome] = []
-    with _folder() as folder, confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner:
+    with (
+        stoppable(),
+        alone_on_this_host(),
+        tempfile.TemporaryDirectory(prefix="provoke-", ignore_cleanup_errors=True) as folder,
+        confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
+    ):
         for number, case in enumerate(cases):
             count = 1 + windows * len(case.shares)
             chosen = _only(matrix, case, count)
@@ -184,7 +189,7 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
                 confiner=confiner,
                 say=console.print,
             )
-            store = RunStore.create(folder / str(number))
+            store = RunStore.create(Path(folder) / str(number))
             campaign = Campaign(
                 matrix=chosen, profile=chosen.profiles["provoked"], plan=ready.plan, parts=ready.parts,
                 host=ready.host, confiner=confiner, store=store,
@@ -193,8 +198,10 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
             shares = [*case.shares] * windows
             random.Random(number).shuffle(shares)
             turns = Turns((sets.sut if case.on == "sut" else sets.driver)[0], shares)
-            campaign.measure(campaign.open(console.print), Listening(turns, console))
-            turns.end()
+            try:
+                campaign.measure(campaign.open(console.print), Listening(turns, console))
+            finally:
+                turns.end()
             outcomes += _outcomes(case, _fork(store, ready.plan.cells[0]), [0.0, *turns.placed])
     host: dict[str, object] = {
         "measured_at": datetime.now(UTC).date().isoformat(),
@@ -290,14 +297,6 @@ def _show(outcomes: Sequence[Outcome], console: Console) -> None:
             f"{one.rps:,.0f}", f"{one.share:.2f}",
         )  # fmt: skip
     console.print(table)
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix="provoke-"))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        yield folder
 
 
 if __name__ == "__main__":

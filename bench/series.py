@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
+from jdkmatrix.cli.measuring_lock import alone_on_this_host
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.config.model import Matrix, Profile, Selection, Tuning
 from jdkmatrix.fork.confinement import confinement
@@ -96,6 +97,7 @@ def measure(project: Project, matrix: Matrix, keep: Callable[[Series], None], *,
     profile = matrix.profiles[PROFILE]
     with (
         stoppable(),
+        alone_on_this_host(),
         tempfile.TemporaryDirectory(prefix="jdk-matrix-bench-", ignore_cleanup_errors=True) as folder,
         confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
