@@ -203,6 +203,10 @@ def test_experiments_without_a_server_speak_by_their_readings(tmp_path: Path) ->
     found = judged(loaded, claim(quick))
     assert found.verdict is ClaimVerdict.REPRODUCED
     assert found.checks[0].unit == "s"
+    pinned = quick.where.model_copy(update={"workload": ("pinning*",)})
+    often = quick.model_copy(update={"metric": "throughput", "high": 1e6, "where": pinned})
+    (check,) = judged(loaded, claim(often)).checks
+    assert (check.verdict, check.unit) == (ClaimVerdict.REPRODUCED, "1/s"), "a server's figure has the same name"
     nothing = judged(loaded, claim(quick.model_copy(update={"metric": "throughput"})))
     assert nothing.verdict is ClaimVerdict.NOT_MEASURED
 

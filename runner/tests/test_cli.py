@@ -97,7 +97,15 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
     [
         (("plan", "--profile", "quik"), 'did you mean "quick"'),
         (("plan", "--executor", "virtal"), 'did you mean "virtual"'),
-        (("plan", "--executor", "cached"), "matches no cell"),
+        (
+            ("plan", "--executor", "virtual", "--executor", "cached"),
+            '--executor cached: options narrow a profile, and "quick" has only liberty, virtual, liberty-aa there; '
+            "profiles with such cells: full",
+        ),
+        (
+            ("plan", "--profile", "matrix", "--workload", "mp-ping", "--wait-us", "2000"),
+            'profile "matrix" has such cells, and none that the other options leave',
+        ),
         (("plan", "--jdk", "temurin-52"), 'did you mean "temurin-2'),
         (("plan", "--jdk", "sapmachine-22-ea"), "sapmachine-22-ea is in jdks.json, but not on axes.jdk of "),
         (("plan", "--precision", "0.05"), "--max-blocks"),
@@ -183,10 +191,12 @@ def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> N
     one = called(home, "scenarios", "delay-ramp").stdout
     assert "infoq" not in one and "repeated by no scenario" not in one
     assert "delay-ramp-platform: " in one and "1,100 requests/s" in one
-    assert "checked by rate at the knee of p99: 1,100 requests/s ± 10 % reproduces it" in one
+    assert "not checked: Threads run out at a rate that follows from how many there may be" in one
     assert "not checked: There is only a graph, whose spikes have no figures." in one
     assert "our inference: 1,200 requests/s of 200 ms take 240 threads" in one
     assert "source: Java Virtual Threads: An opportunity to simplify high-load programming, 2024-04-17 (no addr" in one
+    memory = called(home, "scenarios", "infoq-memory").stdout
+    assert "checked by peak RSS with a tenth more load (memory-1100 over memory-1000), the pool: 0.75 ± 10 %" in memory
 
 
 def test_schema_is_a_json_schema(home: Path) -> None:

@@ -52,7 +52,7 @@ def select_cells(
     `only` narrows an axis to the given values on top of the profile, as the command line does.
 
     Raises:
-        MatrixError: unknown profile, or no cell is left.
+        MatrixError: unknown profile, or a value that none of its cells has under the others.
     """
     profile = matrix.profiles.get(profile_name)
     if profile is None:
@@ -65,10 +65,29 @@ def select_cells(
             for cell in _profile_cells(matrix, profile)
             if all(getattr(cell, axis) in values for axis, values in narrowed.items())
         }
+        for axis, wanted in narrowed.items():
+            there = {getattr(cell, axis) for cell in chosen}
+            if missed := [value for value in wanted if value not in there]:
+                raise MatrixError(_nothing_with(matrix, profile_name, axis, missed[0]))
         if not chosen:
-            narrowing = "".join(f", {axis} in {list(values)}" for axis, values in narrowed.items())
-            raise MatrixError(f'profile "{profile_name}"{narrowing}: the selection matches no cell')
+            raise MatrixError(f'profile "{profile_name}": the selection matches no cell')
         return tuple(sorted(chosen, key=lambda cell: tuple(map(getitem, places, values(cell)))))
+
+
+def _nothing_with(matrix: Matrix, profile_name: str, axis: str, value: str | int) -> str:
+    """Why narrowing to this value leaves no cell, and what does have one."""
+
+    def values(profile: Profile) -> set[str | int]:
+        return {getattr(cell, axis) for cell in _profile_cells(matrix, profile)}
+
+    option = f"--{axis.replace('_', '-')} {value}"
+    here = values(matrix.profiles[profile_name])
+    if value in here:
+        return f'{option}: profile "{profile_name}" has such cells, and none that the other options leave'
+    having = [name for name, profile in matrix.profiles.items() if value in values(profile)]
+    listed = ", ".join(str(one) for one in _places(matrix)[axis] if one in here)
+    elsewhere = f"; profiles with such cells: {', '.join(having)}" if having else ""
+    return f'{option}: options narrow a profile, and "{profile_name}" has only {listed} there{elsewhere}'
 
 
 def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:

@@ -24,9 +24,10 @@ class Results:
         self.keys = (*cells.keys, *experiments.keys)
         self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
 
-    def unit(self, check: ClaimCheck) -> str:
-        """As its figure is shown here; that of a reading is known by a cell that has it."""
-        if check.metric in BY_ID:
+    def unit(self, check: ClaimCheck, keys: Sequence[CellKey]) -> str:
+        """As its figure is shown here, in the cells that it looks at; that of a reading is known by a cell that has
+        it."""
+        if check.metric in BY_ID and not any(map(self._experiments.get, keys)):
             return BY_ID[check.metric].unit
         spreads = (cell.spread(check.metric) for cell in self._experiments)
         return next((spread.unit for spread in spreads if spread), "")

@@ -108,7 +108,8 @@ def _all_together(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
 
 
 def _check(check: ClaimCheck, claim: ClaimRecord, results: Results) -> JudgedCheck:
-    unit = "" if _is_ratio(check) else results.unit(check)
+    keys = [key for key in results.keys if asks_for(check, key)]
+    unit = "" if _is_ratio(check) else results.unit(check, keys)
     published = claim.figures[check.figure - 1].unit if check.figure else unit
     if unit and _factor(published, unit) is None:
         told = f"published in {published}, measured in {unit}"
@@ -116,7 +117,6 @@ def _check(check: ClaimCheck, claim: ClaimRecord, results: Results) -> JudgedChe
     band = _band(check, claim, unit)
     if why := _other_kernel(check, results.kernels):
         return JudgedCheck(check, band, unit, ClaimVerdict.NOT_TESTABLE_HERE, why=why)
-    keys = [key for key in results.keys if asks_for(check, key)]
     if not keys:
         for refused in results.run.not_testable:
             if asks_for(check, refused.key):
