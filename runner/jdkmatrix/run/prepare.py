@@ -176,12 +176,13 @@ def prepare(
     host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
     impossible = too_few_cpus(matrix, cells, topology)
     measurable = [cell for cell in cells if cell not in impossible]
+    if not measurable:  # before anything is downloaded for them
+        raise _none_here(cells, impossible)
     parts = set_up_parts(project, matrix, measurable, profile=profile, capacities_rps=capacities_rps, say=say)
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
     plan = make_plan(cells, profile, seed=seed, impossible=impossible)
     if not plan.forks:
-        reasons = "\n  ".join(dict.fromkeys(impossible.values()))
-        raise MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
+        raise _none_here(cells, impossible)
     possible = [cell for cell in cells if cell not in impossible]
     calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
     cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
@@ -202,6 +203,11 @@ def prepare(
         provenance=origins(parts, handed_over()),
         notes=_notes(ready),
     )
+
+
+def _none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> MatrixError:
+    reasons = "\n  ".join(dict.fromkeys(impossible.values()))
+    return MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
 
 
 def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, ...]:
