@@ -33,20 +33,30 @@
     tooltip: { disableDefaultStyle: true },
   };
 
-  const specs = JSON.parse(document.getElementById("chart-specs")?.textContent ?? "{}");
+  const { shapes, charts } = JSON.parse(document.getElementById("page-charts")?.textContent ?? "{}");
 
-  // The rows behind a chart: of its data sets the one with the most.
-  const rowsOf = (spec) => {
-    const found = Object.values(spec.datasets ?? {});
-    const walk = (part) => {
-      if (Array.isArray(part)) part.forEach(walk);
-      else if (part && typeof part === "object") {
-        if (Array.isArray(part.data?.values)) found.push(part.data.values);
-        for (const [name, inside] of Object.entries(part)) if (name !== "data" && name !== "datasets") walk(inside);
-      }
+  // A shape with what a chart gives for its blanks (report/charts/shapes.py).
+  const filled = (part, chart) => {
+    if (Array.isArray(part)) {
+      const given = part.length === 1 && typeof part[0] === "string" && Object.hasOwn(chart.lists, part[0]);
+      return given ? chart.lists[part[0]] : part.map((inside) => filled(inside, chart));
+    }
+    if (part && typeof part === "object") {
+      return Object.fromEntries(Object.entries(part).map(([name, inside]) => [name, filled(inside, chart)]));
+    }
+    return typeof part === "string" && Object.hasOwn(chart.words, part) ? chart.words[part] : part;
+  };
+  const rowsOf = (data) => {
+    if (Array.isArray(data)) return data;
+    return data.rows.map((row) => Object.fromEntries(data.names.map((name, column) => [name, row[column]])));
+  };
+  const specOf = (id) => {
+    const chart = charts[id];
+    const datasets = Object.entries(chart.datasets).map(([name, data]) => [name, rowsOf(data)]);
+    return {
+      ...filled(shapes[chart.shape], chart), height: chart.height, description: chart.description,
+      datasets: Object.fromEntries(datasets),
     };
-    walk(spec);
-    return found.reduce((most, rows) => (rows.length > most.length ? rows : most), []);
   };
   // A spreadsheet must not take text for a formula.
   const field = (value) => {
@@ -58,8 +68,9 @@
     const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
     return [names, ...rows.map((row) => names.map((name) => row[name]))].map((row) => row.map(field).join(",")).join("\n");
   };
-  const offerData = (plot) => {
-    const rows = rowsOf(specs[plot.dataset.chart]);
+  // Of a chart's data sets the one with the most rows.
+  const offerData = (plot, datasets) => {
+    const rows = Object.values(datasets).reduce((most, one) => (one.length > most.length ? one : most), []);
     const caption = plot.parentElement.querySelector("figcaption");
     if (rows.length === 0 || !caption) return;
     const title = caption.querySelector("h4")?.textContent ?? plot.dataset.chart;
@@ -79,14 +90,14 @@
   };
 
   const draw = async (plot) => {
-    const spec = specs[plot.dataset.chart];
     plot.dataset.state = "drawing";
     try {
+      const spec = specOf(plot.dataset.chart);
       await window.vegaEmbed(plot, spec, options);
       // Groups of marks that have none are no pictures, and have nothing to be called by.
       for (const group of all("[role=graphics-symbol]:empty:not([aria-label])", plot)) group.removeAttribute("role");
       plot.dataset.state = "drawn";
-      offerData(plot);
+      offerData(plot, spec.datasets);
     } catch (error) {
       plot.dataset.state = "failed";
       const text = document.createElement("p");

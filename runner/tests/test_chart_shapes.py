@@ -9,20 +9,19 @@ from typing import Any
 
 import altair as alt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from jdkmatrix.report.cell_page.cell_view import view_cell
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.charts.shapes import Shape, blank, blanks
+from jdkmatrix.report.charts.shapes import Drawing, Shape, Table, blank, blanks, on_a_page
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.charts import vega_lite
 from tests.support.experiment_runs import experiments_run
 from tests.support.served_runs import QUICK, synthetic_run
 
@@ -35,32 +34,31 @@ SHAPE = Shape(
 )
 
 
-def filled(title: str, ends: list[Any]) -> dict[str, Any]:
-    spec = SHAPE.filled(data={"rows": []}, height=10, description="", words={"title": title}, lists={"ends": ends})
-    x: dict[str, Any] = spec["layer"][0]["encoding"]["x"]
-    return x
-
-
-@given(st.text() | st.sampled_from(["{title}", "{ends}"]), st.lists(st.text() | st.sampled_from(["{title}"])))
-def test_what_is_filled_in_stands_there_as_it_was_given(title: str, ends: list[str]) -> None:
-    x = filled(title, ends)
-    assert (x["title"], x["scale"]["domain"]) == (title, ends)
-
-
-def test_one_chart_changes_no_other() -> None:
-    first = filled("one", [1])
-    filled("two", [2])["scale"]["domain"].append(3)
-    assert (first["title"], first["scale"]["domain"]) == ("one", [1])
-
-
 def test_a_blank_that_nobody_fills_and_a_word_without_a_blank_are_mistakes() -> None:
     with pytest.raises(ValueError, match=r"nothing was given for \{title\}"):
         SHAPE.filled(data={}, height=1, description="", lists={"ends": []})
     with pytest.raises(ValueError, match=r"no blank for \{titel\}"):
         SHAPE.filled(data={}, height=1, description="", words={"title": "", "titel": ""}, lists={"ends": []})
+    with pytest.raises(ValueError, match=r"nothing was given for \{ends\}"):
+        SHAPE.filled(data={}, height=1, description="", words={"title": ""})
 
 
-def charts(loaded: LoadedRun) -> Iterator[dict[str, Any]]:
+def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
+    ends = {"ends": [1, 2]}
+    one = SHAPE.filled(data={"rows": [{"x": 1}]}, height=10, description="", words={"title": "{ends}"}, lists=ends)
+    two = SHAPE.filled(data={"rows": Table(("x",), [(1,)])}, height=9, description="", words={"title": ""}, lists=ends)
+    page = on_a_page({"one": one, "two": two})
+    assert page is not None
+    assert page["shapes"] == [SHAPE.spec]
+    assert [chart["shape"] for chart in page["charts"].values()] == [0, 0]
+    assert page["charts"]["one"]["datasets"] == {"rows": [{"x": 1}]}
+    assert page["charts"]["two"]["datasets"] == {"rows": {"names": ("x",), "rows": [(1,)]}}
+    assert vega_lite(one)["layer"][0]["encoding"]["x"]["title"] == "{ends}", "what is given has no blanks"
+    assert vega_lite(one)["datasets"] == vega_lite(two)["datasets"]
+    assert on_a_page({}) is None
+
+
+def charts(loaded: LoadedRun) -> Iterator[Drawing]:
     """Of the run's page and of the pages of its cells."""
     cells = Cells(loaded.run, loaded.cells)
     experiments = Experiments(loaded.run, loaded.cells)
@@ -86,22 +84,12 @@ def test_every_chart_is_vega_lite_that_its_own_schema_accepts(kind: str, tmp_pat
         case _:
             loaded = experiments_run(tmp_path, forks=1)
     # The schema takes long to read a chart: one of each kind, without its rows.
-    kinds = {_kind(spec): {**spec, "datasets": {}} for spec in charts(loaded)}
+    kinds = {drawing.shape: drawing for drawing in charts(loaded)}
     assert len(kinds) >= 2
-    for spec in kinds.values():
+    for drawing in kinds.values():
+        spec = {**vega_lite(drawing), "datasets": {}}
         alt.LayerChart.from_dict(spec, validate=True)
         assert "{" not in {text[:1] for text in _texts(spec)}
-
-
-def _kind(part: Any) -> tuple[Any, ...]:
-    """Its keys, whatever stands below them."""
-    match part:
-        case dict():
-            return tuple((name, _kind(inside)) for name, inside in part.items() if name != "datasets")
-        case [dict(), *_]:
-            return tuple(map(_kind, part))
-        case _:
-            return ()
 
 
 def _texts(part: Any) -> Iterator[str]:

@@ -18,6 +18,7 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import RunView
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.charts import rows_of, vega_lite
 from tests.support.experiment_runs import experiments_run
 
 OLD, NEW = "temurin-21.0.8", "temurin-25"
@@ -238,7 +239,7 @@ def test_charts_of_one_condition_stand_jdk_by_jdk(view: ExperimentsView) -> None
         f"Longest stretch: {OLD}, 8 in flight, 500 µs", f"Share of time: {OLD}, 8 in flight, 500 µs",
     ]  # fmt: skip
     for first, second in zip(throughput.charts[::2], throughput.charts[1::2], strict=True):
-        ends = [chart.spec["layer"][0]["encoding"]["x"]["scale"]["domain"] for chart in (first, second)]
+        ends = [vega_lite(chart.drawing)["layer"][0]["encoding"]["x"]["scale"]["domain"] for chart in (first, second)]
         assert ends[0] == ends[1], "JDKs are compared on one scale"
 
 
@@ -264,7 +265,7 @@ def test_a_cell_without_a_usable_fork_is_in_no_chart(view: ExperimentsView) -> N
 
 def test_a_bar_is_the_median_and_every_fork_is_a_point(view: ExperimentsView) -> None:
     chart = block(view, "pinning").groups[0].charts[0]
-    rows = [one for values in chart.spec["datasets"].values() for one in values]
+    rows = [one for values in chart.drawing.datasets.values() for one in rows_of(values)]
     points = [one["value"] for one in rows if one.get("fork") and one["row"] == "synchronized"]
     (bar,) = [one for one in rows if "median" in one and one["row"] == "synchronized"][:1]
     assert len(set(points)) == 2 and bar["median"] == pytest.approx(sum(points) / 2)

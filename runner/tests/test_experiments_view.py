@@ -20,6 +20,7 @@ from jdkmatrix.figures.experiments import spreads
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.experiment_cells import Experiments, ExperimentSlice
+from jdkmatrix.report.charts.shapes import Drawing, on_a_page
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.bar_groups import bar_groups
 from jdkmatrix.report.experiments.bars import Scale
@@ -33,6 +34,7 @@ from jdkmatrix.report.views import RunView
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import amount, measure
+from tests.support.charts import rows_of, vega_lite
 from tests.support.experiment_runs import experiments_run
 from tests.support.mixed_runs import mixed
 from tests.support.records import altered
@@ -165,9 +167,11 @@ def test_a_fork_that_ended_early_stands_in_no_sentence_about_figures(tmp_path: P
 def test_virtual_and_resident_memory_stand_side_by_side_in_one_unit(tmp_path: Path) -> None:
     group = block(view_of(experiments_run(tmp_path, ("spawn",))), "spawn").groups[0]
     assert group.columns == 2 and [chart.title.split(":")[0] for chart in group.charts[:2]] == ["VIRT", "RSS"]
-    ends = [chart.spec["layer"][0]["encoding"]["x"]["scale"]["domain"] for chart in group.charts]
+    ends = [vega_lite(chart.drawing)["layer"][0]["encoding"]["x"]["scale"]["domain"] for chart in group.charts]
     assert all(end == ends[0] for end in ends)
-    assert {chart.spec["layer"][0]["encoding"]["x"]["scale"]["type"] for chart in group.charts} == {"symlog"}
+    assert {vega_lite(chart.drawing)["layer"][0]["encoding"]["x"]["scale"]["type"] for chart in group.charts} == {
+        "symlog"
+    }
     assert "KiB" in group.charts[0].note and "0 KiB" in group.charts[0].note
 
 
@@ -256,13 +260,13 @@ def test_whatever_was_measured_every_figure_is_drawn_once(data: st.DataObject) -
     for group in BY_NAME[kind].PAGE.groups:
         expected = sum(cell.spread(figure.name) is not None for cell in part.cells for figure in group.figures)
         shown = [one for one in groups if one.title == group.title]
-        rows = [row for one in shown for chart in one.charts for row in _medians(chart.spec)]
+        rows = [row for one in shown for chart in one.charts for row in _medians(chart.drawing)]
         assert len(rows) == expected
     ids = [chart.id for one in groups for chart in one.charts]
     assert len(set(ids)) == len(ids)
     for one in groups:
         for chart in one.charts:
-            names = [row["row"] for row in _medians(chart.spec)]
+            names = [row["row"] for row in _medians(chart.drawing)]
             assert len(set(names)) == len(names), "two cells on one row"
 
 
@@ -277,10 +281,8 @@ def test_rows_say_what_their_experiments_name_does_not(tmp_path: Path) -> None:
     assert ExperimentSlice("spawn", (asleep, at_work, harder), ()).tells_apart("burn_us")
 
 
-def _medians(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    data = spec["layer"][0]["data"]
-    values: list[dict[str, Any]] = data["values"] if "values" in data else spec["datasets"][data["name"]]
-    return values
+def _medians(drawing: Drawing) -> list[dict[str, Any]]:
+    return rows_of(drawing.datasets[drawing.shape.spec["layer"][0]["data"]["name"]])
 
 
 @given(st.floats(min_value=1e-3, max_value=1e9), st.sampled_from([None, 0.01, 0.1, 1.0]), st.sampled_from([1, 2]))
@@ -324,5 +326,5 @@ def test_a_figure_that_is_no_number_is_no_figure(tmp_path: Path) -> None:
     view = view_of(with_records(loaded, records))
     names = [name for name, _ in block(view, "burn").table.figures]
     assert "p99" in names and "CPU used" not in names and "throughput" not in names
-    assert json.dumps(view.charts, allow_nan=False)
+    assert json.dumps(on_a_page(view.charts), allow_nan=False)
     assert cell_page(with_records(loaded, records), records[0].key).forks[0].status == Status.OK.value

@@ -17,6 +17,7 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import CellRow, Fact, RunView
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
+from tests.support.charts import rows_of
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
@@ -227,7 +228,7 @@ def test_the_notes_of_charts_tell_the_figures_of_the_table(page: RunView) -> Non
 def test_bars_are_shares_of_the_highest_under_the_same_work(page: RunView) -> None:
     """With no work a server answers five times as often as with 100 µs: beside each other only shares can be read."""
     for chart in page.sections[0].throughput:
-        rows = [one for values in chart.spec["datasets"].values() for one in values]
+        rows = [one for values in chart.drawing.datasets.values() for one in rows_of(values)]
         means = [one["mean"] for one in rows if one.get("mean") is not None]
         assert means and all(0.7 < mean <= 1 for mean in means)
         points = [one["value"] for one in rows if "value" in one]
@@ -244,7 +245,7 @@ def test_a_cell_without_a_figure_has_a_dash_where_its_bar_would_be(page: RunView
     told = set()
     for chart in page.sections[0].throughput:
         jdk, cpus = chart.title.split(", ")
-        for one in chart.spec["datasets"]["means"]:
+        for one in rows_of(chart.drawing.datasets["means"]):
             if one["mean"] is None:
                 burn_us = int(one["work"].split()[0])
                 told.add((jdk, int(cpus.split()[0]), one["executor"], burn_us, one["label"]))

@@ -12,6 +12,7 @@ from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.charts import rows_of
 from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
@@ -37,7 +38,7 @@ def test_the_rate_that_held_leads(run: LoadedRun) -> None:
 def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> None:
     cells = Cells(run.run, run.cells)
     chart = view_run(JudgedRun(run)).sections[0].search[0]
-    points = [row for rows in chart.spec["datasets"].values() for row in rows if "rate" in row]
+    points = [row for rows in chart.drawing.datasets.values() for row in rows_of(rows) if "rate" in row]
     here = [cell for cell in cells if cell.key.jdk == "temurin-21.0.8"]
     searches = [fork.served.capacity for cell in here for fork in cell.usable]
     valid = [step for search in searches if search for step in search.steps if step.held is not None]

@@ -23,6 +23,7 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import RunView, ServedCellView
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.charts import rows_of
 from tests.support.records import altered, altered_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 from tests.support.turned_runs import turned_run
@@ -284,8 +285,7 @@ def test_a_tile_says_how_sure_a_percentile_is_and_else_why_not(tmp_path: Path) -
 
 def _rows(fork: Fork, ident: str) -> list[dict[str, Any]]:
     chart = next(chart for chart in fork_series(fork) if chart.id == f"fork-{fork.fork}-{ident}")
-    rows: list[dict[str, Any]] = chart.spec["datasets"]["rows"]
-    return rows
+    return rows_of(chart.drawing.datasets["rows"])
 
 
 def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_the_warm_up_shows_where_the_measured_load_began(tmp_path: Path) -> None
     fork = synthetic_run(tmp_path, QUICK).cells[0].forks[0]
     assert fork.served.warmup is not None
     last_moderate = max(w.t_s for w in fork.served.warmup.windows if w.stage == "moderate")
-    bands = warmup_charts(fork)[0].spec["datasets"]["bands"]
+    bands = rows_of(warmup_charts(fork)[0].drawing.datasets["bands"])
     assert bands == [{"start": last_moderate, "end": fork.served.warmup.windows[-1].t_s}]
     assert "6 windows at a moderate rate, then 6 under the load" in warmup_note(fork)
     unsteady = altered(fork, {"warmup": fork.served.warmup.model_copy(update={"steady": False})})

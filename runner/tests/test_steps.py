@@ -28,6 +28,7 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.loads import RateLoad, StepsLoad
 from tests.support.builders import load_result, pressure, sut_usage
+from tests.support.charts import rows_of
 from tests.support.records import altered
 from tests.support.sites import site_of
 from tests.support.stepped_runs import LIMITS, LOAD, stepped, stepped_run
@@ -185,7 +186,7 @@ def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun, tmp_pa
     ]
     throughput = section.experiment[0].charts[0]
     assert "virtual: 2,801 requests/s at most" in throughput.note
-    rows = [row for data in throughput.spec["datasets"].values() for row in data if "fork" in row]
+    rows = [row for data in throughput.drawing.datasets.values() for row in rows_of(data) if "fork" in row]
     assert {row["x"] for row in rows} == {1000, 2000, 3000, 4000, 5000}
     assert all(row["y"] <= row["x"] for row in rows)
     page = site_of([run], tmp_path / "site") / "index.html"

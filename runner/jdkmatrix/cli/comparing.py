@@ -132,7 +132,6 @@ def write_page(found: Compared, target: Path, templates: Path) -> None:
         headings=words.HEADINGS,
         cells=words.cells(found),
         remarks=words.remarks(found),
-        specs={},
     )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.report.cells.heat import HeatTable
 from jdkmatrix.report.cells.pairs import PairTable
-from jdkmatrix.report.charts.shapes import Spec
+from jdkmatrix.report.charts.shapes import Drawing
 from jdkmatrix.report.claims.views import SourceView
 from jdkmatrix.report.words.numbers import Figure
 
@@ -26,7 +26,7 @@ class Chart:
     id: str
     title: str
     note: str
-    spec: Spec
+    drawing: Drawing
 
 
 @dataclass(frozen=True)
@@ -233,10 +233,10 @@ class RunView:
     order: tuple[str, ...]
 
     @property
-    def charts(self) -> dict[str, Spec]:
+    def charts(self) -> dict[str, Drawing]:
         found = [chart for s in self.sections for chart in (*s.capacity, *s.search, *s.throughput, *s.cpu, *s.latency)]
         found += [chart for s in self.sections for group in s.experiment for chart in group.charts]
-        return {chart.id: chart.spec for chart in found}
+        return {chart.id: chart.drawing for chart in found}
 
 
 @dataclass(frozen=True)
@@ -350,7 +350,7 @@ class CellView:
     ran_with: RanWith
 
     @property
-    def charts(self) -> dict[str, Spec]:
+    def charts(self) -> dict[str, Drawing]:
         return {}
 
 
@@ -362,5 +362,5 @@ class ServedCellView(CellView):
     forks: tuple[ServedForkView, ...]
 
     @property
-    def charts(self) -> dict[str, Spec]:
-        return {chart.id: chart.spec for fork in self.forks for chart in (*fork.warmup, *fork.series)}
+    def charts(self) -> dict[str, Drawing]:
+        return {chart.id: chart.drawing for fork in self.forks for chart in (*fork.warmup, *fork.series)}

@@ -21,10 +21,10 @@ def test_wherever_the_pointer_is_the_nearest_point_of_a_line_tells_its_figures(
     opened = open_page(context, pages_of(sites["quick"])[kind])
     page = opened.page
     open_all_details(page)
-    specs = json.loads(page.locator("#chart-specs").text_content() or "{}")
-    lines = [name for name, spec in specs.items() if "params" in spec]
+    told = json.loads(page.locator("#page-charts").text_content() or "")
+    lines = [name for name, chart in told["charts"].items() if "params" in told["shapes"][chart["shape"]]]
     assert lines
-    told = page.locator("#vg-tooltip-element.visible")
+    tooltip = page.locator("#vg-tooltip-element.visible")
     for name in (lines[0], lines[-1]):
         page.mouse.move(0, 0)
         plot = page.locator(f".plot[data-chart='{name}'] svg .background").first
@@ -34,8 +34,8 @@ def test_wherever_the_pointer_is_the_nearest_point_of_a_line_tells_its_figures(
         figures = set()
         for share in range(1, 10):
             page.mouse.move(box["x"] + box["width"] * share / 10, box["y"] + box["height"] / 2)
-            told.wait_for()
-            figures.add(told.inner_text())
+            tooltip.wait_for()
+            figures.add(tooltip.inner_text())
         assert len(figures) > 3
     assert opened.complaints == []
     context.close()

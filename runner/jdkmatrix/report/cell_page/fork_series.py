@@ -113,7 +113,7 @@ def _charts(fork: Fork, wanted: Iterable[_Series], bands: Bands, end_s: float) -
                 id=f"fork-{fork.fork}-{one.id}",
                 title=name,
                 note=_range(values),
-                spec=charts.series(
+                drawing=charts.series(
                     points,
                     bands,
                     end_s=end_s,

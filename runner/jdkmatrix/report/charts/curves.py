@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import Row, Shape, Spec, blank, blanks
+from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks
 from jdkmatrix.report.charts.specs import colour, dash, dashes, hovered, log_ticks
 
 _HEIGHT = 230
@@ -90,7 +90,7 @@ def lines(
     marks: Sequence[Row] = (),
     reference: Sequence[Row] = (),
     height: int = _HEIGHT,
-) -> Spec:
+) -> Drawing:
     """`points`: executor, fork, x, y (None breaks the line); `marks`: executor, x, y, text, set off from their lines;
     `reference`: x, y of a line that is no measurement."""
     others = {name: rows for name, rows in (("marks", marks), ("reference", reference)) if rows}
@@ -131,7 +131,7 @@ def _stack_shape(x_log: bool, y_log: bool) -> Shape:
 
 def stacked(
     points: Sequence[Row], *, x: Axis, y: Axis, origins: Sequence[str], totals: Sequence[Row], description: str
-) -> Spec:
+) -> Drawing:
     """`points`: origin, x, y, place (of the origin in the stack, from below); `totals`: name, x, y, drawn as lines on
     top. Origins keep their colours from chart to chart."""
     return _stack_shape(x.log, y.log).filled(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import Row, Shape, Spec, blank, blanks
+from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, Table, blank, blanks
 from jdkmatrix.terms.executors import SERVED
 
 # The dash of an executor's line, so that colour is not the only difference.
@@ -107,7 +107,7 @@ def bars(
     number_format: str,
     highest: float,
     description: str,
-) -> Spec:
+) -> Drawing:
     """Bars of means with their interval, and every fork as a point.
 
     `means`: executor, work, mean, low, high (None: no interval), label; `forks`: executor, work, fork, value, label.
@@ -176,7 +176,7 @@ def latency_curves(
     highest_ms: float,
     longest: float,
     description: str,
-) -> Spec:
+) -> Drawing:
     """Latency over 1 / (1 - quantile), both axes logarithmic, as HdrHistogram's plots have them.
 
     `points`: executor, x = 1 / (1 - quantile), ms, quantile (text). Domains are given, so that charts compare.
@@ -236,7 +236,7 @@ def rate_latency(
     highest_ms: float,
     fastest_rps: float,
     description: str,
-) -> Spec:
+) -> Drawing:
     """p99 over the rate, one thin line per fork; full points held the objective, hollow ones did not.
 
     `points`: executor, fork, rate, ms, held (text). Domains are given, so that charts compare.
@@ -326,12 +326,12 @@ def series(
     number_format: str,
     zero: bool,
     description: str,
-) -> Spec:
+) -> Drawing:
     """One figure over the seconds since the fork's start; measured windows are shaded. None breaks the line."""
     return _series_shape(zero).filled(
         data={
-            "rows": [{"t": round(t, 3), "v": v} for t, v in rows],
-            "bands": [{"start": start, "end": end} for start, end in bands],
+            "rows": Table(("t", "v"), [(round(t, 3), v) for t, v in rows]),
+            "bands": Table(("start", "end"), bands),
         },
         height=96,
         description=description,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from jdkmatrix.experiments.base import Drawn, Group, Page
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
-from jdkmatrix.report.charts.shapes import Row
+from jdkmatrix.report.charts.shapes import Drawing, Row
 from jdkmatrix.report.experiments.bars import Scale, expected_bars
 from jdkmatrix.report.experiments.views import BarGroup
 from jdkmatrix.report.experiments.words import load_of, outcome_words
@@ -70,7 +70,7 @@ def _chart(
     peers: Sequence[ExperimentCell],
     labels: Mapping[CellKey, str],
     order: Sequence[str],
-) -> tuple[str, str, dict[str, object]] | None:
+) -> tuple[str, str, Drawing] | None:
     """Title, note and spec; None where no cell has the figure."""
     medians: list[Row] = []
     forks: list[Row] = []

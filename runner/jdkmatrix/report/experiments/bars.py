@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import Row, Shape, Spec, blank, blanks
+from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks
 from jdkmatrix.report.charts.specs import colour
 
 # How much longer than the longest bar the axis is, for the labels.
@@ -106,7 +106,7 @@ def _shape(linear_to: float | None, row_lines: int) -> Shape:
 
 def expected_bars(
     medians: Sequence[Row], forks: Sequence[Row], *, scale: Scale, order: Sequence[str], description: str
-) -> Spec:
+) -> Drawing:
     """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
     expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
     drawn at 0."""

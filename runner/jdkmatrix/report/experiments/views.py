@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jdkmatrix.report.charts.shapes import Spec
+from jdkmatrix.report.charts.shapes import Drawing
 from jdkmatrix.report.views import Answer, CellView, Chart, Fact, ForkView, Legend
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.terms.cell_key import CellKey
@@ -145,9 +145,9 @@ class ExperimentsView:
     heat_legend: tuple[tuple[str, str], ...]
 
     @property
-    def charts(self) -> dict[str, Spec]:
+    def charts(self) -> dict[str, Drawing]:
         found = [chart for block in self.blocks for group in block.groups for chart in group.charts]
-        return {chart.id: chart.spec for chart in found}
+        return {chart.id: chart.drawing for chart in found}
 
 
 @dataclass(frozen=True)

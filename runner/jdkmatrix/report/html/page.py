@@ -101,21 +101,21 @@ class Pages:
         self,
         template: str,
         *,
-        specs: dict[str, Any],
+        charts: dict[str, Any] | None = None,
         library: str = "",
         data: Any = None,
         scripts: tuple[str, ...] = ("report.js",),
         **values: Any,
     ) -> str:
-        """`library`: where the page finds what draws `specs`; `data`: for its `scripts`."""
+        """`library`: where the page finds what draws its `charts`; `data`: for its `scripts`."""
         sources = [self._scripts[name] for name in scripts]
         try:
             return self._environment.get_template(template).render(
-                csp=policy(sources, self._css, library_beside=bool(specs)),
+                csp=policy(sources, self._css, library_beside=charts is not None),
                 css=Markup(self._css),
                 scripts=tuple(map(Markup, sources)),
                 vega_src=library,
-                specs=as_json(specs) if specs else None,
+                charts=None if charts is None else as_json(charts),
                 data=None if data is None else as_json(data),
                 **values,
             )

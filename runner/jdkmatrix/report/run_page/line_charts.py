@@ -36,7 +36,7 @@ def line_charts(
             id=f"{ident}-{number}",
             title=condition,
             note="; ".join(words for cell in cells if (words := note(cell))),
-            spec=lines(
+            drawing=lines(
                 [row for cell in cells for row in rows(cell)],
                 x=x,
                 y=y,

@@ -126,7 +126,7 @@ def _stacks(ident: str, piece: Slice, order: Sequence[str], time: Axis, highest_
                     id=f"{ident}-stack-{number}-{order.index(cell.key.executor)}",
                     title=f"{cell.key.executor} on {title}, fork {fork.fork}",
                     note=_note(fork.served.memory[-1]),
-                    spec=stacked(
+                    drawing=stacked(
                         list(_stack_rows(fork.served.memory)),
                         x=time,
                         y=size,

@@ -38,7 +38,7 @@ def search_charts(ident: str, piece: Slice, order: Sequence[str]) -> tuple[Chart
                 id=f"{ident}-{number}",
                 title=title,
                 note="; ".join(_note(cell) for cell in here),
-                spec=charts.rate_latency(
+                drawing=charts.rate_latency(
                     [row for cell in here for row in rows[cell.key]],
                     order=order,
                     objective_ms=load.p99_max_us / 1000,

@@ -48,7 +48,7 @@ def bar_charts(ident: str, piece: Slice, metric: Metric, axis: str, order: Seque
                 id=f"{ident}-{number}",
                 title=title,
                 note="; ".join(f"{m['executor']}, {m['work']}: {m['label']}" for m in means),
-                spec=charts.bars(
+                drawing=charts.bars(
                     means,
                     forks,
                     order=order,
@@ -118,7 +118,7 @@ def latency_charts(
                 id=f"{ident}-{number}",
                 title=title,
                 note="p99: " + "; ".join(f"{name} {p.text} ms" for name, p in p99 if p.sort is not None),
-                spec=charts.latency_curves(
+                drawing=charts.latency_curves(
                     [
                         {"executor": key.executor, "x": x, "ms": ms, "quantile": quantile}
                         for key in here

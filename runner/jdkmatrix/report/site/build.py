@@ -105,14 +105,13 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
             view=view_home(newest_first, verdicts.values(), unreadable, offered),
             data={"offers": offered},
             scripts=("report.js", "home.js"),
-            specs={},
         )
-        claims = pages.render("claims.html.j2", view=view_claims(registry, newest_first, verdicts, "../"), specs={})
-        history = pages.render("history.html.j2", view=view_history(newest_first, "../"), specs={})
+        claims = pages.render("claims.html.j2", view=view_claims(registry, newest_first, verdicts, "../"))
+        history = pages.render("history.html.j2", view=view_history(newest_first, "../"))
         groups = view_axes(newest_first)
         for page in (page for group in groups for page in group.pages):
-            _write(fresh / page.path, pages.render("by-axis.html.j2", page=page, specs={}))
-        _write(fresh / FOLDER / "index.html", pages.render("by.html.j2", groups=groups, specs={}))
+            _write(fresh / page.path, pages.render("by-axis.html.j2", page=page))
+        _write(fresh / FOLDER / "index.html", pages.render("by.html.j2", groups=groups))
         _write(fresh / "index.html", home)
         _write(fresh / "claims" / "index.html", claims)
         _write(fresh / "history" / "index.html", history)

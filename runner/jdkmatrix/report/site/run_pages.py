@@ -11,6 +11,7 @@ from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.cell_page.cell_view import view_cell
 from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.charts.shapes import on_a_page
 from jdkmatrix.report.claims.verdicts import judge_claims
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.view import view_experiments
@@ -55,10 +56,10 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
             view=view,
             experiments=shown,
             home=f"{_ROOT}index.html",
-            specs={**view.charts, **shown.charts},
+            charts=on_a_page({**view.charts, **shown.charts}),
         ),
         METHOD_PAGE: pages.render(
-            "method.html.j2", view=view_method(loaded.run, pages.provoked), run_id=loaded.run.run_id, specs={}
+            "method.html.j2", view=view_method(loaded.run, pages.provoked), run_id=loaded.run.run_id
         ),
         "run.json": loaded.run.model_dump_json(indent=1),
         "results.csv": as_csv(results(run)),
@@ -106,7 +107,7 @@ def _write_cell(
             run_id=loaded.run.run_id,
             record_href=link(_record(record.key)),
             hgrm_href=hgrm_href,
-            specs=view.charts,
+            charts=on_a_page(view.charts),
         ),
         "utf-8",
     )
