@@ -9,6 +9,8 @@ from typing import Any
 
 import altair as alt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jdkmatrix.report.cell_page.cell_view import view_cell
 from jdkmatrix.report.cells.cellstats import Cells
@@ -32,6 +34,24 @@ SHAPE = Shape(
         .encode(x=alt.X("x:Q", title=blank("title"), scale=alt.Scale(domain=blanks("ends"))))
     )
 )
+
+
+def filled(title: str, ends: list[Any]) -> dict[str, Any]:
+    drawing = SHAPE.filled(data={"rows": []}, height=10, description="", words={"title": title}, lists={"ends": ends})
+    x: dict[str, Any] = vega_lite(drawing)["layer"][0]["encoding"]["x"]
+    return x
+
+
+@given(st.text() | st.sampled_from(["{title}", "{ends}"]), st.lists(st.text() | st.sampled_from(["{title}"])))
+def test_what_is_filled_in_stands_there_as_it_was_given(title: str, ends: list[str]) -> None:
+    x = filled(title, ends)
+    assert (x["title"], x["scale"]["domain"]) == (title, ends)
+
+
+def test_one_chart_changes_no_other() -> None:
+    first = filled("one", [1])
+    filled("two", [2])["scale"]["domain"].append(3)
+    assert (first["title"], first["scale"]["domain"]) == ("one", [1])
 
 
 def test_a_blank_that_nobody_fills_and_a_word_without_a_blank_are_mistakes() -> None:
