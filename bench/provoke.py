@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import re
 import subprocess
@@ -31,15 +30,11 @@ from statistics import fmean
 from rich.console import Console
 from rich.table import Table
 
-from jdkmatrix.cli.measuring_lock import alone_on_this_host
-from jdkmatrix.cli.stopping import stoppable
+from jdkmatrix.cli.measuring import measuring
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.confinement import confinement
 from jdkmatrix.host import launch
-from jdkmatrix.host.cgroup_tree import probe
-from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
@@ -170,10 +165,8 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
     matrix = load_matrix(project.matrix)
     outcomes: list[Outcome] = []
     with (
-        stoppable(),
-        alone_on_this_host(),
+        measuring() as confiner,
         tempfile.TemporaryDirectory(prefix="provoke-", ignore_cleanup_errors=True) as folder,
-        confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
         for number, case in enumerate(cases):
             count = 1 + windows * len(case.shares)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import statistics
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,13 +13,9 @@ from typing import Any
 
 from rich.console import Console
 
-from jdkmatrix.cli.measuring_lock import alone_on_this_host
-from jdkmatrix.cli.stopping import stoppable
+from jdkmatrix.cli.measuring import measuring
 from jdkmatrix.config.model import Matrix, Profile, Selection, Tuning
-from jdkmatrix.fork.confinement import confinement
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.host.cgroup_tree import probe
-from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
@@ -96,10 +91,8 @@ def measure(project: Project, matrix: Matrix, keep: Callable[[Series], None], *,
     """Measure `PROFILE`; Ctrl-C and SIGTERM end it. `keep` gets all that is measured whenever a fork is recorded."""
     profile = matrix.profiles[PROFILE]
     with (
-        stoppable(),
-        alone_on_this_host(),
+        measuring() as confiner,
         tempfile.TemporaryDirectory(prefix="jdk-matrix-bench-", ignore_cleanup_errors=True) as folder,
-        confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
         ready = prepare(
             project, matrix, profile, select_cells(matrix, PROFILE), seed=seed,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -14,21 +13,19 @@ from typing import Literal
 from rich.console import Console
 
 from jdkmatrix import __version__
-from jdkmatrix.cli.measuring_lock import alone_on_this_host
+from jdkmatrix.cli.measuring import measuring
 from jdkmatrix.cli.progress import display
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, folders_of, tell_damage, write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.cli.stopping import StoppedError, stoppable
+from jdkmatrix.cli.stopping import StoppedError
 from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.confinement import Confiner, confinement
+from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import now_utc
-from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.facts import boot_id
-from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project, find_project
@@ -61,11 +58,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     project = find_project()
     console = Console()
     fresh = None if resume else _asked_for(project, options, directory)
-    with (
-        stoppable(),
-        alone_on_this_host(),
-        confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
-    ):
+    with measuring() as confiner:
         _say(f"threads are kept on their CPUs {confined_words(confiner.method, confiner.why_not_cgroup)}")
         store, chosen, earlier = _begun(fresh) if fresh else _resumed(project, directory)
         matrix, options = chosen.matrix, chosen.options

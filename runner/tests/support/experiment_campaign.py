@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,10 +23,11 @@ from jdkmatrix.subjects.experiments.measurement import Program
 from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from tests.support.builders import pressure
 from tests.support.pinning_results import RESULT
+from tests.support.project import ROOT
 from tests.support.records import experiment_fork
 from tests.support.run_facts import host_facts
 
-MATRIX = load_matrix(Path(__file__).parents[3] / "matrix.toml")
+MATRIX = load_matrix(ROOT / "matrix.toml")
 
 
 CELLS = tuple(

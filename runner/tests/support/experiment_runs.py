@@ -1,6 +1,6 @@
 """Runs of experiments without a server for tests of the report.
 
-What the program printed is real (data/standalone: one small result each, on two CPUs of a busy machine); forks, host
+What the program printed is real (samples/standalone: one small result each, on two CPUs of a busy machine); forks, host
 and run around it are made up and say so, and a second fork repeats the first with its leading figure a little off.
 Nothing here is a finding.
 """
@@ -27,10 +27,11 @@ from jdkmatrix.records.run import Calibration, NotTestable
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from jdkmatrix.terms.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
+from tests.support.project import RECORDED
 from tests.support.records import altered, experiment_fork, run_record
 from tests.support.run_facts import host_facts, jdk_records
 
-SAMPLES = Path(__file__).parents[1] / "data" / "standalone"
+SAMPLES = RECORDED / "standalone"
 JDKS = {"21": "temurin-21.0.8", "25": "temurin-25"}
 _RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(AnyResult)
 
@@ -48,7 +49,7 @@ FANOUT = {
 
 @dataclass(frozen=True)
 class Sample:
-    """One result of each JDK as a cell. `file`: below data/standalone, without the JDK."""
+    """One result of each JDK as a cell. `file`: below samples/standalone, without the JDK."""
 
     file: str
     workload: str

@@ -13,6 +13,7 @@ from unittest import mock
 from jdkmatrix.cli.main import app
 
 ROOT = Path(__file__).parents[3]
+RECORDED = ROOT / "runner" / "tests" / "samples"
 SHARED = ("workloads", ".build", "claims.toml", "jdks.json", "toolchain.lock.json", "report-templates")
 
 # Short enough for a test, long enough to go through every phase; the figures themselves mean nothing. C1 alone: most of

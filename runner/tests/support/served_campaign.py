@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -29,10 +28,11 @@ from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import base_of
 from jdkmatrix.terms.loads import SaturateLoad
 from tests.support.builders import fork, key, load_result, pressure, sut_usage
+from tests.support.project import ROOT
 from tests.support.records import altered
 from tests.support.run_facts import host_facts
 
-MATRIX = load_matrix(Path(__file__).parents[3] / "matrix.toml")
+MATRIX = load_matrix(ROOT / "matrix.toml")
 
 QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
 CELLS = tuple(one.model_copy(update={"executor": e}) for one in (QUIET, NOISY) for e in ("liberty", "virtual"))

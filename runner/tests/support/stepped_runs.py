@@ -19,11 +19,12 @@ from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import RateLoad, StepsLoad
+from tests.support.project import ROOT
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.served_windows import latency
 
-LIMITS = load_matrix(Path(__file__).parents[3] / "matrix.toml").thresholds
+LIMITS = load_matrix(ROOT / "matrix.toml").thresholds
 
 
 LOAD = StepsLoad(rates_rps=(1000, 2000, 3000, 4000, 5000, 6000), connections=50, step_s=2, warmup_rps=500)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -18,8 +17,9 @@ from jdkmatrix.jdks.update import SYSTEMS, applied, judge
 from jdkmatrix.jdks.upstream import adoptium, oracle, semeru
 from jdkmatrix.jdks.upstream.offers import MACHINES, Answer, Pin
 from tests.support.jdks_doubles import FileServer, file_server
+from tests.support.project import RECORDED
 
-DATA = Path(__file__).parents[1] / "data" / "upstream"
+DATA = RECORDED / "upstream"
 X64, AARCH64 = SYSTEMS
 EA = "https://download.java.net/java/early_access/jdk28"
 REAL_GET_TEXT = net.get_text

@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tests.support.project import RECORDED
 from tests.support.wrk2_printer import Run
 
-SAMPLES = Path(__file__).parents[1] / "samples" / "wrk2"
+SAMPLES = RECORDED / "wrk2"
 
 _SHORT = "t:c:d:s:H:T:R:LUBrv?"
 _LONG = {

@@ -1,0 +1,159 @@
+"""Scenarios: which size a host gets, what a run records of it, and what its page says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, in_turn
+from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.relative_loads import FloodLoad
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records.run import ScenarioRecord
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.facts import reproduce
+from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.run.plan import select_cells
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import is_virtual
+from jdkmatrix.terms.loads import CountLoad, RateLoad, SaturateLoad, StepsLoad
+from tests.support.machines import machine
+from tests.support.project import ROOT
+from tests.support.records import altered_run
+from tests.support.served_runs import Shape, synthetic_run
+
+MATRIX = load_matrix(ROOT / "matrix.toml")
+GIB = 2**30
+NAMES = tuple(MATRIX.scenarios)
+
+
+def asked(name: str, scale: Literal["auto", "article", "small"] = "auto") -> Options:
+    return Options("quick", {}, scenario=name, scale=scale)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scenario_has_cells_at_both_sizes_and_says_how_they_differ(name: str) -> None:
+    scenario = MATRIX.scenarios[name]
+    assert scenario.published
+    for scale in SCALES:
+        matrix, profile = as_profile(MATRIX, name, scale)
+        cells = select_cells(matrix, profile)
+        assert {is_virtual(cell.executor) for cell in cells} == {True, False}, "virtual threads, and others beside them"
+        assert len(getattr(scenario, scale).words) > 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_machine_with_two_cpus_can_do_every_small_size(name: str) -> None:
+    assert list(cannot(MATRIX, name, "small", machine(2), 8 * GIB)) == []
+    chosen = choose(MATRIX, asked(name), machine(2), 8 * GIB)
+    assert chosen.scenario is not None
+    assert chosen.scenario.scale == "small"
+    assert chosen.options.profile in chosen.matrix.profiles
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_large_machine_gets_the_published_size(name: str) -> None:
+    chosen = choose(MATRIX, asked(name), machine(64), 256 * GIB)
+    assert chosen.scenario is not None
+    assert (chosen.scenario.scale, chosen.options.scenario) == ("article", None)
+    assert chosen.why is not None
+    assert "it fits this host" in chosen.why
+
+
+def cells_of(name: str, scale: Literal["article", "small"]) -> tuple[CellKey, ...]:
+    return select_cells(*as_profile(MATRIX, name, scale))
+
+
+def in_flight(cell: CellKey) -> float:
+    """How many requests wait for the remote system at once under a constant rate: Little's law."""
+    load = MATRIX.loads[cell.load]
+    assert isinstance(load, RateLoad)
+    return load.rate_rps * cell.wait_us / 1e6
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_memory_of_threads_is_looked_at_where_there_are_hundreds(scale: Literal["article", "small"]) -> None:
+    for cell in cells_of("infoq-memory", scale):
+        load = MATRIX.loads[cell.load]
+        assert isinstance(load, RateLoad)
+        assert 200 <= in_flight(cell) <= load.connections / 2
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_what_the_original_saturates_is_not_held_at_a_rate(scale: Literal["article", "small"]) -> None:
+    loads = {cell.load: MATRIX.loads[cell.load] for cell in cells_of("infoq-thousands", scale)}
+    assert all(isinstance(load, FloodLoad) for load in loads.values())
+    for load in (MATRIX.loads[cell.load] for cell in cells_of("infoq-cpu", scale)):
+        assert isinstance(load, StepsLoad) and load.further_max > 0
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_connections_are_fewer_than_threads_and_more(scale: Literal["article", "small"]) -> None:
+    cells = cells_of("pinning-http", scale)
+    threads = {int(cell.executor.removeprefix("fixed-")) for cell in cells if cell.executor.startswith("fixed-")}
+    loads = {cell.load: MATRIX.loads[cell.load] for cell in cells}
+    connections = {load.connections for load in loads.values() if isinstance(load, SaturateLoad)}
+    assert min(connections) < min(threads) <= max(threads) < max(connections)
+
+
+def test_published_sizes_have_the_published_jdks() -> None:
+    for name in ("infoq-ping", "infoq-cpu", "infoq-thousands", "infoq-rampup", "infoq-memory"):
+        jdks = [cell.jdk for cell in cells_of(name, "article")]
+        assert jdks[0] == "temurin-21.0.1", name
+        assert "semeru-21.0.1" in jdks, name
+    for name in ("infoq-ping", "infoq-tuning", "infoq-standalone"):
+        assert "openjdk-22-ea" in {cell.jdk for cell in cells_of(name, "article")}
+
+
+def test_more_requests_than_files_may_be_open() -> None:
+    for scale in SCALES:
+        boxed = [cell for cell in cells_of("fanout", scale) if cell.workload.endswith("-files")]
+        assert boxed
+        for cell in boxed:
+            load, box = MATRIX.task_loads[cell.load], MATRIX.experiments[cell.workload].limits
+            assert isinstance(load, CountLoad) and box is not None and box.open_files_max is not None
+            assert load.count > box.open_files_max
+
+
+def test_a_size_that_is_asked_for_is_taken_whatever_the_host_is() -> None:
+    chosen = choose(MATRIX, asked(NAMES[0], "article"), machine(2), GIB)
+    assert chosen.scenario is not None
+    assert chosen.scenario.scale == "article"
+
+
+def test_an_unknown_scenario_is_refused_with_what_there_is() -> None:
+    with pytest.raises(MatrixError, match=f'did you mean "{NAMES[0]}"'):
+        choose(MATRIX, asked(NAMES[0] + "x"), machine(2), GIB)
+
+
+def test_without_a_scenario_nothing_changes() -> None:
+    options = Options("quick", {})
+    chosen = choose(MATRIX, options, machine(2), GIB)
+    assert (chosen.matrix, chosen.options, chosen.scenario) == (MATRIX, options, None)
+
+
+def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, Shape(run_id="s", blocks=1))
+    scenario = ScenarioRecord(
+        name="infoq-x", scale="small", scale_words="<b>a tenth</b>", description="Load.", published=("infoq-x-1",)
+    )
+    command = ("matrix", "run", "-s", "infoq-x", "--blocks", "3", "--run", "r")
+    run = altered_run(loaded.run, {"scenario": scenario, "command": command})
+    view = view_run(JudgedRun(replace(loaded, run=run)))
+    assert view.title.endswith("infoq-x")
+    assert any(notice.title == "Scenario infoq-x" and "a tenth" in notice.text for notice in view.notices)
+    assert {"Scenario", "Published"} <= {fact.name for fact in view.facts}
+    assert reproduce(run).splitlines()[-1].startswith(".venv/bin/matrix run -s infoq-x --blocks 3 --scale small --seed")
+
+
+@given(st.integers(1, 20), st.floats(0, 4e9))
+def test_every_week_has_its_scenario_and_the_next_week_the_next(count: int, seconds: float) -> None:
+    names = [f"scenario-{number}" for number in range(count)]
+    now, later = in_turn(names, seconds), in_turn(names, seconds + 7 * 86_400)
+    assert names.index(later) == (names.index(now) + 1) % count

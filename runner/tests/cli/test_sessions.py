@@ -1,0 +1,351 @@
+"""A run in several sessions: what each was measured with is kept, shown and summed up; `--resume` from end to end, with
+made-up forks."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from jdkmatrix.cli import running
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
+from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.stopping import StoppedError
+from jdkmatrix.cli.summary import print_summary, summary_markdown
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.fork.confinement import AffinityConfiner
+from jdkmatrix.host.facts import boot_id
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.provenance import Provenance
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.run import HostFacts, ServerFacts, Session
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.run_page.sessions import differences, windows_fact
+from jdkmatrix.report.site.build import Built
+from jdkmatrix.run import campaign as module
+from jdkmatrix.run.plan import make_plan
+from jdkmatrix.run.prepare import Prepared
+from jdkmatrix.run.sessions import closed, ended, idle
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
+from jdkmatrix.terms.cell_key import CellKey
+from tests.support.project import ROOT, make_project
+from tests.support.records import in_whole
+from tests.support.run_facts import host_facts
+from tests.support.scripted_forks import DRIVER, Script, failed, invalid
+from tests.support.served_campaign import campaign as made_up_campaign
+from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import site_of
+
+SHORT = Options("short", {}, blocks=2)
+
+
+class Host:
+    """What the doubles say of this host and of the source."""
+
+    def __init__(self) -> None:
+        self.facts: HostFacts = host_facts()
+        self.boot = "boot-1"
+        self.commit: tuple[str | None, bool | None] = ("a" * 40, False)
+
+
+@pytest.fixture
+def host() -> Host:
+    return Host()
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    made = Script()
+    monkeypatch.setattr(module, "measure_fork", made)
+    return made
+
+
+@pytest.fixture
+def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Callable[..., int]:
+    """`matrix run` on a run of its own: everything but parts, host and forks is real."""
+    home = make_project(tmp_path / "project")
+    project = Project(home, home)
+    parts = made_up_campaign(RunStore.create(tmp_path / "unused"), blocks=1).parts
+
+    def prepared(project: Project, matrix: Any, profile: Any, cells: Any, *, seed: int, **_: Any) -> Prepared:
+        return Prepared(
+            plan=make_plan(cells, profile, seed=seed, impossible={}),
+            parts=dict.fromkeys(cells, next(iter(parts.values()))),
+            host=host.facts,
+            servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),
+            drivers=(),
+            jdks=(),
+            calibration=None,
+            provenance=Provenance(inputs=(), parts=()),
+            notes=(),
+        )
+
+    @contextmanager
+    def measuring() -> Iterator[AffinityConfiner]:
+        yield AffinityConfiner("made up")
+
+    monkeypatch.setattr(running, "find_project", lambda: project)
+    monkeypatch.setattr(running, "prepare", prepared)
+    monkeypatch.setattr(running, "catalogue_records", lambda *_: ())
+    monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
+    monkeypatch.setattr(running, "boot_id", lambda: host.boot)
+    monkeypatch.setattr(running, "source_revision", lambda *_: host.commit)
+    monkeypatch.setattr(running, "measuring", measuring)
+
+    def run(*, resume: bool = False) -> int:
+        return running.run(SHORT, resume=resume, directory=tmp_path / "run", site=None)
+
+    return run
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Callable[[], LoadedRun]:
+    return lambda: in_whole(RunStore(tmp_path / "run").load())
+
+
+def test_a_run_that_is_whole_has_nothing_to_do(
+    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert measure() == 0
+    first = loaded()
+    assert len(script.labels) == 4
+    assert "gaps" not in capsys.readouterr().out
+    assert [(s.number, s.status, s.boot_id, s.confinement) for s in first.run.sessions] == [
+        (1, "complete", "boot-1", "sched_setaffinity")
+    ]
+    assert first.run.order == tuple(script.labels)
+    assert measure(resume=True) == 0
+    assert "nothing to do" in capsys.readouterr().out
+    assert len(script.labels) == 4
+    assert loaded() == first
+
+
+def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(
+    measure: Callable[..., int], script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-10#1"] = [
+        failed(Reason(code="server-hangs", message="the server hangs"))
+    ]
+    assert measure() == EXIT_WITH_FAILURES
+    capsys.readouterr()
+    assert measure(resume=True) == EXIT_WITH_FAILURES
+    assert "nothing to do" in capsys.readouterr().out
+    assert len(script.labels) == 4
+
+
+def test_a_finished_run_offers_what_can_be_measured_again(
+    measure: Callable[..., int], script: Script, host: Host, loaded: Callable[[], LoadedRun],
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-10#2"] = [invalid, failed(DRIVER), invalid]
+    assert measure() == 0, "of two forks one can be used"
+    assert "faults of the host have left gaps in 1 block: matrix run --resume" in capsys.readouterr().out
+    first = loaded().run
+    host.boot, host.commit = "boot-2", ("b" * 40, True)
+    assert measure(resume=True) == 0
+    told = capsys.readouterr().out
+    assert "1 fork of 1 block was spoilt by faults of the host; measuring that block again" in told
+    after = loaded()
+    assert len(script.labels) == 6 + 2
+    assert {fork.session for cell in after.cells for fork in cell.forks if fork.fork == 2} == {2}
+    assert {fork.session for cell in after.cells for fork in cell.forks if fork.fork == 1} == {1}
+    assert all(fork.usable for cell in after.cells for fork in cell.forks)
+    assert after.run.first_session == first.first_session
+    assert [(s.git_commit, s.boot_id, s.status) for s in after.run.sessions] == [
+        ("a" * 40, "boot-1", "complete"), ("b" * 40, "boot-2", "complete"),
+    ]  # fmt: skip
+    assert after.run.sessions[0] == first.sessions[0]
+    assert after.run.order == tuple(script.labels)
+    assert "measured in 2 sessions; the host was restarted in between" in told
+
+
+def test_a_killed_run_goes_on_in_another_session(
+    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    script.cut_after = 3
+    with pytest.raises(KeyboardInterrupt):
+        measure()
+    # As kill -9 leaves it: nobody said how it ended.
+    store = RunStore(tmp_path / "run")
+    record = store.read_run()
+    (session,) = record.sessions
+    killed = session.model_copy(update={"status": "running", "ended_at": None})
+    store.save_run(record.model_copy(update={"status": "running", "ended_at": None, "sessions": (killed,)}))
+    script.cut_after = None
+    capsys.readouterr()
+    assert measure(resume=True) == 0
+    assert "1 block was cut off or lacks forks; measuring it whole again" in capsys.readouterr().out
+    after = loaded()
+    assert after.run.status == "complete"
+    assert [(s.status, s.ended_at is None) for s in after.run.sessions] == [("interrupted", True), ("complete", False)]
+    blocks = {number: {f.session for cell in after.cells for f in cell.forks if f.fork == number} for number in (1, 2)}
+    assert blocks == {1: {1}, 2: {2}}
+    (aside,) = [fork for cell in after.cells for fork in cell.attempts]
+    assert (aside.status, aside.session, aside.reasons[-1].code) == (Status.OK, 1, "block-measured-again")
+
+
+def test_stopping_ends_the_session_in_order(
+    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> None:
+        raise StoppedError(15)
+
+    monkeypatch.setattr(module, "measure_fork", stop)
+    assert measure() == 128 + 15
+    (session,) = RunStore(loaded().directory).read_run().sessions
+    assert session.status == "interrupted"
+    assert session.ended_at is not None
+
+
+def test_a_change_of_the_host_is_named_and_its_cells_are_measured_again(
+    measure: Callable[..., int], script: Script, host: Host, loaded: Callable[[], LoadedRun],
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    measure()
+    cpu = host.facts.cpu.model_copy(update={"microcode": "0x2"})
+    host.facts = host.facts.model_copy(update={"cpu": cpu, "load_1min": 7.0})
+    capsys.readouterr()
+    assert measure(resume=True) == 0
+    told = capsys.readouterr().out
+    assert told.count("changed: the CPU's microcode (was 0x1, is 0x2); kept as") == 2
+    assert len(script.labels) == 8
+    assert {fork.session for cell in loaded().cells for fork in cell.forks} == {2}
+
+
+# ---------------------------------------------------------------- what differed, in words
+
+
+def session(number: int = 1, **changes: Any) -> Session:
+    made = Session(
+        number=number, started_at=f"2026-01-0{number}T10:00:00Z", ended_at=f"2026-01-0{number}T10:30:00Z",
+        status="complete", tool_version="0.1.0", git_commit="c" * 40, git_dirty=False, command=("matrix", "run"),
+        host=host_facts(), boot_id="b", confinement="cgroup cpuset",
+    )  # fmt: skip
+    return made.model_copy(update=changes)
+
+
+def facts_with(**changes: Any) -> HostFacts:
+    return host_facts().model_copy(update=changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, ()),
+        ({"host": facts_with(load_1min=9.0)}, ()),
+        ({"boot_id": "c"}, ("the host was restarted in between",)),
+        ({"boot_id": None, "confinement": None}, ()),
+        ({"git_commit": "d" * 40}, ("the commit differs (cccccccccccc, then dddddddddddd)",)),
+        ({"tool_version": "0.2"}, ("the version of the tool differs (0.1.0, then 0.2)",)),
+        (
+            {"confinement": "sched_setaffinity"},
+            ("the CPU confinement differs (cgroup cpuset, then sched_setaffinity)",),
+        ),
+        ({"host": facts_with(kernel="6.2")}, ("the kernel differs (6.1.0-synthetic, then 6.2)",)),
+        ({"host": facts_with(hostname_hash="1" * 12)}, ("the host differs",)),
+        ({"host": facts_with(transparent_huge_pages="always")}, ()),
+    ],
+)
+def test_what_differed_is_said(change: dict[str, Any], words: tuple[str, ...]) -> None:
+    assert differences((session(), session(2, **change))) == words
+
+
+def in_two_sessions(loaded: LoadedRun, **changes: Any) -> LoadedRun:
+    """The second block of each cell is of another session, and repeats an attempt that was spoilt."""
+    cells = []
+    for cell in loaded.cells:
+        first, second, *others = cell.forks
+        reason = Reason(code="steal", message="the hypervisor took 7 % of the CPU time away")
+        spoilt = second.model_copy(update={"status": Status.INVALID, "reasons": (reason,), "session": 2})
+        again = second.model_copy(update={"attempt": 2, "session": 2})
+        cells.append(cell.model_copy(update={"forks": (first, again, *others), "attempts": (spoilt,)}))
+    run = loaded.run.model_copy(update={"sessions": (session(), session(2, **changes))})
+    return replace(loaded, run=run, cells=tuple(cells))
+
+
+def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
+    loaded = in_two_sessions(synthetic_run(tmp_path / "run", QUICK), boot_id="c")
+    view = view_run(JudgedRun(loaded))
+    (told,) = [fact.value for fact in view.facts if fact.name == "Sessions"]
+    assert told == "2: 2026-01-01 10:00 UTC, 30 min, 4 forks; 2026-01-02 10:00 UTC, 30 min, 4 forks"
+    (measured,) = [fact.value for fact in view.facts if fact.name == "Measured"]
+    assert measured == "2026-01-01 10:00 UTC", "the time between two sessions is none of measuring"
+    notices = {notice.title: notice for notice in view.notices}
+    assert notices["Measured in 2 sessions"].weight == "warn"
+    assert notices["Measured in 2 sessions"].text.startswith("The host was restarted in between. No block is split")
+    assert "4 earlier attempts" in notices["Measured more than once"].text
+    sink = io.StringIO()
+    print_summary(loaded, Console(file=sink, width=200))
+    for text in (sink.getvalue(), summary_markdown(loaded).replace("\\", "")):
+        assert "measured in 2 sessions; the host was restarted in between" in text
+        assert "4 earlier attempts at forks do not count" in text
+    site = site_of([loaded], tmp_path / "site")
+    page = next((site / "cells").glob("*virtual*.html")).read_text()
+    assert "in the run, attempt 2, session 2" in page
+    assert "Fork 2, attempt 1" in page
+    assert "the hypervisor took 7 % of the CPU time away" in page
+
+
+def test_a_run_of_one_session_says_nothing_of_differences(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, QUICK)
+    one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(),)}))
+    view = view_run(JudgedRun(one))
+    assert [fact.value for fact in view.facts if fact.name == "Sessions"] == ["1"]
+    assert not [notice for notice in view.notices if "session" in notice.title]
+    assert "session" not in summary_markdown(one)
+
+
+def test_the_share_of_time_in_windows_that_count(tmp_path: Path) -> None:
+    """Both sessions took half an hour."""
+    loaded = synthetic_run(tmp_path, QUICK)
+    forks = [fork for cell in loaded.cells for fork in cell.forks if fork.usable]
+    counted_s = sum(window.load.duration_s for fork in forks for window in fork.served.valid_windows)
+    two = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(), session(2))}))
+    (told,) = windows_fact(two)
+    assert told.value == f"{100 * counted_s / 3600:.0f} % of that time"
+    running = session(2).model_copy(update={"ended_at": None})
+    assert windows_fact(replace(two, run=two.run.model_copy(update={"sessions": (session(), running)}))) == ()
+    assert windows_fact(replace(two, cells=())) == ()
+
+
+def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
+    loaded = in_two_sessions(synthetic_run(tmp_path, QUICK))
+    (notice,) = [n for n in view_run(JudgedRun(loaded)).notices if "sessions" in n.title]
+    assert (notice.weight, notice.text.partition(". ")[0]) == ("info", "Nothing that was recorded differs between them")
+
+
+# ---------------------------------------------------------------- records
+
+
+def test_what_is_complete_stays_as_it_is(tmp_path: Path) -> None:
+    run = synthetic_run(tmp_path, QUICK).run
+    assert idle(run, order=()) == run
+    assert closed([session(status="running", ended_at=None)])[0].status == "interrupted"
+
+
+def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_left(tmp_path: Path) -> None:
+    run = synthetic_run(tmp_path, QUICK).run
+    killed = run.model_copy(update={"status": "running", "sessions": (session(status="running", ended_at=None),)})
+    found = idle(killed, order=("a#1",))
+    assert (found.status, found.order, found.sessions[0].status) == ("complete", ("a#1",), "interrupted")
+    assert ended(killed, "complete", "now").sessions[0].ended_at == "now"
+
+
+def test_this_host_says_when_it_was_started() -> None:
+    assert boot_id() == boot_id()
+    assert len(boot_id() or "") == 36
+
+
+def test_the_matrix_says_how_often_and_an_older_one_has_the_default() -> None:
+    assert load_matrix(ROOT / "matrix.toml").measure.repeats_max == 2
+    key = CellKey(workload="w", jdk="j", executor="e", cpus=1, burn_us=0, load="l")
+    assert (key.fork_label(2), key.fork_label(2, 3)) == (f"{key.cell_id}#2", f"{key.cell_id}#2.3")

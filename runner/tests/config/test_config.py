@@ -1,0 +1,182 @@
+"""matrix.toml: every mistake gets one message with the key, what was found and what is allowed."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.explain import ConfigError
+from jdkmatrix.config.load import load_matrix, parse_matrix
+from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.terms.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
+from tests.support.project import ROOT
+
+TOML = tomllib.loads((ROOT / "matrix.toml").read_text())
+
+
+def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def apply(data: dict[str, Any]) -> None:
+        *parents, last = path.split("/")
+        for name in parents:
+            data = data[name]
+        if value is None:
+            del data[last]
+        else:
+            data[last] = value
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("mistake", "expected"),
+    [
+        (change("axes/executor", ["virtal"]), ["axes.executor[0]", '"virtal"', 'did you mean "virtual"', "fixed-N"]),
+        (change("profiles/quick/select/executor", ["fixed-0"]), ["profiles.quick.select.executor[0]", "fixed-0"]),
+        (change("profiles/quick/select/executor", "al"), ["profiles.quick.select.executor", 'did you mean "all"']),
+        (change("profiles/quick/select/exector", ["cached"]), ['"exector"', 'did you mean "executor"']),
+        (change("profiles/quick/select/cpus", [3]), ["profiles.quick.select.cpus", '"3"', "1, 2, 4, 8"]),
+        (change("profiles/quick/select/cpus", []), ["profiles.quick.select.cpus", "empty list"]),
+        (change("profiles/quick/select/jdk", ["temurin-2"]), ["profiles.quick.select.jdk", "temurin-2"]),
+        (change("profiles/quick/windows", 0), ["profiles.quick.windows", "found 0"]),
+        (change("profiles/article/max_blocks", 4), ["profiles.article.max_blocks", "blocks = 5, max_blocks = 4"]),
+        (change("profiles/article/blocks", 4), ["profiles.article.max_blocks", "5 <= blocks"]),
+        (
+            change("profiles/quick/include", [{"blocks": 4}]),
+            ["quick.include[0].blocks", "found 4; at most the 3"],
+        ),
+        (change("profiles/quick/precision", 0), ["profiles.quick.precision", "found 0"]),
+        (change("warmup/tail_s_min", 40), ["warmup.tail_s_min", "found 40; at most tail_s_max = 30"]),
+        (change("measure/calibration_spread_wanted", 0.1), ["measure.calibration_spread_wanted", "found 0.1; at most"]),
+        (change("axes/executor", ["virtual+fast"]), ["axes.executor", '"fast" is not known', "[tunings.fast]"]),
+        (change("axes/server", ["open-libery"]), ["axes.server", 'did you mean "open-liberty"']),
+        (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.remote", "say how it answers"]),
+        (
+            change("workloads/mp-ping/remote", {"size_bytes": 1}),
+            ["workloads.mp-ping.remote", "calls no remote system"],
+        ),
+        (change("warmup/windw_s", 3), ["warmup.windw_s", 'did you mean "window_s"']),
+        (change("warmup/max_s", 3), ["warmup.max_s", "tail_windows"]),
+        (change("warmup/max_s", 32), ["warmup.max_s", "tail_s_max", "= 32.5"]),
+        (change("loads/share-50/of/load", "rate-2000"), ["loads.share-50.of.load", "closed loops of a fixed size"]),
+        (change("loads/share-50/of/executor", "fixed-7"), ["loads.share-50.of.executor", '"fixed-7" is not known']),
+        (change("loads/flood/of/wait_us", 7), ["loads.flood.of.wait_us", '"7" is not known']),
+        (change("loads/share-50/share", 0), ["loads.share-50", "share", "found 0"]),
+        (change("loads/rate-2000/kind", "rat"), ["loads.rate-2000", 'did you mean "rate"']),
+        (change("loads/rate-2000/kind", None), ["loads.rate-2000", "kind"]),
+        (change("loads/rate-2000/rate_rps", -1), ["loads.rate-2000.rate_rps", "-1"]),
+        (change("loads/rate-2000", None), ["axes.load", "rate-2000", "[loads.rate-2000]"]),
+        (change("driver/choice", "wrk"), ["driver.choice", 'did you mean "wrk2"']),
+        (change("driver/jdk", "temurin-99"), ["driver.jdk", "temurin-99"]),
+        (change("driver", None), ["driver: missing"]),
+        (change("warmup/tail_windows", "a"), ["warmup.tail_windows", "'a'"]),
+        (change("seed", 1), ['"seed" is not known']),
+        (
+            change("workloads/mp-ping/features", "full"),
+            ["workloads.mp-ping.features", "restfulWS-3.1, restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1"],
+        ),
+        (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.features", "no JSON binding"]),
+        (
+            change("workloads/pinning-http-lock/front", "rest"),
+            ["workloads.pinning-http-lock.front", "nothing but a servlet"],
+        ),
+        (change("workloads/pinning-http-lock/mix", None), ["workloads.pinning-http-lock.mix", "pinning needs it"]),
+        (change("workloads/pinning-http-lock/accounts", 2), ["workloads.pinning-http-lock.accounts", "has none"]),
+        (
+            change("workloads/pinning-http-lock/features", "restfulWS-3.1"),
+            ["workloads.pinning-http-lock.features", "no servlets, which pinning needs"],
+        ),
+        (change("workloads/mp-ping/client", "socket"), ["workloads.mp-ping.client", "calls no remote system"]),
+        (change("workloads/banking/client", "netty"), ["workloads.banking.client", "http-client, socket"]),
+        (change("workloads/mp-ping/front", "servlet"), ["workloads.mp-ping.front", "has no servlet"]),
+        (change("axes/cpus", [1, 1]), ["axes.cpus", "twice"]),
+    ],
+)
+def test_a_mistake_is_told_once_with_its_key(mistake: Callable[[dict[str, Any]], None], expected: list[str]) -> None:
+    data = copy.deepcopy(TOML)
+    mistake(data)
+    with pytest.raises(ConfigError) as caught:
+        parse_matrix(data, "matrix.toml")
+    message = str(caught.value)
+    assert message.startswith("matrix.toml: ")
+    for part in expected:
+        assert part in message
+    first_key = expected[0].split(":")[0]
+    assert message.count(f"{first_key}: ") <= 1 or "problems" in message
+
+
+def test_toml_syntax_errors_name_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "matrix.toml"
+    path.write_text("schema = 1\naxes = = 2\n")
+    with pytest.raises(ConfigError, match=r"matrix\.toml: not valid TOML.*line 2"):
+        load_matrix(path)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_matrix(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "promised"),
+    [({}, 0.05), ({"precision": 0.01}, 0.01), ({"max_blocks": 9}, 0.02), ({"max_blocks": 9, "precision": 0.1}, 0.1)],
+)
+def test_every_protocol_promises_a_precision(protocol: dict[str, float], promised: float) -> None:
+    profile = Profile.model_validate({"description": "", "blocks": 5, "select": {}, **protocol})
+    assert profile.promised_precision == promised
+    assert (profile.stopping is None) == ("max_blocks" not in protocol)
+    assert profile.stopping is None or profile.stopping.precision == promised
+
+
+def test_blocks_that_are_fixed_on_the_command_line_keep_what_the_profile_promises() -> None:
+    matrix = Options("article", {}, blocks=5).apply(load_matrix(ROOT / "matrix.toml"))
+    assert matrix.profiles["article"].stopping is None
+    assert matrix.profiles["article"].promised_precision == 0.02
+
+
+def test_the_schema_accepts_what_the_loader_accepts() -> None:
+    schema = Matrix.model_json_schema(by_alias=True)
+    jsonschema.validate(json.loads(json.dumps(TOML)), schema)
+
+
+def test_every_jdk_of_the_axis_is_in_the_catalogue() -> None:
+    matrix = load_matrix(ROOT / "matrix.toml")
+    known = {entry.id for entry in load_catalogue(ROOT / "jdks.json").entries}
+    assert set(matrix.axes.jdk) <= known
+
+
+def test_executor_names() -> None:
+    for name in (*PLAIN, "fixed-1", "fixed-99999", "virtual-semaphore-7"):
+        assert check_executor(name) == name
+    assert [name for name in PLAIN if is_virtual(name)] == ["liberty-virtual", "virtual", "structured"]
+
+
+@pytest.mark.parametrize(("name", "tuning"), [("virtual+carriers-1", "carriers-1"), ("fixed-8+a.b-aa", "a.b")])
+def test_a_tuned_executor_is_compared_with_the_untuned_one(name: str, tuning: str) -> None:
+    assert check_executor(name) == name
+    assert tuning_of(name) == tuning
+    assert base_of(name) == name.partition("+")[0]
+    assert reference(name, "open-liberty") == (name.removesuffix("-aa") if name.endswith("-aa") else base_of(name))
+
+
+@pytest.mark.parametrize("name", ["virtual+", "virtual+A", "virtual+-a", "virtual+a+b", "virtual+a-", "+a"])
+def test_names_of_tunings_are_checked(name: str) -> None:
+    with pytest.raises(ValueError, match="allowed"):
+        check_executor(name)
+
+
+@given(st.text())
+def test_any_other_executor_name_is_refused_with_what_is_allowed(name: str) -> None:
+    try:
+        assert check_executor(name) == name
+    except ValueError as error:
+        assert "allowed: l" in str(error)
+    else:
+        assert base_of(name) in PLAIN or name.startswith("fixed-")

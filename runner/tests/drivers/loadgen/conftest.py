@@ -1,0 +1,115 @@
+"""The jar under test, a JDK, and a server that misbehaves on demand."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.drivers.base import Target
+from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
+from jdkmatrix.provision.hosttools import find_jdk
+from tests.support.project import ROOT
+
+SERVER = Path(__file__).with_name("MoodyServer.java")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One request as the server saw it, CLOCK_MONOTONIC; `answered_ns` is 0 where it gave no answer."""
+
+    connection: int
+    arrived_ns: int
+    answered_ns: int
+
+
+@dataclass(frozen=True)
+class Report:
+    connections: int
+    requests: tuple[Seen, ...]
+
+
+class MoodyServer:
+    """MoodyServer.java as a process."""
+
+    def __init__(self, java: Path, classes: Path, **moods: int | str) -> None:
+        command = [str(java), "-XX:+UseSerialGC", "-Xmx128m", "-cp", str(classes), "MoodyServer"]
+        arguments = [f"{key}={value}" for key, value in moods.items()]
+        self.process = subprocess.Popen([*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline().split()
+        assert line[:1] == [b"port"], f"the server did not start: {line!r}"
+        self.port = int(line[1])
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/ping"
+
+    def report(self) -> Report:
+        """Ends it. Waits until what it has printed is read."""
+        printed, _ = self.process.communicate(timeout=60)
+        seen = json.loads(printed)
+        return Report(seen["connections"], tuple(Seen(*row) for row in seen["answers"]))
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture(scope="session")
+def loadgen_jar() -> Path:
+    jar = ROOT / "workloads/loadgen/target/loadgen.jar"
+    if not jar.is_file():
+        pytest.fail(f"{jar} is missing: build the workloads first (mvn -pl loadgen package)")
+    return jar
+
+
+@pytest.fixture(scope="session")
+def java() -> Path:
+    jdk = find_jdk()
+    assert jdk is not None, "no JDK 21 or newer with javac: set JAVA_HOME"
+    return jdk.home / "bin" / "java"
+
+
+@pytest.fixture(scope="session")
+def driver(loadgen_jar: Path, java: Path) -> LoadgenDriver:
+    return LoadgenDriver(loadgen_jar, java, "test-jdk")
+
+
+@pytest.fixture(scope="session")
+def moody_classes(java: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    classes = tmp_path_factory.mktemp("moody")
+    subprocess.run([java.with_name("javac"), "-d", classes, SERVER], check=True, timeout=120)
+    return classes
+
+
+@pytest.fixture
+def moody(java: Path, moody_classes: Path) -> Iterator[Callable[..., MoodyServer]]:
+    with ExitStack() as stack:
+
+        def start(**moods: int | str) -> MoodyServer:
+            server = MoodyServer(java, moody_classes, **moods)
+            stack.callback(server.kill)
+            return server
+
+        yield start
+
+
+@pytest.fixture
+def open_session(driver: LoadgenDriver, tmp_path: Path) -> Iterator[Callable[..., LoadgenSession]]:
+    """Open a session on the last CPU this process may use, and wait until it is ready."""
+    with ExitStack() as stack:
+
+        def start(url: str, *, timeout_s: float = 10.0, cpus: tuple[int, ...] | None = None) -> LoadgenSession:
+            last = max(os.sched_getaffinity(0))
+            session = stack.enter_context(driver.open(Target(url, cpus or (last,), tmp_path, timeout_s)))
+            session.wait_ready()
+            return session
+
+        yield start

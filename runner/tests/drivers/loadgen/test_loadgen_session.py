@@ -1,0 +1,282 @@
+"""The driver as a process: its facts, its end, its files, its bounds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from hdrh.histogram import HdrHistogram
+from hdrh.log import HistogramLogReader
+
+from jdkmatrix.drivers import loadgen
+from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Phase, Target
+from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
+from jdkmatrix.terms.loads import Load, RateLoad, SaturateLoad
+from tests.drivers.loadgen.conftest import MoodyServer
+
+pytestmark = pytest.mark.real
+
+LOAD = RateLoad(rate_rps=200, connections=5)
+
+
+def test_facts(driver: LoadgenDriver) -> None:
+    interface: Driver = driver
+    facts = interface.facts
+    assert (facts.name, facts.jdk) == ("loadgen", "test-jdk")
+    assert facts.sha256 == hashlib.sha256(driver.jar.read_bytes()).hexdigest()
+    assert facts.version.startswith("1 (netty 4.")
+    release = (driver.java.parents[1] / "release").read_text()
+    assert facts.java_version is not None
+    assert facts.java_version.split("+")[0] in release
+
+
+def test_missing_parts(driver: LoadgenDriver, tmp_path: Path) -> None:
+    with pytest.raises(DriverError, match="has not been built"):
+        _ = LoadgenDriver(tmp_path / "none.jar", driver.java, "x").facts
+    with pytest.raises(DriverError, match="cannot be started"):
+        _ = LoadgenDriver(driver.jar, tmp_path / "no-java", "x").facts
+    broken = tmp_path / "broken.jar"
+    broken.write_bytes(b"not a jar")
+    with pytest.raises(DriverError, match="does not start"):
+        _ = LoadgenDriver(broken, driver.java, "x").facts
+    session = LoadgenDriver(broken, driver.java, "x").open(Target("http://127.0.0.1:1/", (0,), tmp_path))
+    with session, pytest.raises(DriverError, match="ended with exit status"):
+        session.wait_ready()
+    with pytest.raises(DriverError, match="has ended"):
+        session.run(LOAD, 1.0, label="one")
+
+
+def test_java_options_of_the_callers_shell_stay_out(
+    driver: LoadgenDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:+NoJvmHasThisFlag")
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:+NoJvmHasThisFlag")
+    assert LoadgenDriver(driver.jar, driver.java, "x").facts.name == "loadgen"
+    with driver.open(Target("http://127.0.0.1:1/", (0,), tmp_path)) as session:
+        session.wait_ready()
+
+
+def test_cannot(driver: LoadgenDriver) -> None:
+    def cannot(load: Load) -> str | None:
+        return driver.cannot(Phase(load, duration_s=3, timeout_s=10, cpus=1))
+
+    assert cannot(SaturateLoad(connections=10)) is None
+    assert cannot(RateLoad(rate_rps=0.5, connections=10)) is None
+    reason = cannot(RateLoad(rate_rps=1e8, connections=10))
+    assert reason is not None
+    assert "10,000,000" in reason
+
+
+def test_the_nearest_rate_is_one_that_it_schedules(open_session: Callable[..., LoadgenSession]) -> None:
+    session = open_session("http://127.0.0.1:1/")
+    for asked_rps, made_rps in ((333.333, 333.333), (2e7, 1e7)):
+        load = RateLoad(rate_rps=asked_rps, connections=5)
+        assert session.nearest(load) == load.model_copy(update={"rate_rps": made_rps})
+
+
+@pytest.mark.parametrize("url", ["https://127.0.0.1/", "127.0.0.1:80", "http://", "http://127.0.0.1:1:1/"])
+def test_bad_url(url: str, open_session: Callable[..., LoadgenSession]) -> None:
+    with pytest.raises(DriverError, match="url = "):
+        open_session(url)
+
+
+def test_runs_where_it_is_told(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    session = open_session(moody().url, cpus=(cpu,))
+    process = psutil.Process(session._process.pid)
+    assert tuple(process.cpu_affinity() or ()) == (cpu,)
+    assert Path(process.cmdline()[0]) == Path(session.command[0])
+    interface: DriverSession = session
+    result = interface.run(LOAD, 1.0, label="one")
+    assert result.driver_cpu_s > 0
+    assert result.driver_cpu_share == pytest.approx(result.driver_cpu_s / result.duration_s)
+
+
+def test_is_started_in_its_cgroup(driver: LoadgenDriver, tmp_path: Path) -> None:
+    (tmp_path / "cgroup.procs").write_text("")
+    with driver.open(Target("http://127.0.0.1:1/", (0,), tmp_path, cgroup=tmp_path)) as session:
+        session.wait_ready()
+        assert (tmp_path / "cgroup.procs").read_text() == str(session._process.pid)
+
+
+def test_two_event_loops(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+    """A number of connections that cannot be shared evenly, and an event loop that gets none."""
+    server = moody()
+    cpu = min(os.sched_getaffinity(0))
+    session = open_session(server.url, cpus=(cpu, cpu))
+    for label, connections in (("odd", 3), ("one", 1)):
+        result = session.run(RateLoad(rate_rps=300, connections=connections), 1.0, label=label)
+        assert result.due == 300
+        assert result.sent is not None
+        assert result.sent > 3
+        assert result.corrected is not None
+        assert result.corrected.count == 300
+    saturated = session.run(SaturateLoad(connections=3), 0.5, label="closed")
+    assert saturated.completed > 0
+    assert server.report().connections == 3 + 2  # kept between phases; what was too much had been closed
+
+
+def test_connections_are_kept(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+    server = moody()
+    session = open_session(server.url)
+    for label in ("a", "b", "c"):
+        result = session.run(LOAD, 1.0, label=label)
+        assert result.reconnects == 0
+        assert result.completed > 0
+    assert server.report().connections == LOAD.connections
+
+
+def test_interval_log(
+    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession], tmp_path: Path
+) -> None:
+    """All lines of a tag together are the histogram of the result."""
+    result = open_session(moody().url).run(LOAD, 2.5, label="logged")
+    assert result.hlog == "logged.hlog"
+    assert [interval.t_s for interval in result.intervals] == [1.0, 2.0, 2.5]
+    summed: dict[str, HdrHistogram] = {}
+    reader = HistogramLogReader(str(tmp_path / result.hlog), HdrHistogram(1, 2 * 3600 * 10**9, 3))
+    while (interval := reader.get_next_interval_histogram()) is not None:
+        summed.setdefault(interval.get_tag(), HdrHistogram(1, 2 * 3600 * 10**9, 3)).add(interval)
+    assert summed.keys() == {"corrected", "uncorrected"}
+    for tag, latency in (("corrected", result.corrected), ("uncorrected", result.uncorrected)):
+        assert latency is not None
+        assert latency.histogram is not None
+        whole = HdrHistogram.decode(latency.histogram)
+        assert summed[tag].get_total_count() == whole.get_total_count() > 0
+        assert summed[tag].get_max_value() == whole.get_max_value()
+
+
+def test_killed(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+    session = open_session(moody().url)
+    timer = threading.Timer(1.0, os.kill, (session._process.pid, signal.SIGKILL))
+    timer.start()
+    started = time.monotonic()
+    with pytest.raises(DriverError, match="killed by signal 9"):
+        session.run(LOAD, 60.0, label="killed")
+    assert time.monotonic() - started < 30
+    with pytest.raises(DriverError, match="has ended"):
+        session.run(LOAD, 1.0, label="after")
+    session.close()
+    session.close()
+
+
+def test_hanging(
+    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stopped process says nothing and does not end: the wait has a bound."""
+    session = open_session(moody().url)
+    session.run(LOAD, 0.5, label="fine")
+    monkeypatch.setattr(loadgen, "_OVERRUN_S", 1.0)
+    os.kill(session._process.pid, signal.SIGSTOP)
+    with pytest.raises(DriverError, match="no answer in time"):
+        session.run(LOAD, 0.5, label="stopped")
+    assert session._process.returncode == -signal.SIGKILL
+
+
+def test_bad_phase_ends_the_session(
+    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
+) -> None:
+    session = open_session(moody().url)
+    with pytest.raises(DriverError, match="label = "):
+        session.run(LOAD, 1.0, label="../elsewhere")
+
+
+class Raw:
+    """A session spoken to by hand."""
+
+    def __init__(self, driver: LoadgenDriver, url: str) -> None:
+        self.process = subprocess.Popen(
+            [driver.java, "-jar", driver.jar, "session", "--url", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self.next()["event"] == "ready"
+
+    def next(self) -> dict[str, object]:
+        assert self.process.stdout is not None
+        event: dict[str, object] = json.loads(self.process.stdout.readline())
+        return event
+
+    def say(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+
+def test_protocol(driver: LoadgenDriver, moody: Callable[..., MoodyServer]) -> None:
+    raw = Raw(driver, moody().url)
+    good = {"label": "a", "kind": "rate", "rate_rps": 100.0, "connections": 2, "duration_s": 60.0}
+    bad = {
+        "not JSON": "Unrecognized token",
+        "[]": "Cannot deserialize",
+        "null": "a JSON object is needed",
+        json.dumps(good | {"rate_rps": 0}): "rate_rps = 0.0: a number above 0",
+        json.dumps(good | {"connections": 0}): "connections = 0: 1 to 100000",
+        json.dumps(good | {"duration_s": -1}): "duration_s = -1.0: above 0",
+        json.dumps(good | {"kind": "step", "rate_rps": None}): 'kind = "step": "rate", "ramp" or "saturate"',
+        json.dumps(good | {"kind": "ramp"}): 'rate_rps is not for kind "ramp"',
+        json.dumps(good | {"kind": "saturate"}): "rate_rps is not for kind",
+        json.dumps(good | {"label": "a/b"}): 'label = "a/b"',
+        json.dumps(good | {"speed": 1}): 'Unrecognized field "speed"',
+        json.dumps({k: v for k, v in good.items() if k != "duration_s"}): "duration_s is missing",
+    }
+    for line, message in bad.items():
+        raw.say(line)
+        event = raw.next()
+        assert (event["event"], event["code"]) == ("error", "bad-command"), line
+        assert message in str(event["message"])
+    raw.say(json.dumps(good))
+    assert raw.next()["event"] == "started"
+    assert raw.next()["event"] == "interval"
+    # The end of its input ends it, in the middle of a phase.
+    assert raw.process.stdin is not None
+    raw.process.stdin.close()
+    assert raw.process.wait(10) == 0
+
+
+def run_cli(driver: LoadgenDriver, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(driver.java), "-jar", str(driver.jar), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_command_line(driver: LoadgenDriver, moody: Callable[..., MoodyServer], tmp_path: Path) -> None:
+    url = moody().url
+    common = ("run", "--url", url, "--connections", "4")
+    done = run_cli(
+        driver, *common, "--rate", "200", "--duration", "1s", "--warmup", "200ms",
+        "--json", str(tmp_path / "r.json"), "--hlog", str(tmp_path / "r.hlog"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "due 200, sent " in done.stdout
+    assert "percentile corrected ms uncorrected ms sent late ms" in " ".join(done.stdout.split())
+    written = json.loads((tmp_path / "r.json").read_text())
+    assert written["due"] == 200
+    assert (tmp_path / "r.hlog").read_text().count("Tag=corrected") >= 1
+    closed = run_cli(driver, *common, "--saturate", "--duration", "500ms")
+    assert closed.returncode == 0
+    assert "closed loop over 4 connections" in closed.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rate", "100", "--duration", "ten"), '--duration = "ten": a number with ms, s or m'),
+        (("--rate", "0", "--duration", "1s"), "rate_rps = 0.0"),
+        (("--rate", "1", "--saturate", "--duration", "1s"), "mutually exclusive"),
+        (("--duration", "1s"), "--rate"),
+        (("--rate", "100", "--duration", "1s", "--threads", "0"), "threads = 0: 1 to 256"),
+        (("--rate", "100", "--duration", "1s", "--timeout-ms", "0"), "timeout = 0 ms: 1 to"),
+    ],
+)
+def test_wrong_usage(driver: LoadgenDriver, arguments: tuple[str, ...], message: str) -> None:
+    refused = run_cli(driver, "run", "--url", "http://127.0.0.1:9/", "--connections", "1", *arguments)
+    assert refused.returncode == 2
+    assert message in refused.stderr
+    assert "\tat " not in refused.stderr

@@ -1,0 +1,140 @@
+"""Which driver makes which load, decided before anything is measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.relative_loads import RelativeLoad
+from jdkmatrix.drivers.base import Driver, Phase
+from jdkmatrix.drivers.choice import choose, choose_all, phases_of
+from jdkmatrix.drivers.loadgen import LoadgenDriver
+from jdkmatrix.drivers.wrk2 import Wrk2Driver
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.loads.cell_loads import cell_loads
+from jdkmatrix.run.prepare import planned_phases
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from tests.support.builders import key
+from tests.support.project import ROOT
+
+MATRIX = load_matrix(ROOT / "matrix.toml")
+LOADGEN = LoadgenDriver(Path("loadgen.jar"), Path("java"), "jdk")
+PROFILE = MATRIX.profiles["quick"].model_copy(update={"protocol": "separate", "window_s": 3.0})
+WRK2 = Wrk2Driver(Path("wrk2"), "4.0.0", "0")
+RAMP = RampedLoad(points=((0, 0), (30, 6000)), connections=6000, warmup_rps=100)
+STEPS = StepsLoad(rates_rps=(500, 1000, 2000), connections=50, step_s=6, warmup_rps=1500)
+
+
+def phases(load: CellLoad, *, window_s: float = 3, timeout_s: float = 10) -> tuple[Phase, ...]:
+    return phases_of(load, window_s=window_s, timeout_s=timeout_s, cpus=1)
+
+
+def by_auto(load: CellLoad, *, window_s: float = 3) -> Driver | str:
+    return choose("auto", phases(load, window_s=window_s), loadgen=LOADGEN, wrk2=WRK2)
+
+
+def by_name(load: CellLoad, *, window_s: float = 3) -> str:
+    found = choose("wrk2", phases(load, window_s=window_s), loadgen=LOADGEN, wrk2=WRK2)
+    assert isinstance(found, str)
+    return found
+
+
+def test_a_ramp_is_for_loadgen() -> None:
+    assert by_auto(RAMP) is LOADGEN
+    assert choose("loadgen", phases(RAMP), loadgen=LOADGEN, wrk2=WRK2) is LOADGEN
+    assert "cannot change its rate" in by_name(RAMP)
+
+
+def test_a_rate_and_steps_are_for_wrk2() -> None:
+    assert by_auto(RateLoad(rate_rps=10, connections=1)) is WRK2
+    assert by_auto(STEPS) is WRK2
+    assert choose("auto", phases(STEPS), loadgen=LOADGEN, wrk2="none here") is LOADGEN
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"rates_rps": (500, 1000.5, 2000)}, "whole requests per second, not 1000.5"),
+        ({"rates_rps": (40, 1000)}, "50 connections at 40 requests/s send every 1.25 s each"),
+        ({"warmup_rps": 1333.3}, "whole requests per second, not 1333.3"),
+        ({"step_s": 12}, "throws the latencies of its first 10.25 s away"),
+    ],
+)
+def test_every_rate_of_steps_is_asked_about(changes: dict[str, object], reason: str) -> None:
+    steps = StepsLoad.model_validate({**STEPS.model_dump(), **changes})
+    assert reason in by_name(steps)
+    assert by_auto(steps) is LOADGEN
+
+
+def test_rates_behind_the_written_ones_are_asked_about_too() -> None:
+    further = StepsLoad.model_validate({**STEPS.model_dump(), "further_factor": 1.5, "further_max": 2})
+    asked = [phase.load.rate_rps for phase in phases(further) if isinstance(phase.load, RateLoad)]
+    assert asked == [500, 1000, 2000, 3000, 4500, 1500]
+
+
+def test_the_length_of_the_windows_is_asked_about() -> None:
+    load = RateLoad(rate_rps=2000, connections=50)
+    assert by_auto(load, window_s=3) is by_auto(load, window_s=30) is WRK2
+    assert by_auto(load, window_s=12) is LOADGEN
+    assert "use windows of at most 8 s or at least 21 s" in by_name(load, window_s=12)
+
+
+def test_a_closed_loop_and_what_begins_with_one_are_for_loadgen() -> None:
+    capacity = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=10)
+    for load in (SaturateLoad(connections=50), capacity):
+        assert by_auto(load) is LOADGEN
+        assert "no closed loop" in by_name(load)
+
+
+def test_the_loads_of_the_matrix_that_wrk2_makes() -> None:
+    loads = {name: load for name, load in MATRIX.loads.items() if not isinstance(load, RelativeLoad)}
+    found = {name for name, load in loads.items() if by_auto(load, window_s=60) is WRK2}
+    assert found == {"rate-2000", "steps-6s", "steps-150s", "ping-steps-6s", "ping-steps-60s"}
+
+
+@pytest.mark.parametrize(
+    ("wait_us", "by_wrk2"), [(0, True), (2_000, True), (20_000, True), (200_000, False), (1_000_000, False)]
+)
+def test_shares_are_for_wrk2_as_long_as_it_opens_their_connections_in_time(wait_us: int, by_wrk2: bool) -> None:
+    for name in ("share-50", "share-75", "share-90"):
+        cell = key(workload="banking", wait_us=wait_us, load=name)
+        load = cell_loads(MATRIX, [cell], {key("liberty", workload="banking", load="saturate-50"): 3000.0})[cell]
+        assert (by_auto(load, window_s=6) is WRK2) is by_wrk2
+    flood = cell_loads(MATRIX, [key(load="flood")], {key("liberty", load="saturate-50"): 3000.0})
+    assert by_auto(*flood.values(), window_s=6) is LOADGEN
+
+
+def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -> None:
+    workloads = dict(MATRIX.workloads)
+    for name, timeout_s in (("banking", 2.0), ("mp-ping", None)):
+        workloads[name] = workloads[name].model_copy(update={"timeout_s": timeout_s})
+    cells = [key(workload=name, load="rate-2000") for name in ("mp-ping", "banking")]
+    loads = cell_loads(MATRIX, cells, {})
+    planned = planned_phases(MATRIX.model_copy(update={"workloads": workloads}), loads, PROFILE)
+    assert planned == {("rate-2000", 0): (Phase(RateLoad(rate_rps=2000, connections=50), 3.0, 2.0, 1),)}
+    planned = planned_phases(MATRIX, {cells[0]: loads[cells[0]]}, PROFILE)
+    assert planned["rate-2000", 0][0].timeout_s == MATRIX.driver.timeout_s
+
+
+@pytest.mark.parametrize(
+    ("load", "wait_us", "window_s"),
+    [
+        (SaturateLoad(connections=50), 0, 1.0),
+        (SaturateLoad(connections=50), 200_000, 3.0),
+        (RateLoad(rate_rps=2000, connections=50), 0, 3.0),
+        (STEPS, 0, STEPS.step_s),
+    ],
+)
+def test_forks_that_take_turns_need_a_driver_of_short_windows(load: CellLoad, wait_us: int, window_s: float) -> None:
+    """Where they take none, they are measured one after another, in longer windows."""
+    in_turns = PROFILE.model_copy(update={"protocol": "interleaved"})
+    (planned,) = planned_phases(MATRIX, {key(wait_us=wait_us): load}, in_turns).values()
+    assert planned[0].duration_s == window_s
+
+
+def test_wrk2_by_name_must_be_there() -> None:
+    with pytest.raises(MatrixError, match=r'driver\.choice = "wrk2": none here'):
+        choose_all("wrk2", {"rate": phases(STEPS)}, loadgen=LOADGEN, wrk2="none here")
+    assert choose_all("auto", {"rate": phases(STEPS)}, loadgen=LOADGEN, wrk2=WRK2) == {"rate": WRK2}

@@ -1,0 +1,254 @@
+"""How a run pins: by cgroup where that is permitted, else by affinity, with the reason; what happens in each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.drivers.base import Driver
+from jdkmatrix.fork.affinity import astray
+from jdkmatrix.fork.confinement import AffinityConfiner, CgroupConfiner, Confiner, Role, confinement
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.fork_record import CellParts, ForkSetup
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.host import launch
+from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups
+from jdkmatrix.host.cgroup_folders import CgroupError
+from jdkmatrix.host.cgroup_tree import probe
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.servers.base import Launch
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.loads import SaturateLoad
+from tests.support.cgroup_doubles import MadeUpKernel
+from tests.support.project import ROOT
+
+ALLOWED = sorted(os.sched_getaffinity(0))
+SUT, DRIVER = ALLOWED[-1], ALLOWED[0]
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> MadeUpKernel:
+    return MadeUpKernel(tmp_path, cpus=f"0-{max(3, SUT)}")
+
+
+@pytest.fixture
+def waiting() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
+
+
+def folders(kernel: MadeUpKernel) -> list[str]:
+    return sorted(path.name for path in kernel.parent.glob("*/"))
+
+
+# ---------------------------------------------------------------------------------------------------- the choice
+def test_by_cgroup_where_it_is_permitted_and_nothing_is_left(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.rule(monkeypatch)
+    with confinement(probe(kernel.proc), ALLOWED) as confiner:
+        assert (confiner.method, confiner.why_not_cgroup) == ("cgroup cpuset", None)
+        assert [name.split("-")[-2] for name in folders(kernel)] == ["driver", "remote", "sut"]
+    assert folders(kernel) == []
+    assert (kernel.parent / "cgroup.subtree_control").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("cgroup", "reason"),
+    [("0::/\n", "given no cpuset controller"), ("3:cpuset:/\n", "no cgroup hierarchy of version 2")],
+)
+def test_else_by_affinity_with_the_reason(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, cgroup: str, reason: str
+) -> None:
+    kernel.rule(monkeypatch)
+    kernel.place(cgroup)
+    (kernel.parent / "cgroup.controllers").write_text("memory\n")
+    with confinement(probe(kernel.proc), ALLOWED) as confiner:
+        assert confiner.method == "sched_setaffinity"
+        assert confiner.why_not_cgroup is not None and reason in confiner.why_not_cgroup
+        assert confiner.group("sut", ALLOWED) is None
+    assert kernel.writes == []
+
+
+def test_what_only_trying_shows_leads_to_affinity_too(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPUs that are not granted; a process that cannot join."""
+    kernel.rule(monkeypatch)
+    state = probe(kernel.proc)
+    with confinement(state, [max(3, SUT) + 1]) as confiner:
+        assert confiner.why_not_cgroup is not None and "the kernel grants none" in confiner.why_not_cgroup
+    assert folders(kernel) == []
+
+    spawn = launch.spawn
+    monkeypatch.setattr(
+        launch, "spawn", lambda command, **named: spawn(command, **named | {"cgroups": [Path("/none")]})
+    )
+    with confinement(state, ALLOWED) as confiner:
+        said = "launch: cannot join the cgroup /none: No such file or directory"
+        assert (confiner.method, confiner.why_not_cgroup) == ("sched_setaffinity", said)
+        assert folders(kernel) == [], "they are removed at once, not at the end of the run"
+
+
+def test_nothing_is_left_when_the_run_fails(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel.rule(monkeypatch)
+    with pytest.raises(CgroupError, match="in the middle"), confinement(probe(kernel.proc), ALLOWED):
+        raise CgroupError("in the middle of a run, so not a reason to go on with affinity")
+    assert folders(kernel) == []
+
+
+# --------------------------------------------------------------------------------------------------------- a fork
+def test_a_fork_starts_wide_and_is_then_closed_in(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, waiting: subprocess.Popen[bytes]
+) -> None:
+    kernel.rule(monkeypatch)
+    with confinement(probe(kernel.proc), ALLOWED) as made:
+        assert isinstance(made, CgroupConfiner)
+        confiner = replace(made, proc=kernel.proc)
+        folder = confiner.group("sut", {SUT, DRIVER})
+        assert CpuGroup(folder).cpus == tuple(sorted({SUT, DRIVER}))
+        kernel.show_threads(waiting.pid, {waiting.pid: folder})
+        confiner.confine(waiting.pid, {SUT})
+        assert CpuGroup(folder).cpus == (SUT,)
+        assert astray(waiting.pid, {SUT}) == ()
+        assert confiner.group("sut", ALLOWED) == folder, "the next fork gets it as it asks for it"
+        assert CpuGroup(folder).cpus == tuple(ALLOWED)
+
+
+def test_a_thread_that_was_moved_out_is_found(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, waiting: subprocess.Popen[bytes]
+) -> None:
+    kernel.rule(monkeypatch)
+    with confinement(probe(kernel.proc), ALLOWED) as made:
+        assert isinstance(made, CgroupConfiner)
+        confiner = replace(made, proc=kernel.proc)
+        folder = confiner.group("sut", {SUT})
+        kernel.show_threads(waiting.pid, {waiting.pid: folder, 7: folder, 8: kernel.parent, 9: kernel.parent})
+        with pytest.raises(CgroupError, match=f"2 threads of process {waiting.pid} are not in the cgroup"):
+            confiner.confine(waiting.pid, {SUT})
+        assert CpuGroup(folder).outside(waiting.pid, kernel.proc) == (8, 9)
+        assert CpuGroup(folder).outside(1, kernel.proc) == (), "there is no such process"
+
+
+class Refused(AffinityConfiner):
+    def group(self, role: Role, cpus: Collection[int]) -> None:
+        raise CgroupError(f"{role}: the kernel takes no CPUs any more")
+
+
+class Silent:
+    def step(self, text: str) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class EndsAtOnce:
+    """An instance whose server ends as soon as it is started."""
+
+    def lay_out(self, scratch: Path, log_dir: Path) -> Launch:
+        log_dir.mkdir(parents=True, exist_ok=True)
+        url = "http://127.0.0.1:1/"
+        return Launch(["false"], {}, url, "/ping", log_dir / "messages.log", log_dir / "console.log")
+
+
+def fork_with(confiner: Confiner, folder: Path) -> Fork:
+    matrix = load_matrix(ROOT / "matrix.toml")
+    key = CellKey(workload="mp-ping", jdk="x", executor="liberty", cpus=1, burn_us=0, load="saturate-50")
+    served = Served(
+        load=SaturateLoad(connections=50),
+        driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
+        instance=cast(Instance, EndsAtOnce()),
+        workload=matrix.workloads[key.workload],
+        mix=None,
+        calibration=None,
+    )
+    parts = CellParts(
+        subject=served,
+        cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False),
+        burn_rounds=0,
+        jvm_flags={},
+        kernel={},
+        remote=None,
+        inputs={},
+    )
+    setup = ForkSetup(
+        planned=PlannedFork(key, fork=1, position=1, sequence=1),
+        parts=parts,
+        matrix=matrix,
+        windows=1,
+        window_s=1.0,
+        takes_turns=False,
+        precision=0.05,
+        irq_time_accounting=None,
+        confiner=confiner,
+        scratch=folder / "scratch",
+        log_dir=folder / "logs",
+        log_prefix="../logs",
+    )
+    return measure_fork(setup, Silent())
+
+
+def test_a_fork_whose_cgroup_breaks_fails_with_its_reason(tmp_path: Path) -> None:
+    broken = fork_with(Refused("-"), tmp_path)
+    assert broken.status is Status.FAILED
+    assert [(reason.code, reason.message) for reason in broken.reasons] == [
+        ("confinement", "sut: the kernel takes no CPUs any more")
+    ]
+
+
+def test_the_server_is_started_in_its_cgroup_and_the_fork_says_how_it_was_pinned(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernel.rule(monkeypatch)
+    with confinement(probe(kernel.proc), ALLOWED) as confiner:
+        group = CpuGroup(next(kernel.parent.glob("*-sut-*")))
+        before = group.pids
+        fork = fork_with(confiner, tmp_path)
+        assert (len(group.pids), group.pids != before) == (1, True), "the pretended kernel keeps the last that joined"
+        assert group.cpus == tuple(sorted({SUT, DRIVER})), "the compiler's too, until the server is warm"
+    assert [reason.code for reason in fork.reasons] == ["server"]
+    assert (fork.confinement.method, fork.confinement.why_not_cgroup) == ("cgroup cpuset", None)
+    other = fork_with(AffinityConfiner("it is not permitted"), tmp_path).confinement
+    assert (other.method, other.why_not_cgroup) == ("sched_setaffinity", "it is not permitted")
+
+
+def test_affinity_confines_and_has_no_cgroup(waiting: subprocess.Popen[bytes]) -> None:
+    confiner: Confiner = AffinityConfiner("it is not permitted")
+    assert confiner.group("driver", {DRIVER}) is None
+    confiner.confine(waiting.pid, {SUT})
+    assert os.sched_getaffinity(waiting.pid) == {SUT}
+
+
+CPUS = st.sets(st.integers(0, 63), min_size=1)
+
+
+@given(st.lists(st.tuples(CPUS, CPUS), min_size=1, max_size=4))
+def test_whatever_the_cells_ask_for_in_turn_each_gets_just_that(cells: list[tuple[set[int], set[int]]]) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        kernel = MadeUpKernel(Path(folder), cpus="0-63")
+        kernel.rule(patch)
+        (kernel.parent / "cgroup.subtree_control").write_text("cpuset")
+        for role in ("sut", "driver"):
+            kernel.make(kernel.parent / role)
+        confiner = CgroupConfiner(CpuGroups({role: CpuGroup(kernel.parent / role) for role in ("sut", "driver")}))
+        for sut, driver in cells:
+            wide, others = confiner.group("sut", sut | driver), confiner.group("driver", driver)
+            assert {*CpuGroup(wide).cpus} == sut | driver
+            assert {*CpuGroup(others).cpus} == driver
+            confiner.group("sut", sut)
+            assert ({*CpuGroup(wide).cpus}, {*CpuGroup(others).cpus}) == (sut, driver)

@@ -1,0 +1,155 @@
+"""A fork of an experiment: the program is a script that says what a test wants; process, limits and logs are real."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.experiments.pinning import PinningResult
+from jdkmatrix.fork.confinement import AffinityConfiner
+from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.fork_record import CellParts, ForkSetup
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, Program, ProgramError, parse_result
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
+from jdkmatrix.terms.tables import Limits
+from tests.support.pinning_results import RESULT
+from tests.support.project import ROOT
+
+MATRIX = load_matrix(ROOT / "matrix.toml")
+# What the host does while a test runs is not what these tests are about.
+CALM = MATRIX.model_copy(
+    update={
+        "thresholds": MATRIX.thresholds.model_copy(
+            update={"steal_per_precision_max": 100.0, "foreign_per_precision_max": 100.0,
+                    "foreign_sut_share_max": 1.0, "throttled_share_max": 1.0,
+                    "runner_cpu_share_max": 1.0, "swapped_bytes_per_s_max": 1e12,
+                    "clock_step_s_max": 1e6}
+        )
+    }
+)  # fmt: skip
+KEY = CellKey(
+    workload="pinning-lock", server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
+)
+
+
+def run(folder: Path, script: str, **changes: Any) -> Fork:
+    log_dir = folder / "logs"
+    log_dir.mkdir()
+    (folder / "result.json").write_text(json.dumps(RESULT))
+    program = Program(
+        load=CALM.task_loads[KEY.load],
+        experiment=CALM.experiments[KEY.workload].model_copy(update=changes),
+        command=("sh", "-c", script, "standalone"),
+        rounds_per_us=0.0,
+    )
+    parts = CellParts(
+        subject=program,
+        cpu_sets=CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False),
+        burn_rounds=0, jvm_flags={}, kernel={}, remote=None, inputs={},
+    )  # fmt: skip
+    setup = ForkSetup(
+        planned=PlannedFork(KEY, fork=2, position=1, sequence=5), matrix=CALM, windows=1, window_s=1.0,
+        takes_turns=False,
+        scratch=folder / "scratch", parts=parts, confiner=AffinityConfiner("not tried in this test"), log_dir=log_dir,
+        log_prefix="../logs", precision=0.05, irq_time_accounting=None,
+    )  # fmt: skip
+
+    class Silent:
+        def step(self, text: str) -> None: ...
+
+    return measure_fork(setup, Silent())
+
+
+def test_the_last_line_counts(tmp_path: Path) -> None:
+    fork = run(tmp_path, f"echo a warning of the JVM; cat {tmp_path}/result.json; echo progress >&2")
+    assert (fork.status, fork.reasons, fork.fork, fork.sequence) == (Status.OK, (), 2, 5)
+    assert isinstance(fork.experiment.result, PinningResult)
+    assert fork.experiment.result.seen is not None
+    assert fork.experiment.result.seen.throughput_per_s == 1990.0
+    assert fork.usable
+    assert fork.experiment.host is not None
+    assert fork.command[-2:] == ("--warmup-s", "2")
+    assert (tmp_path / "logs" / STDERR_LOG).read_text() == "progress\n"
+    assert fork.logs[STDERR_LOG] == f"../logs/{STDERR_LOG}"
+
+
+def test_it_runs_on_its_cpus_and_sees_what_it_is_asked(tmp_path: Path) -> None:
+    script = f'grep Cpus_allowed_list /proc/$$/status >&2; echo "$@" >&2; cat {tmp_path}/result.json'
+    fork = run(tmp_path, script)
+    assert fork.status is Status.OK, fork.reasons
+    said = (tmp_path / "logs" / STDERR_LOG).read_text()
+    assert f"list:\t{fork.confinement.sut_cpus[0]}\n" in said
+    assert "pinning --construct lock --threads 100 --block-ms 50" in said
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("echo broken >&2; exit 1", ["ended with exit status 1", "broken"]),
+        ("kill -9 $$", ["killed by signal 9"]),
+        ("true", ["printed no result"]),
+        ("echo '{}'", ["its last line is no result"]),
+        ("echo 'no json'", ["its last line is no result"]),
+    ],
+)
+def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list[str]) -> None:
+    fork = run(tmp_path, script)
+    assert fork.status is Status.FAILED
+    assert fork.experiment.result is None
+    for text in expected:
+        assert text in fork.reasons[0].message
+
+
+def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    fork = run(tmp_path, "exec /nowhere/java")
+    assert fork.status is Status.FAILED
+    assert "exit status" in fork.reasons[0].message
+
+
+def test_a_limit_that_it_hits_is_an_outcome(tmp_path: Path) -> None:
+    script = f"echo 'java.net.SocketException: Too many open files' >&2; ulimit -n >&2; cat {tmp_path}/result.json"
+    fork = run(tmp_path, script, limits=Limits(open_files_max=64))
+    assert fork.status is Status.OK, "its own figures stand"
+    assert [outcome.code for outcome in fork.outcomes] == ["files-limit"]
+    assert [reason.code for reason in fork.reasons] == ["files-limit"]
+    assert fork.outcomes[0].message.startswith("the program ran into its limit of 64 open files")
+    assert "\n64\n" in (tmp_path / "logs" / STDERR_LOG).read_text()
+    assert [limit.limit for limit in fork.limits] == ["open files"]
+
+
+def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    strict = CALM.thresholds.model_copy(update={"steal_per_precision_max": -1.0})
+    monkeypatch.setattr(f"{__name__}.CALM", CALM.model_copy(update={"thresholds": strict}))
+    fork = run(tmp_path, f"cat {tmp_path}/result.json")
+    assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.INVALID, ["steal"])
+    assert fork.experiment.result is not None, "what was measured is kept"
+    assert not fork.usable
+
+
+def test_no_process_outlives_a_run_that_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jdkmatrix.subjects.experiments.measurement._wait", stop)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, f"echo $$ > {tmp_path}/pid; sleep 600")
+    pid = tmp_path / "pid"
+    assert not pid.exists() or not Path(f"/proc/{pid.read_text().strip()}").exists()
+
+
+def test_a_result_without_figures_is_no_failure() -> None:
+    refused = {**RESULT, "outcome": "not-on-this-jdk", "seen": None, "expected": None,
+               "problem": {"message": "no such API", "at_count": None, "advice": "JDK 22"}}  # fmt: skip
+    result = parse_result(json.dumps(refused))
+    assert result.outcome == "not-on-this-jdk"
+    with pytest.raises(ProgramError, match="seen"):
+        parse_result(json.dumps({**RESULT, "seen": {}}))

@@ -1,0 +1,130 @@
+"""Gates of what happens beside the server: per role, by the precision that is promised, and beside a window's peers."""
+
+from __future__ import annotations
+
+import pytest
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.fork.beside import cpus_beside
+from jdkmatrix.fork.gates import Means, beside_peers, host_reasons, window_reasons
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.records.pressure import CpuUse, Pressure
+from jdkmatrix.records.windows import Window
+from jdkmatrix.terms.loads import RateLoad
+from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage
+from tests.support.project import ROOT
+
+LIMITS = load_matrix(ROOT / "matrix.toml").thresholds
+
+
+def host(*uses: CpuUse, runner: float = 0.0) -> Pressure:
+    return pressure().model_copy(update={"cpu_use": uses, "runner_cpu_share": runner})
+
+
+def codes(found: Pressure, precision: float = 0.05) -> list[str]:
+    return [reason.code for reason in host_reasons(found, LIMITS, Means(precision=precision))]
+
+
+@pytest.mark.parametrize(
+    ("use", "precision", "expected"),
+    [
+        # Five per cent of the one CPU that a server has: 2.5 % of all CPUs of a host with two.
+        (cpu_use("sut", foreign=0.05), 0.05, ["foreign-cpu"]),
+        (cpu_use("sut", foreign=0.021, busy=1.0), 0.05, ["foreign-cpu"]),
+        (cpu_use("sut", foreign=0.015, busy=1.0), 0.05, []),
+        (cpu_use("sut", foreign=0.015, busy=1.0), 0.01, ["foreign-cpu"]),
+        # Of a CPU that idles for two thirds of the time, waking it up is 1.1 %, up to 2.1 %.
+        (cpu_use("sut", foreign=0.021, busy=0.33), 0.05, []),
+        (cpu_use("sut", foreign=0.066, busy=0.43), 0.05, ["foreign-cpu"]),
+        (cpu_use("sut", steal=0.02), 0.05, []),
+        (cpu_use("sut", steal=0.02), 0.02, ["steal"]),
+        (cpu_use("driver", foreign=0.05, steal=0.04), 0.02, []),
+        (cpu_use("driver", foreign=0.15), 0.05, ["foreign-cpu-driver"]),
+        (cpu_use("driver", steal=0.06), 0.05, ["steal-driver"]),
+        # Nothing is measured there.
+        (cpu_use("runner", foreign=0.9, steal=0.5, busy=1.0), 0.02, []),
+    ],
+)
+def test_what_is_taken_from_the_server_is_judged_by_the_promise(
+    use: CpuUse, precision: float, expected: list[str]
+) -> None:
+    assert codes(host(use), precision) == expected
+
+
+def test_a_cpu_that_driver_and_remote_system_fill_together_makes_a_window_invalid() -> None:
+    """Each of them is below 90 %."""
+    assert codes(host(cpu_use("driver", "remote", busy=0.99))) == ["cpus-full"]
+    assert codes(host(cpu_use("driver", "remote", busy=0.85))) == []
+    assert codes(host(cpu_use("sut", busy=1.0))) == [], "a server is meant to be busy"
+
+
+def test_a_tool_that_takes_a_cpu_says_so() -> None:
+    beside = cpu_use("driver", "runner")
+    assert codes(host(cpu_use("sut"), beside, runner=0.06)) == ["runner-busy"]
+    assert codes(host(cpu_use("sut"), beside, runner=0.03)) == []
+    assert codes(host(cpu_use("sut"), cpu_use("runner"), runner=0.5)) == [], "on CPUs of its own it is in nobody's way"
+
+
+def test_the_jit_is_judged_on_the_cpus_of_the_server_by_the_promise() -> None:
+    def found(jit_share: float, *, cpus: int, precision: float) -> list[str]:
+        means = Means(sut_cpus=cpus, precision=precision)
+        reasons = window_reasons(load_result(), sut_usage(jit_share=jit_share), pressure(), LIMITS, means=means)
+        return [reason.code for reason in reasons]
+
+    assert found(0.099, cpus=1, precision=0.05) == ["compiling"], "a tenth of a server of one CPU"
+    assert found(0.099, cpus=4, precision=0.05) == []
+    assert found(0.03, cpus=1, precision=0.05) == []
+    assert found(0.03, cpus=1, precision=0.02) == ["compiling"]
+
+
+@pytest.mark.parametrize(
+    ("late_us", "p99_us", "objective_us", "expected"),
+    [
+        (600.0, 1000.0, None, ["driver-late"]),
+        (400.0, 1000.0, None, []),
+        (55_000.0, 60_000.0, None, ["driver-late"]),
+        (3000.0, 4000.0, 10_000.0, []),  # far below the objective, that of the search
+        (6000.0, 4000.0, 10_000.0, ["driver-late"]),
+    ],
+)
+def test_a_driver_is_late_against_what_it_measures(
+    late_us: float, p99_us: float, objective_us: float | None, expected: list[str]
+) -> None:
+    load = load_result(
+        RateLoad(rate_rps=1000, connections=10), due=1000, corrected=latency(p99_us), send_lateness=latency(late_us)
+    )
+    found = window_reasons(load, sut_usage(), pressure(), LIMITS, means=Means(p99_max_us=objective_us))
+    assert [reason.code for reason in found] == expected
+
+
+def test_the_window_that_misled_on_a_host_with_two_cpus_is_invalid() -> None:
+    """Driver 55 % and remote system 45 % of one CPU, the remote 2.9 ms late on a delay of 2 ms, the driver 55 ms."""
+    rate = RateLoad(rate_rps=1000, connections=10)
+    load = load_result(rate, due=1000, corrected=latency(80_000), send_lateness=latency(55_000), driver_cpu_share=0.55)
+    seen = host(cpu_use("sut"), cpu_use("driver", "remote", busy=1.0))
+    remote = remote_stats(late_us=2900, cpu_share=0.45)
+    means = Means(service_s=0.002, remote_cpus=1)
+    found = window_reasons(load, sut_usage(), seen, LIMITS, remote=remote, means=means)
+    assert {reason.code for reason in found} == {"driver-late", "remote-late", "cpus-full"}
+
+
+def window(index: int, cpu_share: float) -> Window:
+    usage = sut_usage().model_copy(update={"cpu_share": cpu_share})
+    return Window(index=index, t_s=float(index), load=load_result(), sut=usage, host=pressure())
+
+
+def test_a_closed_loop_in_which_the_server_idled_is_seen_beside_its_peers() -> None:
+    judged = beside_peers([window(1, 0.98), window(2, 0.755), window(3, 0.96)], LIMITS)
+    assert [[reason.code for reason in one.reasons] for one in judged] == [[], ["starved"], []]
+    not_saturated = [window(1, 0.60), window(2, 0.40)]
+    assert beside_peers(not_saturated, LIMITS) == tuple(not_saturated)
+    assert beside_peers([], LIMITS) == ()
+
+
+def test_this_tool_keeps_off_the_cpus_of_the_server() -> None:
+    small = CpuSets(sut=(1,), driver=(0,), overlapped=False, shares_cores=False)
+    assert cpus_beside({0, 1}, small, [(0,), (1,)]) == {0}
+    large = CpuSets(sut=(2, 3), driver=(1,), overlapped=False, shares_cores=False)
+    assert cpus_beside(range(8), large, [(0, 4), (1, 5), (2, 6), (3, 7)]) == {0, 4, 5}, "no sibling of the server's"
+    shared = CpuSets(sut=(0,), driver=(0,), overlapped=True, shares_cores=False)
+    assert cpus_beside({0}, shared, [(0,)]) == {0}

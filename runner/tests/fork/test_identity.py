@@ -1,0 +1,363 @@
+"""What decides a cell decides its identity, and nothing else does."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.drivers.loadgen import LoadgenDriver
+from jdkmatrix.drivers.wrk2 import Wrk2Driver
+from jdkmatrix.fork.confinement import AffinityConfiner
+from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.host.command_line import masked
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.loads.cell_loads import cell_loads
+from jdkmatrix.provision.liberty import Liberty
+from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.records.forks import ConfinementMethod
+from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts
+from jdkmatrix.run import opening
+from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules
+from jdkmatrix.run.identity import changes, host_inputs, identity_of
+from jdkmatrix.run.opening import Conditions
+from jdkmatrix.servers.liberty import LibertyServer
+from jdkmatrix.subjects import parts as assembling
+from jdkmatrix.subjects.kinds import assemble
+from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
+from tests.support.builders import key
+from tests.support.project import ROOT
+from tests.support.run_facts import host_facts
+
+MATRIX = load_matrix(ROOT / "matrix.toml")
+CATALOGUE = load_catalogue(ROOT / "jdks.json")
+BUILT = Path("/built")
+CONFIG = Path("/source/workloads/liberty")
+NAMES = ("mp-ping.war", "banking.war", "pinning.war", "request-executor.jar", "request-executor.mf", "burn.jar",
+         "loadgen.jar", "remote.jar", "standalone.jar")  # fmt: skip
+CONFIGURED = tuple(
+    str(path.relative_to(ROOT / "workloads")) for path in (ROOT / "workloads" / "liberty").rglob("*") if path.is_file()
+)
+CPUS = CpuSets(sut=(1,), driver=(0,), remote=(0,), overlapped=False, shares_cores=False)
+PINNER = AffinityConfiner("made up")
+CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=40.0, repeats=5, spread=0.01, cpu=0)
+
+
+class MadeLoadgen(LoadgenDriver):
+    @property
+    def facts(self) -> DriverFacts:
+        return DriverFacts(name="loadgen", version="1", sha256="l", jdk="temurin-25", java_version="25")
+
+
+LOADGEN = MadeLoadgen(BUILT / "loadgen.jar", Path("/jdk/bin/java"), "temurin-25")
+WRK2 = Wrk2Driver(binary=Path("/bin/wrk2"), version="4", sha256="w")
+SERVED = {"liberty/server.xml", "liberty/bootstrap.properties"}
+PLUGGED = {"liberty/executors/plugged.xml", "request-executor.jar", "request-executor.mf"}
+REST, FULL = "liberty/features/restfulWS-3.1.xml", "liberty/features/restfulWS-3.1-jsonb-3.0-servlet-6.0.xml"
+
+
+def experiment(workload: str, load: str, executor: str = "virtual") -> CellKey:
+    values = {"workload": workload, "server": NO_SERVER, "jdk": "temurin-25", "executor": executor, "cpus": 1}
+    return CellKey.model_validate({**values, "burn_us": 0, "load": load})
+
+
+# Each cell, and all that it runs.
+RUNS: dict[CellKey, set[str]] = {
+    key("liberty", load="saturate-50"): {*SERVED, REST, "liberty/executors/liberty.xml", "mp-ping.war", "loadgen.jar"},
+    key("virtual", load="saturate-50"): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
+    key("liberty-virtual", load="saturate-50"): {
+        *(SERVED | PLUGGED) - {"liberty/executors/plugged.xml"}, "liberty/executors/threads.xml", REST, "mp-ping.war",
+        "loadgen.jar",
+    },
+    key("virtual", load="rate-2000"): {*SERVED, REST, *PLUGGED, "mp-ping.war"},
+    key("virtual", load="saturate-50", burn_us=100): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
+    key("virtual", workload="banking", load="saturate-50"): {
+        *SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar",
+    },
+    key("virtual", workload="banking-socket", load="saturate-50"): {
+        *SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar",
+    },
+    key("virtual", workload="pinning-http-lock", load="saturate-50"): {
+        *SERVED, FULL, *PLUGGED, "pinning.war", "loadgen.jar",
+    },
+    experiment("spawn-sleep", "count-1000"): {"standalone.jar"},
+    experiment("fanout", "count-1000"): {"standalone.jar", "remote.jar"},
+}  # fmt: skip
+
+
+def workloads(sha256: dict[str, str]) -> Workloads:
+    return Workloads({name: BUILT / name for name in NAMES}, CONFIG, sha256)
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> Parts:
+    monkeypatch.setattr(assembling.Flags, "of", lambda *_: {})
+    jdk = Available(CATALOGUE.entry("temurin-25"), Path("/jdk"), "cache", "25.0.4.1+1", {"IMPLEMENTOR": "x"}, "openjdk")
+    return Parts(
+        workloads=workloads({name: f"{name} of old" for name in (*NAMES, *CONFIGURED)}),
+        servers={"open-liberty": LibertyServer(Liberty(Path("/wlp"), "25.0.0.12", "0" * 64, ("-Xshare:off",)))},
+        jdks={"temurin-25": jdk},
+        loads=cell_loads(MATRIX, RUNS, {}),
+        drivers={cell: WRK2 if cell.load == "rate-2000" else LOADGEN for cell in RUNS if cell.has_server},
+    )
+
+
+def ready(parts: Parts) -> dict[CellKey, CellParts]:
+    cpus = dict.fromkeys(RUNS, CPUS)
+    return dict(assemble(MATRIX, parts, cpus, CALIBRATION, PINNER))
+
+
+def digests(
+    parts: Parts, host: HostFacts | None = None, confinement: ConfinementMethod = "cgroup cpuset"
+) -> dict[CellKey, str]:
+    conditions = Conditions(MATRIX, MATRIX.profiles["quick"], host or host_facts(), confinement)
+    return {one: conditions.identity(one, made).digest for one, made in ready(parts).items()}
+
+
+def test_a_cell_lists_just_what_it_runs(shared: Parts) -> None:
+    found = {one: set(made.inputs["artefacts"]) for one, made in ready(shared).items()}
+    assert found == RUNS
+
+
+def test_what_calls_the_remote_system_is_told_and_is_part_of_the_identity(shared: Parts) -> None:
+    found = ready(shared)
+    usual, by_socket = (
+        found[key("virtual", workload=name, load="saturate-50")] for name in ("banking", "banking-socket")
+    )
+    assert isinstance(usual.subject, Served) and isinstance(by_socket.subject, Served)
+    told = usual.subject.instance.properties
+    assert by_socket.subject.instance.properties == {**told, "jdkmatrix.remote.client": "socket"}
+    assert by_socket.inputs["workload"]["client"] == "socket"
+
+
+@pytest.mark.parametrize("changed", [*NAMES, *CONFIGURED])
+def test_an_artefact_decides_the_cells_that_run_it_and_no_other(shared: Parts, changed: str) -> None:
+    before = digests(shared)
+    new = replace(shared, workloads=workloads({**shared.workloads.sha256, changed: "new"}))
+    after = digests(new)
+    assert {one for one in RUNS if before[one] != after[one]} == {one for one in RUNS if changed in RUNS[one]}
+
+
+def test_the_remote_systems_jdk_decides_the_cells_that_call_it(shared: Parts) -> None:
+    old = Available(CATALOGUE.entry("temurin-21.0.8"), Path("/jdk21"), "cache", "21.0.8+9", {}, "openjdk")
+    driver = MATRIX.driver.model_copy(update={"jdk": "temurin-21.0.8"})
+    matrix = MATRIX.model_copy(update={"driver": driver})
+
+    def inputs(version: str) -> dict[CellKey, Any]:
+        parts = replace(shared, jdks={**shared.jdks, "temurin-21.0.8": replace(old, version=version)})
+        cpus = dict.fromkeys(RUNS, CPUS)
+        made = dict(assemble(matrix, parts, cpus, CALIBRATION, PINNER))
+        return {one: part.inputs for one, part in made.items()}
+
+    before, after = inputs("21.0.8+9"), inputs("21.0.9+1")
+    assert {one for one in RUNS if before[one] != after[one]} == {one for one in RUNS if "remote.jar" in RUNS[one]}
+
+
+# ---------------------------------------------------------------- the host
+
+
+def with_host(**facts: Any) -> HostFacts:
+    return host_facts().model_copy(update=facts)
+
+
+def with_cpu(**facts: Any) -> HostFacts:
+    return with_host(cpu=host_facts().cpu.model_copy(update=facts))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        with_cpu(model="another"), with_cpu(microcode="0x2"), with_cpu(mitigations={}), with_cpu(smt=False),
+        with_cpu(governor="powersave"), with_cpu(boost="off"), with_host(kernel="6.2.0"),
+        with_host(kernel_command_line_sha256="b"), with_host(memory_bytes=1), with_host(clocksource="hpet"),
+        with_host(transparent_huge_pages="always"), with_host(hostname_hash="1" * 12),
+    ],
+)  # fmt: skip
+def test_what_the_host_is_decides_every_cell(shared: Parts, other: HostFacts) -> None:
+    before, after = digests(shared), digests(shared, other)
+    assert all(before[one] != after[one] for one in RUNS)
+
+
+def test_the_way_of_pinning_and_the_code_decide_every_cell(shared: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digests(shared)
+    assert all(before[one] != digest for one, digest in digests(shared, confinement="sched_setaffinity").items())
+    monkeypatch.setattr(opening, "measuring_code", lambda: "another")
+    assert all(before[one] != digest for one, digest in digests(shared).items())
+
+
+@given(st.floats(0, 100), st.integers(0, 2**40), st.sampled_from(["a", "b"]))
+def test_how_busy_the_host_is_decides_nothing(load: float, swap: int, word: str) -> None:
+    """Free memory is in no fact; nor is the swap that there is."""
+    other = with_host(load_1min=load, swap_bytes=swap, limits={"open files": word}, scheduler=word)
+    assert host_inputs(other, "cgroup cpuset") == host_inputs(host_facts(), "cgroup cpuset")
+
+
+def test_how_often_a_fork_may_be_repeated_decides_nothing(shared: Parts) -> None:
+    made = ready(shared)
+    rules = MATRIX.measure.model_copy(update={"repeats_max": 9})
+    conditions = [
+        Conditions(matrix, MATRIX.profiles["quick"], host_facts(), "cgroup cpuset")
+        for matrix in (MATRIX, MATRIX.model_copy(update={"measure": rules}))
+    ]
+    for one, part in made.items():
+        assert conditions[0].identity(one, part) == conditions[1].identity(one, part)
+
+
+# ---------------------------------------------------------------- what changed, in words
+
+
+def test_what_changed_is_said_in_plain_words(shared: Parts) -> None:
+    made = ready(shared)
+    one = key("virtual", load="saturate-50")
+    before = Conditions(MATRIX, MATRIX.profiles["quick"], host_facts(), "cgroup cpuset").identity(one, made[one]).inputs
+    other = with_cpu(governor="powersave").model_copy(update={"kernel_command_line_sha256": "c"})
+    new = replace(shared, workloads=workloads({**shared.workloads.sha256, "mp-ping.war": "new"}))
+    after = (
+        Conditions(MATRIX, MATRIX.profiles["quick"], other, "sched_setaffinity").identity(one, ready(new)[one]).inputs
+    )
+    assert changes(before, after) == (
+        "mp-ping.war, the CPU confinement (was cgroup cpuset, is sched_setaffinity), "
+        "the CPU governor (was performance, is powersave), the kernel's command line"
+    )
+    assert changes(before, before) == ""
+
+
+def test_what_an_older_version_did_not_record_is_said_and_the_list_stays_short() -> None:
+    old = {"host": {"cpu": "c"}, "artefacts": {"banking.war": "x"}, "jdk": {}}
+    assert changes(old, {"host": {"cpu": "c", "smt": True}, "artefacts": {}, "jdk": {}}) == (
+        "banking.war (no longer part of it), SMT (not recorded before)"
+    )
+    many = changes({}, {f"key-{number}": number for number in range(20)})
+    assert many.count("not recorded before") == 6
+    assert many.endswith(" and 14 more")
+
+
+def test_every_input_has_a_name_in_plain_words(shared: Parts) -> None:
+    for one, part in ready(shared).items():
+        inputs = Conditions(MATRIX, MATRIX.profiles["quick"], host_facts(), "cgroup cpuset").identity(one, part).inputs
+        told = {name: changes({}, {name: inputs[name]}) for name in inputs if name not in ("host", "artefacts")}
+        told |= {f"host.{name}": changes({}, {"host": {name: value}}) for name, value in inputs["host"].items()}
+        unnamed = {name for name, text in told.items() if text.startswith(name)}
+        assert unnamed == set()
+
+
+def test_the_digest_is_that_of_canonical_json() -> None:
+    expected = hashlib.sha256(b'{"a":1,"b":[2,"\\u00b5"]}').hexdigest()
+    assert identity_of({"b": [2, "µ"], "a": 1}).digest == expected
+
+
+# ---------------------------------------------------------------- the code that measures
+
+# What a fork's modules take of packages that do not count, and why its figures do not hang on it.
+ALLOWED = {
+    "doctor.base": "reads and writes the kernel's files that an arm asks for; their values are in the identity",
+    "doctor.tuned": "where such a value is kept to be put back",
+    "doctor.tuning": "writes it, and puts it back",
+    "jdks.identify": "the names of the two families of JVMs",
+    "provision.workloads": "where our artefacts are; their hashes are in the identity",
+}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Modules of ours that this one imports anywhere, by their names below the package."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("jdkmatrix"):
+            yield node.module.removeprefix("jdkmatrix").lstrip(".")
+            yield from (f"{node.module}.{alias.name}".removeprefix("jdkmatrix.") for alias in node.names)
+
+
+def test_all_that_is_imported_while_a_fork_is_measured_counts_or_is_known_not_to() -> None:
+    """From the two modules that measure a fork along their imports, those of functions too."""
+    counted = {str(path.relative_to(PACKAGE)) for path in modules(PACKAGE)}
+    outside: set[str] = set()
+    seen: set[str] = set()
+    ahead = ["fork.envelope", "subjects.served.measurement", "subjects.experiments.measurement"]
+    while ahead:
+        name = ahead.pop()
+        as_path = name.replace(".", "/")
+        path = next((p for p in (f"{as_path}.py", f"{as_path}/__init__.py") if (PACKAGE / p).is_file()), None)
+        if path is None or path in seen:
+            continue
+        seen.add(path)
+        if name.partition(".")[0] in NOT_MEASURING:
+            if not path.endswith("__init__.py"):
+                outside.add(name)
+            continue
+        assert path in counted
+        ahead += imported(PACKAGE / path)
+    assert {"fork/gates.py", "probes/host.py", "drivers/loadgen.py", "servers/process.py", "stats/steady.py"} <= seen
+    assert outside == set(ALLOWED)
+
+
+def test_a_module_that_is_loaded_while_a_fork_is_measured_is_found_by_its_imports() -> None:
+    """The check above reads sources; this asks Python what it has loaded then."""
+    forks = "jdkmatrix.subjects.served.measurement, jdkmatrix.subjects.experiments.measurement"
+    code = f"import sys, {forks}; print(*sys.modules, sep='\\n')"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    ours = [name.removeprefix("jdkmatrix.") for name in loaded if name.startswith("jdkmatrix.")]
+    counted = {str(path.relative_to(PACKAGE).with_suffix("")).replace("/", ".") for path in modules(PACKAGE)}
+    missing = {
+        name for name in ours
+        if name.partition(".")[0] not in NOT_MEASURING and not {name, f"{name}.__init__"} & counted
+    }  # fmt: skip
+    assert missing == set()
+    assert "fork.gates" in ours
+
+
+def test_the_code_counts_where_it_measures_and_only_there(tmp_path: Path) -> None:
+    for name in ("fork/gates.py", "report/page.py", "launch.py", "new/thing.py", "fork/note.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("one")
+    first = digest_of(tmp_path)
+    for name, counts in {"fork/gates.py": True, "launch.py": True, "new/thing.py": True, "report/page.py": False,
+                         "fork/note.txt": False}.items():  # fmt: skip
+        (tmp_path / name).write_text("two")
+        assert (digest_of(tmp_path) != first) == counts, name
+        (tmp_path / name).write_text("one")
+    (tmp_path / "launch.py").rename(tmp_path / "launched.py")
+    assert digest_of(tmp_path) != first
+
+
+# ---------------------------------------------------------------- the kernel's command line
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("BOOT_IMAGE=/vmlinuz-6.1 root=UUID=0a-1b ro quiet", "BOOT_IMAGE=/vmlinuz-6.1 root=UUID=0a-1b ro quiet"),
+        ("mitigations=auto isolcpus=2,3 iommu.passthrough=1", "mitigations=auto isolcpus=2,3 iommu.passthrough=1"),
+        ("rd.iscsi.password=hunter2 quiet", "rd.iscsi.password=*** quiet"),
+        ("my.API_KEY=abc ACCESS-Token=x=y", "my.API_KEY=*** ACCESS-Token=***"),
+        ('init.secret="two words" ro', "init.secret=*** ro"),
+        ('"quoted.passphrase=two words" ro', "quoted.passphrase=*** ro"),
+        ("netroot=iscsi:me:hunter2@192.168.1.1::3260::iqn", "netroot=iscsi:***@192.168.1.1::3260::iqn"),
+        ("netconsole=4444@10.0.0.1/eth1,9353@10.0.0.2/12:34:56:78:9a:bc",
+         "netconsole=4444@10.0.0.1/eth1,9353@10.0.0.2/12:34:56:78:9a:bc"),
+        ('init.args="--user me --password=hunter2 ro', 'init.args="--user me --password=*** ro'),
+        ("rdinit=/x -- --token abc --auth-required --port 1", "rdinit=/x -- --token *** --auth-required --port 1"),
+        ("-- --token --port 1", "-- --token --port 1"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_a_command_line_is_shown_without_its_secrets(text: str, shown: str) -> None:
+    assert masked(text) == shown
+
+
+@given(st.text(), st.sampled_from(["password", "rd.luks.PASSPHRASE", "cloud-token", "client_secret", "x.api-key"]))
+def test_no_secret_is_shown_whatever_stands_around_it(around: str, name: str) -> None:
+    assert "hunter2" not in masked(f"{around} {name}=hunter2 ro")

@@ -1,0 +1,223 @@
+"""jdks.json: the real one, and what is said about wrong ones."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, PypiSource, dump_catalogue, load_catalogue, this_system
+from tests.support.project import ROOT
+
+JDKS_JSON = ROOT / "jdks.json"
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load_catalogue(JDKS_JSON)
+
+
+def test_the_matrix_finds_what_it_needs(catalogue: Catalogue) -> None:
+    assert catalogue.entry("temurin-25").feature_version == 25
+    assert catalogue.entry("temurin-21.0.8").registry is not None
+    assert catalogue.entry("openjdk-28-nightly").rolling
+    assert {e.feature_version for e in catalogue.entries} >= {21, 22, 25, 26, 27, 28}
+    assert {e.vm for e in catalogue.entries} == {"hotspot", "openj9"}
+
+
+def test_every_pin_says_what_it_pins(catalogue: Catalogue) -> None:
+    """A sha256 copied to the wrong place would be found out only by who can download it."""
+    seen: dict[str, str] = {}
+    machine = {"x86_64-linux": ("x64", "x86_64"), "aarch64-linux": ("aarch64", "aarch64")}
+    for entry in catalogue.entries:
+        for system, archive in entry.archives.items():
+            assert machine[system][0] in archive.url.rsplit("/", 1)[1]
+            number = entry.version.split("+")[0].split("_")[0].removesuffix("-ea")
+            assert number in archive.url
+            assert seen.setdefault(archive.sha256, archive.url) == archive.url
+        if isinstance(entry.registry, PypiSource):
+            for system, wheel in entry.registry.wheels.items():
+                assert wheel.filename.startswith(
+                    f"{entry.registry.package.replace('-', '_')}-{entry.registry.version}-"
+                )
+                assert wheel.filename.endswith(f"{machine[system][1]}.whl")
+                assert seen.setdefault(wheel.sha256, wheel.filename) == wheel.filename
+        if isinstance(entry.registry, DebianSource):
+            assert all(f"-{entry.feature_version}-" in package for package in entry.registry.packages)
+
+
+def test_known_bugs_are_where_they_were_published(catalogue: Catalogue) -> None:
+    bugs = {e.id: {b.id for b in e.known_bugs} for e in catalogue.entries if e.known_bugs}
+    assert "JDK-8369227" in bugs["temurin-25.0.2"]
+    assert "JDK-8369227" not in bugs["temurin-25.0.3"]
+    assert set(bugs) == {"temurin-25.0.2", "temurin-25.0.3"}
+    for entry in catalogue.entries:
+        for bug in entry.known_bugs:
+            assert bug.url is not None
+            assert bug.url.endswith(bug.id)
+            assert len(bug.summary.split()) > 8
+
+
+def test_the_file_is_written_as_it_would_be_written_again(catalogue: Catalogue) -> None:
+    assert dump_catalogue(catalogue) == JDKS_JSON.read_text()
+
+
+def test_an_unknown_id(catalogue: Catalogue) -> None:
+    with pytest.raises(MatrixError, match=r'JDK "temurin-52" is not known; did you mean "temurin-2\d.*allowed: '):
+        catalogue.entry("temurin-52")
+
+
+def test_this_system() -> None:
+    assert this_system() in ("x86_64-linux", "aarch64-linux")
+
+
+BASE: dict[str, Any] = {
+    "schema_version": 1,
+    "entries": [
+        {
+            "id": "temurin-25",
+            "vendor": "Eclipse Adoptium",
+            "vm": "hotspot",
+            "feature_version": 25,
+            "version": "25.0.4.1+1",
+            "archives": {
+                "x86_64-linux": {"url": "https://example.org/x.tar.gz", "sha256": "a" * 64, "second_source": None}
+            },
+            "registry": {
+                "kind": "pypi",
+                "package": "some-jre",
+                "version": "1",
+                "java_home": "a/b",
+                "wheels": {"x86_64-linux": {"filename": "some_jre-1-py3-none-any.whl", "sha256": "b" * 64}},
+            },
+        },
+        {
+            "id": "nightly",
+            "vendor": "Debian",
+            "vm": "hotspot",
+            "feature_version": 28,
+            "version": "rolling",
+            "last_seen": "28-ea+18",
+            "registry": {"kind": "debian", "suite": "sid", "packages": ["openjdk-28-jre-headless"]},
+        },
+    ],
+}
+
+
+def load(tmp_path: Path, change: Callable[[dict[str, Any], dict[str, Any]], object]) -> Catalogue:
+    data = copy.deepcopy(BASE)
+    change(data["entries"][0], data)
+    path = tmp_path / "jdks.json"
+    path.write_text(json.dumps(data))
+    return load_catalogue(path)
+
+
+def test_the_base_is_right(tmp_path: Path) -> None:
+    assert [e.id for e in load(tmp_path, lambda e, d: None).entries] == ["temurin-25", "nightly"]
+
+
+WRONG: list[tuple[str, Callable[[dict[str, Any], dict[str, Any]], object], str]] = [
+    (
+        "vendor",
+        lambda e, d: e.update(vendor="Eclipse Adoptum"),
+        r'entry "temurin-25": vendor: "Eclipse Adoptum" is not known; did you mean "Eclipse Adoptium"\? \(allowed: ',
+    ),
+    (
+        "sha256",
+        lambda e, d: e["archives"]["x86_64-linux"].update(sha256="abc"),
+        r'entry "temurin-25": archives.x86_64-linux.sha256: found \'abc\'; must match \^\[0-9a-f\]\{64\}\$',
+    ),
+    (
+        "system",
+        lambda e, d: e["archives"].update({"x86-linux": e["archives"]["x86_64-linux"]}),
+        r'entry "temurin-25": archives.x86-linux: "x86-linux" is not known; did you mean "x86_64-linux"',
+    ),
+    (
+        "plain http",
+        lambda e, d: e["archives"]["x86_64-linux"].update(url="http://example.org/x"),
+        r'archives.x86_64-linux.url: found "http://example.org/x"; must start with https://',
+    ),
+    ("missing key", lambda e, d: e.pop("vm"), r'entry "temurin-25": vm: missing'),
+    ("unknown key", lambda e, d: e.update(colour="red"), r'entry "temurin-25": colour: is no key of this table'),
+    (
+        "registry",
+        lambda e, d: e["registry"].update(kind="pypy"),
+        r'entry "temurin-25": registry: "pypy" is not known; did you mean "pypi"\?',
+    ),
+    (
+        "wheel",
+        lambda e, d: e["registry"]["wheels"]["x86_64-linux"].update(filename="../x.whl"),
+        r"registry.wheels.x86_64-linux.filename: found '../x.whl'; must match",
+    ),
+    (
+        "feature version",
+        lambda e, d: e.update(feature_version=26),
+        r'entry "temurin-25": version "25.0.4.1\+1" does not begin with feature_version 26',
+    ),
+    ("too old", lambda e, d: e.update(feature_version=17), r"feature_version: found 17; .*greater than or equal to 21"),
+    ("vm", lambda e, d: e.update(vm="openj9"), r'vm "openj9" does not go with vendor "Eclipse Adoptium"'),
+    ("date", lambda e, d: e.update(date="20260818"), r'date: found "20260818"; must be a date such as 2026-08-18'),
+    ("no such date", lambda e, d: e.update(date="2026-02-30"), r'date: found "2026-02-30"; must be a date'),
+    (
+        "previous",
+        lambda e, d: e.update(previous="24.0.1+9"),
+        r'entry "temurin-25": previous "24.0.1\+9" does not begin with feature_version 25',
+    ),
+    (
+        "rolling date",
+        lambda e, d: d["entries"][1].update(date="2026-08-18"),
+        r'entry "nightly": version is "rolling", but it has a `date`',
+    ),
+    ("last_seen", lambda e, d: e.update(last_seen="25"), r'`last_seen` is only for version "rolling"'),
+    ("rolling archive", lambda e, d: e.update(version="rolling"), r"an archive is one exact build"),
+    (
+        "rolling without last_seen",
+        lambda e, d: d["entries"][1].pop("last_seen"),
+        r'entry "nightly": version is "rolling", but there is no `last_seen`',
+    ),
+    (
+        "pinned Debian",
+        lambda e, d: (d["entries"][1].pop("last_seen"), d["entries"][1].update(version="28-ea+18")),
+        r'entry "nightly": a debian source has only its newest; found version "28-ea\+18", allowed: "rolling"',
+    ),
+    ("twice", lambda e, d: d["entries"].append(e), r'entry "temurin-25": stands there twice'),
+    ("id", lambda e, d: e.update(id="Temurin 25"), r'entry "Temurin 25": id: found \'Temurin 25\'; must match'),
+    ("schema", lambda e, d: d.update(schema_version=2), r'schema_version: "2" is not known.*allowed: 1'),
+    ("no entries", lambda e, d: d.update(entries=[]), r"entries: found \[\]; list should have at least 1 item"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
+def test_what_is_said_about_a_wrong_file(
+    tmp_path: Path, change: Callable[[dict[str, Any], dict[str, Any]], object], message: str
+) -> None:
+    with pytest.raises(MatrixError, match=message) as raised:
+        load(tmp_path, change)
+    assert str(raised.value).startswith(f"{tmp_path / 'jdks.json'}: ")
+
+
+def test_several_problems_are_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(MatrixError, match=r"2 problems\n  entry .*vm: missing\n  entry .*colour"):
+        load(tmp_path, lambda e, d: (e.pop("vm"), e.update(colour="red")))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "found \\[\\]; input should be"),
+        ('{"schema_version": 1, "entries": [3]}', r"entries\[0\]: found 3; "),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_no_catalogue_at_all(tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "jdks.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(MatrixError, match=message):
+        load_catalogue(path)

@@ -1,0 +1,61 @@
+"""Flags of a JVM: parsed from a made-up listing, and asked of a real one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.jvm import parse_flags, read_flags
+from jdkmatrix.jdks.resolve import Available, resolve
+from tests.support.project import ROOT
+
+LISTING = """[Global flags]
+      int ActiveProcessorCount = -1     {product} {default}
+   size_t MaxHeapSize = 1073741824     {product} {command line}
+     uint ParallelGCThreads = 1     {product} {ergonomic}
+    ccstr HeapDumpPath =     {manageable} {command line}
+     bool UseG1GC := true     {product} {command line}
+openjdk version "25.0.4.1"
+"""
+
+
+def test_only_what_is_not_at_its_default() -> None:
+    assert parse_flags(LISTING) == {
+        "MaxHeapSize": "1073741824",
+        "ParallelGCThreads": "1",
+        "HeapDumpPath": "",
+        "UseG1GC": "true",
+    }
+
+
+@pytest.fixture(scope="module")
+def java() -> Path:
+    found = resolve(load_catalogue(ROOT / "jdks.json").entry("temurin-25"), allow_fetch=True)
+    assert isinstance(found, Available), found
+    return found.home / "bin" / "java"
+
+
+@pytest.mark.real
+def test_a_real_jvm_tells_what_it_takes(java: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx17m")
+    cpus = sorted(os.sched_getaffinity(0))[:1]
+    joined = tmp_path / "cgroup.procs"
+    joined.write_text("")
+    flags = read_flags(java, "hotspot", ["-Xmx64m", "-XX:+UseG1GC"], cpus=cpus, cgroup=tmp_path)
+    assert joined.read_text().isdigit()
+    assert flags["MaxHeapSize"] == str(64 << 20)
+    assert flags["UseG1GC"] == "true"
+
+
+@pytest.mark.real
+def test_options_that_a_jvm_refuses_are_said(java: Path) -> None:
+    with pytest.raises(MatrixError, match=r"does not start with -XX:\+NoSuchThing.*NoSuchThing"):
+        read_flags(java, "hotspot", ["-XX:+NoSuchThing"], cpus=sorted(os.sched_getaffinity(0)))
+
+
+def test_openj9_has_no_such_listing() -> None:
+    assert read_flags(Path("/no/such/java"), "openj9", [], cpus=[0]) == {}

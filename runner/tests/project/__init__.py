@@ -1,0 +1,1 @@
+"""What stands beside the code: the docs, the workflows, the scripts."""

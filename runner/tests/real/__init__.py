@@ -1,0 +1,1 @@
+"""Whole forks and whole runs, on real servers, JDKs and drivers."""

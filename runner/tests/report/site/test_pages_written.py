@@ -1,0 +1,216 @@
+"""The written site: its files, what may not get into it, and how it takes its place."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.cell_page import logs
+from jdkmatrix.report.html.library import as_script
+from jdkmatrix.report.html.names import cell_page
+from jdkmatrix.report.html.page import as_json
+from jdkmatrix.report.site import replace_folder
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.project import ROOT
+from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import site_of, stored
+
+TEMPLATES = ROOT / "report-templates"
+ONE = replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1)
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> LoadedRun:
+    return synthetic_run(tmp_path / "run", ONE)
+
+
+def with_logs(loaded: LoadedRun, paths: dict[str, str]) -> LoadedRun:
+    cell = loaded.cells[0]
+    fork = cell.forks[0].model_copy(update={"logs": paths})
+    return replace(loaded, cells=(cell.model_copy(update={"forks": (fork,)}), *loaded.cells[1:]))
+
+
+def test_the_site_has_an_index_a_page_and_a_record_per_cell(tmp_path: Path, loaded: LoadedRun) -> None:
+    site = site_of([loaded], tmp_path / "site")
+    assert (site / "index.html").is_file() and (tmp_path / "site" / "index.html").is_file()
+    for cell in loaded.cells:
+        page = site / "cells" / f"{cell.key.cell_id}.html"
+        assert f"{cell.key.executor} on {cell.key.jdk}" in page.read_text("utf-8")
+        record = page.with_suffix(".json").read_text("utf-8")
+        assert CellRecord.model_validate_json(record) == cell
+    assert RunRecord.model_validate_json((site / "run.json").read_text("utf-8")) == loaded.run
+
+
+def test_a_record_on_the_site_is_the_file_that_was_measured(tmp_path: Path, loaded: LoadedRun) -> None:
+    """The same file under another name, no link that leads out of the site; a link in the results is followed."""
+    store = stored(tmp_path / "measured", loaded)
+    one, two = (store.cell_path(cell.key) for cell in loaded.cells[:2])
+    elsewhere = one.rename(tmp_path / "elsewhere.json")
+    one.symlink_to(elsewhere)
+    site = site_of([store.load()], tmp_path / "site")
+    for cell, measured in zip(loaded.cells, (elsewhere, two), strict=False):
+        shown = (site / cell_page(cell.key)).with_suffix(".json")
+        assert not shown.is_symlink() and shown.samefile(measured)
+
+
+def test_every_link_of_every_page_leads_to_a_file_of_the_site(tmp_path: Path, loaded: LoadedRun) -> None:
+    older = synthetic_run(tmp_path / "older", replace(ONE, run_id="20240101-000000-older"))
+    older = replace(older, run=older.run.model_copy(update={"started_at": "2024-01-01T00:00:00Z"}))
+    site_of([older, loaded], tmp_path / "site")
+    pages = sorted((tmp_path / "site").rglob("*.html"))
+    of_the_site, by_axis = 4, 6  # a server, a JDK, two executors, a workload, a host
+    assert len(pages) == of_the_site + by_axis + 2 * (2 + len(loaded.cells))
+    for page in pages:
+        text = re.sub(r"<script>.*?</script>", "", page.read_text("utf-8"), flags=re.DOTALL)
+        ids = set(re.findall(r' id="([^"]+)"', text))
+        assert len(ids) == len(re.findall(r' id="([^"]+)"', text)), "an id stands twice"
+        for target in re.findall(r'(?:href|src)="([^"]+)"', text):
+            path, _, anchor = target.partition("#")
+            if path.startswith("data:"):
+                continue
+            if path.startswith("https://"):
+                continue
+            assert not path or (page.parent / path).resolve().is_file(), f"{page.name}: {target}"
+            if not path:
+                assert anchor in ids, f"{page.name}: {target}"
+    front = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert "runs/20240101-000000-older/index.html" in front
+
+
+def test_only_the_pages_own_files_are_named(tmp_path: Path, loaded: LoadedRun) -> None:
+    site_of([loaded], tmp_path / "site")
+    for page in (tmp_path / "site").rglob("*.html"):
+        policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page.read_text("utf-8"))
+        assert policy is not None
+        assert policy[1].startswith("default-src &#39;none&#39;") or policy[1].startswith("default-src 'none'")
+        assert "unsafe" not in policy[1] and "http" not in policy[1] and "*" not in policy[1]
+
+
+def test_logs_are_shown_by_their_end_and_copied_whole(tmp_path: Path, loaded: LoadedRun) -> None:
+    site = site_of([loaded], tmp_path / "site")
+    cell = loaded.cells[0].key.cell_id
+    page = (site / "cells" / f"{cell}.html").read_text("utf-8")
+    assert "SYNTHETIC line 259" in page and "SYNTHETIC line 60\n" in page
+    assert "SYNTHETIC line 59\n" not in page
+    (copy,) = (site / "cells" / f"{cell}.files").iterdir()
+    assert copy.suffix == ".txt"
+    assert copy.read_text("utf-8").count("\n") == 260
+
+
+def test_no_log_outside_of_the_run_is_read(tmp_path: Path, loaded: LoadedRun) -> None:
+    secret = tmp_path / "secret.log"
+    secret.write_text("TOP SECRET")
+    (loaded.directory / "logs" / "link.log").symlink_to(secret)
+    paths = {
+        "dots": "../../secret.log",
+        "absolute": str(secret),
+        "link": "../logs/link.log",
+        "missing": "../logs/none.log",
+        "nul": "a\0b",
+        "folder": "../logs",
+    }
+    site = site_of([with_logs(loaded, paths)], tmp_path / "site")
+    page = (site / "cells" / f"{loaded.cells[0].key.cell_id}.html").read_text("utf-8")
+    assert page.count("outside of the run") == 3
+    assert page.count("there is no such file") == 2
+    assert "cannot be read" in page
+    for file in (tmp_path / "site").rglob("*"):
+        assert not file.is_symlink()
+        assert file.is_dir() or b"TOP SECRET" not in file.read_bytes()
+
+
+def test_a_tail_is_cut_at_lines_and_cleaned(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_bytes(b"\x1b[31mred\x1b[0m \x00\xff\tend\n")
+    assert logs.tail(log) == ("red \ufffd\tend", 0)
+    log.write_text("".join(f"{i:06d} {'x' * 90}\n" for i in range(20_000)))
+    text, left_out = logs.tail(log)
+    lines = text.splitlines()
+    assert len(lines) == logs.TAIL_LINES and lines[-1].startswith("019999")
+    assert all(re.match(r"\d{6} x+$", line) for line in lines)
+    assert left_out > 0
+
+
+def test_a_finished_site_takes_the_old_ones_place(tmp_path: Path, loaded: LoadedRun) -> None:
+    site = tmp_path / "site"
+    site_of([loaded], site)
+    (site / "stale.html").write_text("old")
+    site_of([loaded], site)
+    assert not (site / "stale.html").exists() and (site / "index.html").is_file()
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+    assert os.stat(site).st_mode & 0o777 == 0o777 & ~replace_folder._umask()  # noqa: PTH116
+
+
+def test_a_failure_leaves_the_old_site_and_nothing_else(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    with replace_folder.replacing(site) as fresh:
+        (fresh / "index.html").write_text("one")
+    with pytest.raises(RuntimeError), replace_folder.replacing(site) as fresh:
+        (fresh / "index.html").write_text("half")
+        raise RuntimeError
+    assert (site / "index.html").read_text() == "one"
+    assert [p.name for p in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_folder_of_somebody_else_is_never_replaced(tmp_path: Path, loaded: LoadedRun) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.png").write_text("cat")
+    (tmp_path / "file").write_text("text")
+    for name in ("photos", "file"):
+        with pytest.raises(MatrixError, match="no site of this tool"):
+            site_of([loaded], tmp_path / name)
+    assert (tmp_path / "photos" / "cat.png").read_text() == "cat"
+
+
+def test_a_file_system_without_exchange_is_served_by_two_renames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class NoExchange:
+        def renameat2(self, *_: object) -> int:
+            return -1
+
+    site = tmp_path / "site"
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: NoExchange())
+    for text in ("one", "two"):
+        with replace_folder.replacing(site) as fresh:
+            (fresh / "index.html").write_text(text)
+    assert (site / "index.html").read_text() == "two"
+    assert [p.name for p in tmp_path.iterdir()] == ["site"]
+
+
+def test_bad_input_is_one_message(tmp_path: Path, loaded: LoadedRun) -> None:
+    with pytest.raises(MatrixError, match="no run to report"):
+        site_of([], tmp_path / "site")
+    with pytest.raises(MatrixError, match=r"no base\.html\.j2"):
+        site_of([loaded], tmp_path / "site", templates=tmp_path)
+    assert not (tmp_path / "site").exists()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(JSON)
+def test_data_for_scripts_cannot_end_its_element(data: object) -> None:
+    text = str(as_json(data))
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert json.loads(text) == data
+
+
+def test_scripts_cannot_end_their_element_and_nan_is_no_data() -> None:
+    assert as_script("'</script><!--'") == "'<\\/script><\\!--'"
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        as_json({"x": float("nan")})

@@ -1,0 +1,163 @@
+"""Figures that are only bounds: a knee, a peak or a searched rate that lies beyond what was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.figures.metrics import CAPACITY, KNEE, SATURATED, THROUGHPUT
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Capacity
+from jdkmatrix.report.cells.outcomes import finding_of
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.words.sentences import Finding
+from jdkmatrix.stats.capacity import SearchOutcome
+from jdkmatrix.stats.verdicts import Verdict
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.loads import RampedLoad
+from tests.support.judged_pages import answer_of, judged, key_of, row_of
+from tests.support.project import ROOT
+from tests.support.ramped_runs import LEVEL, RISING, with_ramp
+from tests.support.records import altered
+from tests.support.searched_runs import searched
+from tests.support.served_runs import Shape, synthetic_run
+from tests.support.sites import site_of
+from tests.support.stepped_runs import LOAD as STEPS
+from tests.support.stepped_runs import stepped
+
+TEMPLATES = ROOT / "report-templates"
+FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=1)
+UNDER_RATE = replace(FIVE, loads=("rate-2000",))
+
+
+@pytest.fixture(scope="module")
+def under_rate(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    return synthetic_run(tmp_path_factory.mktemp("rate"), UNDER_RATE)
+
+
+@pytest.fixture(scope="module")
+def closed_loop(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    shape = replace(FIVE, executors=("liberty", "virtual", "platform", "liberty-aa"))
+    return synthetic_run(tmp_path_factory.mktemp("closed"), shape)
+
+
+def ramped(loaded: LoadedRun, load: RampedLoad, capacities_rps: Mapping[str, tuple[float, ...]]) -> LoadedRun:
+    """`capacities_rps`: of the five forks of each executor."""
+
+    def changed(cell: CellRecord) -> CellRecord:
+        most = capacities_rps[cell.key.executor]
+        forks = (with_ramp(fork, load, lag_s=1, capacity_rps=most[fork.fork - 1]) for fork in cell.forks)
+        return cell.model_copy(update={"load": load, "forks": tuple(forks)})
+
+    return replace(loaded, cells=tuple(changed(cell) for cell in loaded.cells))
+
+
+def test_no_knee_is_the_best_outcome(under_rate: LoadedRun) -> None:
+    none, early = (1e6,) * 5, (2000.0,) * 5
+    loaded = ramped(under_rate, RISING, {"virtual": none, "liberty": early})
+    cells, found = judged(loaded)
+    outcomes = found.outcomes(key_of(loaded))
+    assert outcomes is not None and finding_of(outcomes) is Finding.BETTER
+    answer = answer_of(loaded)
+    assert "virtual ahead of liberty: virtual got to the end of the ramp without a knee in 5 of 5 forks" in answer.lead
+    assert "to have a knee is worse" in answer.sentences[0][1]
+    virtual = cells.get(key_of(loaded))
+    assert virtual is not None and not virtual.by_block(KNEE)
+    seen = view_run(JudgedRun(loaded)).sections[0].answers[0].sentences
+    assert ("virtual", "no knee up to 3,100 requests/s.") in seen
+    assert ("liberty", "knee at 2,100 requests/s.") in seen
+    mixed = ramped(under_rate, RISING, {"virtual": (*none[:3], *early[:2]), "liberty": early})
+    seen = view_run(JudgedRun(mixed)).sections[0].answers[0].sentences
+    assert (
+        "virtual",
+        "no knee up to 3,100 requests/s in 3 of 5 forks; knee at 2,100 requests/s in 2 of 5 forks.",
+    ) in seen
+
+
+def test_where_every_server_comes_to_its_knee_nobody_makes_a_story_of_it(under_rate: LoadedRun) -> None:
+    early = (2000.0,) * 5
+    loaded = ramped(under_rate, RISING, {"virtual": early, "liberty": early})
+    assert [term for term, _ in answer_of(loaded).sentences] == ["Rate at the knee of p99"]
+    assert {row_of(loaded, executor).status for executor in ("virtual", "liberty")} == {"ok"}
+
+
+def test_a_peak_that_was_not_reached_counts(under_rate: LoadedRun) -> None:
+    loaded = ramped(under_rate, LEVEL, {"virtual": (900.0,) * 5, "liberty": (2500.0,) * 5})
+    assert "virtual reached the peak of the ramp in 0 of 5 forks against 5 of 5" in answer_of(loaded).lead
+    assert row_of(loaded, "virtual").status == "fell short"
+    _, found = judged(loaded)
+    assert found.of(THROUGHPUT, key_of(loaded)) is not None, "what it did answer is a figure"
+
+
+def test_a_peak_beyond_the_last_step_is_shown_as_a_bound(under_rate: LoadedRun, tmp_path: Path) -> None:
+    def changed(cell: CellRecord) -> CellRecord:
+        most_rps = 1e6 if cell.key.executor == "virtual" else 3500.0
+        forks = tuple(
+            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], most_rps)[1])}) for fork in cell.forks
+        )
+        return cell.model_copy(update={"load": STEPS, "forks": forks})
+
+    loaded = replace(under_rate, cells=tuple(map(changed, under_rate.cells)))
+    row = row_of(loaded, "virtual")
+    assert (row.throughput.text, row.throughput.title) == ("≥ 6,000", "5 of 5 forks give a bound only")
+    assert row_of(loaded, "liberty").throughput.text == "3,500"
+    _, found = judged(loaded)
+    assert found.of(SATURATED, key_of(loaded)) is None
+    assert "virtual kept up with the highest rate in 5 of 5 forks against 0 of 5" in answer_of(loaded).lead
+    notes = [c.note for g in view_run(JudgedRun(loaded)).sections[0].experiment for c in g.charts]
+    assert "liberty: 3,500 requests/s at most; virtual: ≥ 6,000 requests/s" in notes
+    text = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
+    assert "fork 1: \\u2265 6,000 requests/s" in text, "at the dot of the chart"
+
+
+def ended(loaded: LoadedRun, outcomes: Mapping[int, SearchOutcome]) -> LoadedRun:
+    """The searches of `virtual` with other ends."""
+
+    def search(fork: Fork) -> Fork:
+        assert isinstance(fork.served.capacity, Capacity)
+        outcome = outcomes.get(fork.fork)
+        changed = fork.served.capacity.model_copy(update={"outcome": outcome.value} if outcome else {})
+        return altered(fork, {"capacity": changed})
+
+    def cell(one: CellRecord) -> CellRecord:
+        if one.key.executor != "virtual":
+            return one
+        return one.model_copy(update={"forks": tuple(map(search, one.forks))})
+
+    return replace(loaded, cells=tuple(map(cell, loaded.cells)))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "sign", "verdict"),
+    [
+        ({1: SearchOutcome.FLOOR_FAILED}, "< ", Finding.TOO_FEW_FORKS),
+        ({1: SearchOutcome.CEILING_HELD}, "≥ ", Finding.NO_DIFFERENCE_SEEN),
+        (dict.fromkeys(range(1, 6), SearchOutcome.FLOOR_FAILED), "< ", Finding.WORSE),
+    ],
+)
+def test_searches_without_an_end_inside_their_range_are_bounds(
+    closed_loop: LoadedRun, outcomes: Mapping[int, SearchOutcome], sign: str, verdict: Finding
+) -> None:
+    pair = replace(closed_loop, cells=closed_loop.cells[:2])
+    loaded = ended(searched(pair), outcomes)
+    assert row_of(loaded, "virtual").held.text.startswith(sign)
+    _, found = judged(loaded)
+    outcomes_of = found.outcomes(key_of(loaded))
+    assert outcomes_of is not None and finding_of(outcomes_of) is verdict
+    capacity = found.of(CAPACITY, key_of(loaded))
+    assert capacity is None or capacity.verdict is Verdict.NOT_JUDGED
+    compared = found.comparison(CAPACITY, key_of(loaded))
+    assert compared is not None and compared.losses.numerator == len(outcomes)
+
+
+def test_a_capacity_with_bounds_both_ways_says_from_where_to_where(closed_loop: LoadedRun) -> None:
+    pair = replace(closed_loop, cells=closed_loop.cells[:2])
+    loaded = ended(searched(pair), {1: SearchOutcome.FLOOR_FAILED, 2: SearchOutcome.CEILING_HELD})
+    text = row_of(loaded, "virtual").held.text
+    low, _, high = text.partition(" – ")
+    assert low.startswith("< ") and high.startswith("≥ ")

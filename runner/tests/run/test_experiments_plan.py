@@ -1,0 +1,252 @@
+"""Experiments without a server: what a user may write, which cells that makes, and what the program is asked."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.config.explain import ConfigError
+from jdkmatrix.config.load import load_matrix, parse_matrix
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.experiments.base import Given
+from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.run.plan import blocks_of, estimate_s, make_plan, select_cells
+from jdkmatrix.subjects.kinds import kind_of
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
+from jdkmatrix.terms.executors import is_virtual, unsized
+from jdkmatrix.terms.servers import server_kind
+from tests.support.project import ROOT
+
+TOML = tomllib.loads((ROOT / "matrix.toml").read_text())
+MATRIX = load_matrix(ROOT / "matrix.toml")
+
+
+def with_profile(**select: Any) -> Matrix:
+    """Of [profiles.p]; axes that are not named are whole."""
+    data = copy.deepcopy(TOML)
+    data["profiles"] = {"p": {"description": "", "blocks": 2, "windows": 2, "window_s": 3, "select": select}}
+    return parse_matrix(data, "matrix.toml")
+
+
+def cells(**select: Any) -> tuple[CellKey, ...]:
+    return select_cells(with_profile(**select), "p")
+
+
+def asked(key: CellKey, url: str | None = None, rounds: int = 700) -> str:
+    load = MATRIX.task_loads[key.load]
+    given = Given(rounds=rounds, rounds_per_us=7.0, duration_s=6.0, url=url)
+    return " ".join(MATRIX.experiments[key.workload].arguments(key, load, given))
+
+
+def test_a_product_of_all_axes_has_every_cell_that_makes_sense_and_no_other() -> None:
+    found = cells(jdk=["temurin-25"], cpus=[2], burn_us=[0, 100], wait_us=[0, 2000])
+    assert len(found) == len(set(found))
+    for key in found:
+        experiment = MATRIX.experiments.get(key.workload)
+        assert (key.server == NO_SERVER) == (experiment is not None) == (key.load in MATRIX.task_loads)
+        assert key.has_server == (key.workload in MATRIX.workloads)
+        if experiment is None:
+            kind = server_kind(key.server)
+            assert kind is not None and unsized(key.executor) in kind.executors
+            assert key.wait_us == 0 or MATRIX.workloads[key.workload].remote
+        else:
+            assert experiment.fits(key.executor, key.burn_us, key.wait_us, MATRIX.task_loads[key.load])
+    kinds = {MATRIX.experiments[key.workload].experiment for key in found if not key.has_server}
+    assert kinds == set(BY_NAME)
+
+
+def test_an_experiment_has_no_server_whichever_is_selected() -> None:
+    one = {"workload": ["pinning-lock"], "jdk": ["temurin-25"], "executor": ["virtual"], "cpus": [2], "burn_us": [0]}
+    assert [key.server for key in cells(**one, load=["count-100"])] == [NO_SERVER]
+    named = cells(**one, load=["count-100"], server=["open-liberty"])
+    assert [key.cell_id for key in named] == ["pinning-lock.temurin-25.virtual.cpus-2.burn-0us.count-100"]
+
+
+def test_rules_of_a_profile_hold_for_experiments_too() -> None:
+    data = copy.deepcopy(TOML)
+    data["profiles"] = {
+        "p": {
+            "description": "", "blocks": 3,
+            "select": {"workload": ["spawn-print"], "jdk": ["temurin-25"], "server": ["open-liberty"],
+                       "executor": ["virtual", "platform"], "cpus": [1, 2], "burn_us": [0], "load": ["count-1000"]},
+            "exclude": [{"executor": ["platform"], "cpus": [2]}],
+            "include": [{"load": ["count-100000"], "executor": ["virtual"], "blocks": 1}],
+        }
+    }  # fmt: skip
+    matrix = parse_matrix(data, "matrix.toml")
+    found = select_cells(matrix, "p")
+    blocks = blocks_of(matrix.profiles["p"], found)
+    assert {(key.executor, key.cpus, key.load, count) for key, count in blocks.items()} == {
+        ("virtual", 1, "count-1000", 3), ("virtual", 2, "count-1000", 3), ("platform", 1, "count-1000", 3),
+        ("virtual", 1, "count-100000", 1), ("virtual", 2, "count-100000", 1),
+    }  # fmt: skip
+    plan = make_plan(found, matrix.profiles["p"], seed=1, impossible={})
+    assert estimate_s(matrix, matrix.profiles["p"], plan.forks) == pytest.approx(5.0 * len(plan.forks))
+
+
+def test_a_pool_takes_as_many_rounds_of_the_delay_as_it_needs() -> None:
+    found = cells(
+        workload=["fanout"], jdk=["temurin-25"], cpus=[1], burn_us=[0], wait_us=[2_000_000], load=["count-1000"],
+        executor=["platform", "fixed-100", "virtual-semaphore-100", "structured"],
+    )  # fmt: skip
+    took = {key.executor: kind_of(key).expected_s(MATRIX, MATRIX.profiles["quick"], key) for key in found}
+    assert took == {"platform": 7, "structured": 7, "fixed-100": 25, "virtual-semaphore-100": 25}
+
+
+def test_burn_is_only_where_there_is_work() -> None:
+    both = {"jdk": ["temurin-25"], "executor": ["virtual"], "cpus": [2], "burn_us": [0, 100]}
+    assert {key.burn_us for key in cells(workload=["burn"], load=["tasks-10"], **both)} == {100}
+    assert {key.burn_us for key in cells(workload=["spawn-work"], load=["count-100"], **both)} == {100}
+    assert {key.burn_us for key in cells(workload=["spawn-print"], load=["count-100"], **both)} == {0}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"experiments": {"x": {"warmup_s": 1}}}, ["experiments.x", "has no `experiment`", "burn, spawn"]),
+        (
+            {"experiments": {"x": {"experiment": "bern"}}},
+            ["experiments.x", '"bern" is not known', 'did you mean "burn"'],
+        ),
+        (
+            {"experiments": {"x": {"experiment": "spawn", "task": "sleep", "timeout_s": 1}}},
+            ["experiments.x.sleep_s", "sleep"],
+        ),
+        (
+            {"experiments": {"x": {"experiment": "pinning", "inside": "lok", "block_ms": 1, "warmup_s": 0}}},
+            ["experiments.x.inside", 'did you mean "lock"'],
+        ),
+        (
+            {"experiments": {"x": {"experiment": "spawn", "task": "burn", "sink": "stdout", "timeout_s": 1}}},
+            ["experiments.x.sink", 'task = "print"'],
+        ),
+        (
+            {"experiments": {"x": {**TOML["experiments"]["spawn-sleep"], "cold": True}}},
+            ["experiments.x.cold", "after a rehearsal"],
+        ),
+        ({"experiments": {"mp-ping": TOML["experiments"]["burn"]}}, ["experiments.mp-ping", "[workloads]"]),
+        ({"task_loads": {"x": {"count": 3}}}, ["task_loads.x", "has no `kind`", "in-flight, task-rate, count"]),
+        ({"task_loads": {"x": {"kind": "count", "count": 0}}}, ["task_loads.x.count", "found 0"]),
+        ({"servers": {"none": TOML["servers"]["open-liberty"]}}, ["servers.none", "experiments without a server"]),
+    ],
+)  # fmt: skip
+def test_every_mistake_has_a_message(change: dict[str, Any], expected: list[str]) -> None:
+    data = copy.deepcopy(TOML)
+    for table, entries in change.items():
+        data[table].update(entries)
+    with pytest.raises(ConfigError) as caught:
+        parse_matrix(data, "matrix.toml")
+    for text in ("matrix.toml", *expected):
+        assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("select", "expected"),
+    [
+        ({"workload": ["spawn-print"], "executor": ["fjp-fifo"]}, ['spawn-print has no "fjp-fifo"', "platform)"]),
+        ({"workload": ["burn"], "load": ["saturate-10"]}, ['burn cannot have "saturate-10"', "in-flight, task-rate"]),
+        ({"workload": ["burn"], "load": ["count-100"]}, ['burn cannot have "count-100"']),
+    ],
+)  # fmt: skip
+def test_an_arm_or_a_load_that_an_experiment_has_not(select: dict[str, Any], expected: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        with_profile(**select)
+    for text in expected:
+        assert text in str(caught.value)
+
+
+def test_what_only_experiments_have_makes_no_cell_of_a_server() -> None:
+    with pytest.raises(MatrixError, match="no cell"):
+        cells(workload=["mp-ping"], executor=["structured"])
+
+
+@pytest.mark.parametrize(
+    ("experiment", "executor", "yes"),
+    [
+        ("burn", "fixed-3", True), ("burn", "fjp-lifo", True), ("burn", "structured", False),
+        ("burn", "liberty", False), ("burn", "virtual+carriers-2", True), ("burn", "virtual-aa", True),
+        ("fanout", "virtual-semaphore-100", True), ("fanout", "cached", False),
+        ("pinning-lock", "fixed-3", False),
+    ],
+)  # fmt: skip
+def test_arms(experiment: str, executor: str, yes: bool) -> None:
+    assert MATRIX.experiments[experiment].has_arm(executor) is yes
+
+
+def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
+    for experiment in MATRIX.experiments.values():
+        for arm in experiment.ARMS:
+            assert is_virtual(arm.replace("-N", "-7")) == (arm.startswith("virtual") or arm == "structured")
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        (("burn", "fjp-fifo", 100, "tasks-10"),
+         "burn --executor fjp-fifo:2 --burn-rounds 700 --rounds-per-us 7 --in-flight 10 --duration-s 6 --warmup-s 5 "
+         "--drain-s 10 --parks on"),
+        (("burn-unwatched", "fixed-50", 100, "tasks-1000-per-s"),
+         "burn --executor fixed:50 --burn-rounds 700 --rounds-per-us 7 --rate-rps 1000 --duration-s 6 --warmup-s 5 "
+         "--drain-s 10 --parks off"),
+        (("spawn-sleep-1m", "platform", 0, "count-10000"),
+         "spawn --kind platform --count 10000 --task sleep:600 --release-early --timeout-s 120"),
+        (("spawn-work", "virtual", 1000, "count-100"),
+         "spawn --kind virtual --count 100 --task burn:700 --timeout-s 300"),
+        (("spawn-print", "virtual", 0, "count-100"), "spawn --kind virtual --count 100 --task print --timeout-s 120"),
+        (("spawn-print-cold", "virtual", 0, "count-100"),
+         "spawn --kind virtual --count 100 --task print --sink stdout --cold --timeout-s 120"),
+        (("pinning-contended-monitor", "virtual", 0, "count-100"),
+         "pinning --construct contended-monitor --threads 100 --block-ms 50 --duration-s 6 --warmup-s 2"),
+        (("fanout-spread", "fixed-100", 0, "count-1000"),
+         "fanout --url http://127.0.0.1:1/answer?delay_us=2150000&size_bytes=1024&spread=lognormal&seed=1&sigma=0.177 "
+         "--requests 1000 --delay-ms 2150 --how fixed:100 --delay-is-mean --warmup-requests 0 --timeout-s 60"),
+        (("pinning-native", "virtual+carriers-2", 0, "count-100"),
+         "pinning --construct native --threads 100 --block-ms 50 --duration-s 6 --warmup-s 2"),
+        (("pinning-lock", "platform", 0, "count-100"),
+         "pinning --construct lock --kernel-threads 100 --block-ms 50 --duration-s 6 --warmup-s 2"),
+        (("fanout", "virtual-semaphore-100", 0, "count-1000"),
+         "fanout --url http://127.0.0.1:1/answer?delay_us=1000000&size_bytes=1024 --requests 1000 --delay-ms 1000 "
+         "--how virtual-semaphore:100 --warmup-requests 1000 --timeout-s 60"),
+    ],
+)  # fmt: skip
+def test_what_the_program_is_asked(key: tuple[str, str, int, str], expected: str) -> None:
+    workload, executor, burn_us, load = key
+    cell = CellKey(
+        workload=workload,
+        server=NO_SERVER,
+        jdk="temurin-25",
+        executor=executor,
+        cpus=2,
+        burn_us=burn_us,
+        wait_us={"fanout": 1_000_000, "fanout-spread": 2_150_000}.get(workload, 0),
+        load=load,
+    )
+    assert asked(cell, url="http://127.0.0.1:1/answer") == expected
+
+
+def test_a_load_of_another_experiment_is_a_fault_of_the_caller() -> None:
+    cell = CellKey(workload="burn", server=NO_SERVER, jdk="j", executor="virtual", cpus=1, burn_us=1, load="count-100")
+    with pytest.raises(TypeError, match="burn cannot run with count"):
+        asked(cell)
+
+
+def test_what_the_jvm_needs() -> None:
+    assert MATRIX.experiments["spawn-sleep-2m"].vm_options("platform") == ("-Xss2048k",)
+    assert MATRIX.experiments["spawn-sleep"].vm_options("platform") == ()
+    assert MATRIX.experiments["fanout"].vm_options("structured") == ("--enable-preview",)
+
+
+@given(st.sampled_from(sorted(MATRIX.experiments)), st.floats(0.1, 600))
+def test_no_experiment_is_ended_before_it_can_be_over(name: str, duration_s: float) -> None:
+    experiment = MATRIX.experiments[name]
+    assert experiment.longest_s(duration_s) > (duration_s if experiment.TIMED else 0)
+    one = CellKey(
+        workload=name, server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
+    )
+    assert kind_of(one).length_words(MATRIX, MATRIX.profiles["quick"], one)

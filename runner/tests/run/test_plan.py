@@ -1,0 +1,176 @@
+"""Selection and order of forks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Profile, Selection
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.run.plan import blocks_of, make_plan, order_forks, select_cells
+from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.executors import unsized
+from jdkmatrix.terms.servers import server_kind
+from tests.support.builders import key
+from tests.support.project import ROOT
+
+MATRIX = load_matrix(ROOT / "matrix.toml")
+
+
+def with_profile(**parts: object) -> object:
+    profile = Profile.model_validate({"description": "", "blocks": 1, "windows": 1, "window_s": 1, **parts})
+    return MATRIX.model_copy(update={"profiles": {"p": profile}})
+
+
+def test_quick_compares_and_checks_itself() -> None:
+    cells = select_cells(MATRIX, "quick")
+    assert len(cells) == len(set(cells)) == 3
+    assert {cell.executor for cell in cells} == {"liberty", "virtual", "liberty-aa"}
+    plan = make_plan(cells, MATRIX.profiles["quick"], seed=1, impossible={})
+    assert Counter((fork.key.jdk, fork.key.executor) for fork in plan.forks) == {
+        ("temurin-25", "liberty"): 3, ("temurin-25", "virtual"): 3, ("temurin-25", "liberty-aa"): 3,
+    }  # fmt: skip
+
+
+def test_exclude_needs_every_axis_it_names_and_include_adds() -> None:
+    matrix = with_profile(
+        select={"workload": ["mp-ping"], "jdk": ["temurin-25"], "executor": ["liberty", "virtual"],
+                "cpus": [1, 2], "burn_us": [0], "load": ["saturate-10"]},
+        exclude=[{"cpus": [2], "executor": ["virtual"]}],
+        include=[{"burn_us": [100], "cpus": [4]}],
+    )  # fmt: skip
+    cells = select_cells(matrix, "p")  # type: ignore[arg-type]
+    points = {(cell.executor, cell.cpus, cell.burn_us) for cell in cells}
+    assert points == {("liberty", 1, 0), ("virtual", 1, 0), ("liberty", 2, 0), ("liberty", 4, 100), ("virtual", 4, 100)}
+
+
+def test_an_addition_may_have_fewer_blocks() -> None:
+    matrix = with_profile(
+        blocks=3,
+        select={"workload": ["mp-ping"], "jdk": ["temurin-25"], "executor": ["liberty", "virtual"],
+                "cpus": [1, 2], "burn_us": [0], "load": ["saturate-10"]},
+        exclude=[{"cpus": [2], "executor": ["virtual"]}],
+        include=[{"cpus": [2], "executor": ["virtual"], "blocks": 1}, {"cpus": [1, 4], "blocks": 2}],
+    )  # fmt: skip
+    profile = matrix.profiles["p"]  # type: ignore[attr-defined]
+    blocks = blocks_of(profile, select_cells(matrix, "p"))  # type: ignore[arg-type]
+    found = {(cell.executor, cell.cpus): count for cell, count in blocks.items()}
+    assert found == {
+        ("liberty", 1): 3, ("virtual", 1): 3, ("liberty", 2): 3,
+        ("virtual", 2): 1, ("liberty", 4): 2, ("virtual", 4): 2,
+    }  # fmt: skip
+
+
+def test_an_axis_left_out_of_select_means_all_of_it() -> None:
+    matrix = with_profile(select=Selection(workload=("mp-ping",), jdk=("temurin-25",), load=("saturate-10",)))
+    cells = select_cells(matrix, "p")  # type: ignore[arg-type]
+    axes = MATRIX.axes
+    served = {(cell.server, cell.executor) for cell in cells}
+    assert len(cells) == len(served) * len(axes.cpus) * len(axes.burn_us)
+    for server in axes.server:
+        kind = server_kind(server)
+        assert kind is not None
+        has = [executor for executor in axes.executor if unsized(executor) in kind.executors]
+        assert [executor for one, executor in sorted(served) if one == server] == sorted(has)
+    assert ("jetty", "liberty") not in served and ("open-liberty", "structured") not in served
+
+
+def test_a_selection_without_cells_fails() -> None:
+    with pytest.raises(MatrixError, match='"quick" has only liberty, virtual, liberty-aa there'):
+        select_cells(MATRIX, "quick", {"executor": ["virtual", "cached"]})
+    with pytest.raises(MatrixError, match='profile "quik"'):
+        select_cells(MATRIX, "quik")
+
+
+cells_of_groups = st.dictionaries(
+    st.integers(1, 64), st.sets(st.sampled_from(["liberty", "virtual", "platform", "cached"]), min_size=1), max_size=6
+).map(lambda groups: [key(executor, cpus=cpus) for cpus, names in groups.items() for executor in sorted(names)])
+
+
+@given(cells=cells_of_groups, blocks=st.integers(1, 6), seed=st.integers(0, 2**32))
+def test_every_cell_gets_each_fork_once_and_blocks_stay_together(cells: list[CellKey], blocks: int, seed: int) -> None:
+    forks = order_forks(dict.fromkeys(cells, blocks), seed=seed)
+    assert Counter((f.key, f.fork) for f in forks) == Counter((c, b) for c in cells for b in range(1, blocks + 1))
+    assert [f.sequence for f in forks] == list(range(1, len(forks) + 1))
+    assert [f.fork for f in forks] == sorted(f.fork for f in forks)
+    runs = [(block, list(members)) for block, members in groupby(forks, key=lambda f: (f.fork, f.key.group))]
+    assert len({block for block, _ in runs}) == len(runs)
+    for _, members in runs:
+        assert [f.position for f in members] == list(range(1, len(members) + 1))
+
+
+@given(cells=cells_of_groups, seed=st.integers(0, 2**32))
+def test_the_seed_decides_the_order(cells: list[CellKey], seed: int) -> None:
+    assert order_forks(dict.fromkeys(cells, 2), seed=seed) == order_forks(dict.fromkeys(cells, 2), seed=seed)
+
+
+@given(
+    cells=cells_of_groups, seed=st.integers(0, 2**32), blocks=st.integers(1, 6), more=st.integers(1, 6), data=st.data()
+)
+def test_more_blocks_go_on_with_the_same_order(
+    cells: list[CellKey], seed: int, blocks: int, more: int, data: st.DataObject
+) -> None:
+    """Of the cells that have the most; some of an addition have fewer in both."""
+    few = {cell: data.draw(st.integers(1, blocks)) for cell in cells if data.draw(st.booleans())}
+    short = order_forks(dict.fromkeys(cells, blocks) | few, seed=seed)
+    ends = {cell: number for cell, number in few.items() if number < blocks}
+    long = order_forks(dict.fromkeys(cells, blocks + more) | ends, seed=seed)
+    assert long[: len(short)] == short
+
+
+def orders_by_group(forks: Iterable[PlannedFork]) -> dict[CellKey, list[tuple[str, ...]]]:
+    """Of every group, the executors block by block."""
+    found: dict[CellKey, dict[int, list[str]]] = {}
+    for fork in forks:
+        found.setdefault(fork.key.group, {}).setdefault(fork.fork, []).append(fork.key.executor)
+    return {group: [tuple(order) for order in blocks.values()] for group, blocks in found.items()}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 20241115])
+def test_no_group_of_the_article_has_one_order_in_all_blocks(seed: int) -> None:
+    """With an order drawn anew for every block, 10 of these 108 groups had (seed 20241115)."""
+    cells = select_cells(MATRIX, "article")
+    orders = orders_by_group(order_forks(dict.fromkeys(cells, MATRIX.profiles["article"].blocks), seed=seed))
+    assert len(orders) == 108
+    assert sum(len(set(blocks)) == 1 for blocks in orders.values()) == 0
+    first = Counter(blocks[0][0] for blocks in orders.values())
+    assert min(first["liberty"], first["virtual"]) > 30, "each group starts at random"
+
+
+def test_cells_without_further_blocks_drop_out_and_the_rest_stays_balanced() -> None:
+    left = ("liberty", "virtual", "cached")
+    cells = dict.fromkeys(map(key, left), 8) | dict.fromkeys(map(key, ("platform", "fixed-50")), 2)
+    for seed in range(20):
+        (blocks,) = orders_by_group(order_forks(cells, seed=seed)).values()
+        assert all(set(order) == {cell.executor for cell in cells} for order in blocks[:2])
+        for position in range(3):
+            assert Counter(order[position] for order in blocks[2:]) == dict.fromkeys(left, 2)
+
+
+def test_orders_differ_between_blocks_and_seeds() -> None:
+    cells = [key(executor) for executor in ("liberty", "virtual", "platform", "cached")]
+    orders = {tuple(f.key.executor for f in order_forks(dict.fromkeys(cells, 1), seed=seed)) for seed in range(50)}
+    assert len(orders) > 10
+
+
+def test_what_cannot_be_measured_keeps_its_reason_and_gets_no_fork() -> None:
+    cells = [key("liberty"), key("virtual")]
+    profile = Profile.model_validate({"description": "", "blocks": 2, "windows": 1, "window_s": 1, "select": {}})
+    plan = make_plan(cells, profile, seed=1, impossible={key("virtual"): "no CPUs"})
+    assert [fork.key.executor for fork in plan.forks] == ["liberty", "liberty"]
+    assert [(entry.key, entry.reason) for entry in plan.not_testable] == [(key("virtual"), "no CPUs")]
+    assert plan.cells == tuple(cells)
+
+
+def test_blocks_that_may_be_added_are_planned_and_not_sure() -> None:
+    protocol = {"description": "", "blocks": 5, "max_blocks": 7, "windows": 1, "window_s": 1, "select": {}}
+    plan = make_plan([key("liberty"), key("virtual")], Profile.model_validate(protocol), seed=1, impossible={})
+    assert (len(plan.sure), len(plan.forks)) == (10, 14)
+    assert plan.forks[:10] == plan.sure == order_forks(dict.fromkeys(plan.cells, 5), seed=1)

@@ -1,0 +1,136 @@
+"""How often the interval of forks that took turns is right, in simulations made of recorded series.
+
+The series were recorded by bench/protocols_bench.py on a virtual machine with two CPUs and neighbours: the rounds of
+blocks of three servers, two of which are the same executor (an A/A check), with what the gates took from them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from jdkmatrix.stats.intervals import CONFIDENCE, student_t
+from jdkmatrix.stats.rounds import components
+from tests.support.project import RECORDED
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+SAMPLES = RECORDED / "rounds"
+SERIES = ("temurin-25",)
+DATA_SETS = 4000
+TRUTH = math.log(0.7)
+RPS, REASONS = 2, 6  # in a window of a series
+ALONE_FROM = 1001  # windows that a fork had by itself
+
+
+@cache
+def blocks(name: str) -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads((SAMPLES / f"{name}.json").read_text())["blocks"])
+
+
+def series(name: str, executor: str) -> list[tuple[Floats, Mask]]:
+    """Block by block: the log of requests per second of every round, and which of them counts."""
+    found = []
+    for block in blocks(name):
+        windows = [w for w in block["arms"].get(executor, {"windows": []})["windows"] if w[0] < ALONE_FROM]
+        if len(windows) > 3:
+            logs = np.log(np.maximum([w[RPS] for w in windows], 1.0))
+            found.append((logs, np.array([not w[REASONS] for w in windows])))
+    return found
+
+
+def common(name: str, one: str, other: str) -> list[Floats]:
+    """The log ratios of the rounds that count in both."""
+    pairs = zip(series(name, one), series(name, other), strict=True)
+    return [(a - b)[kept & also] for (a, kept), (b, also) in pairs]
+
+
+def coverage(means: Floats, truth: float) -> float:
+    """Of Student's interval over the blocks of a data set, which are a row."""
+    number = means.shape[1]
+    half = student_t(CONFIDENCE, number) * means.std(axis=1, ddof=1) / math.sqrt(number)
+    return float(np.mean(np.abs(means.mean(axis=1) - truth) <= half))
+
+
+def resampled(random: np.random.Generator, logs: Floats, rounds: int) -> Floats:
+    """So many rounds in a row of a recorded series, wrapped around: what hangs together stays together."""
+    start = random.integers(len(logs))
+    return np.resize(np.roll(logs, -start), rounds)
+
+
+@pytest.mark.parametrize("name", SERIES)
+@pytest.mark.parametrize("number", [3, 5, 8])
+def test_recorded_rounds_of_one_executor_against_itself(name: str, number: int) -> None:
+    """Each block is a recorded A/A block, its arms swapped or not, the truth so 1; its rounds are shifted around."""
+    random = np.random.default_rng(number)
+    recorded = common(name, "liberty-aa", "liberty")
+    assert len(recorded) >= 5
+    means = np.array(
+        [
+            [
+                random.choice((-1, 1)) * resampled(random, recorded[random.integers(len(recorded))], 10).mean()
+                for _ in range(number)
+            ]
+            for _ in range(DATA_SETS // 4)
+        ]
+    )
+    assert 0.92 <= coverage(means, 0.0) <= 0.99
+
+
+@pytest.mark.parametrize("name", SERIES)
+@pytest.mark.parametrize("number", [3, 5, 8, 20])
+@pytest.mark.parametrize("lost", [(0.02, 0.02), (0.08, 0.03), (0.3, 0.05)])
+def test_drift_disturbances_and_gates_leave_the_interval_right(
+    name: str, number: int, lost: tuple[float, float]
+) -> None:
+    """Forks and rounds scatter as recorded, neighbouring rounds hang together as recorded, both arms drift together,
+    and the gates take more rounds from one arm than from the other: those that a disturbance has slowed by 10 %."""
+    found = components([logs.tolist() for logs in common(name, "virtual", "liberty")])
+    assert found is not None
+    random = np.random.default_rng([number, round(100 * lost[0])])
+    shape = (DATA_SETS, number, 12)
+    drift = 0.05 * random.normal(size=shape).cumsum(axis=2)
+    noise = _correlated(random, shape, math.sqrt(found.inside), _lag1(name))
+    arms = []
+    for share, extra in zip(lost, (TRUTH + noise, np.zeros(shape)), strict=True):
+        hit = random.random(shape) < share
+        arms.append((drift + extra - 0.1 * hit, ~hit))
+    (one, kept), (other, also) = arms
+    both = kept & also
+    ratios = np.where(both, one - other, 0.0).sum(axis=2) / np.maximum(both.sum(axis=2), 1)
+    forks = random.normal(0, math.sqrt(found.between), shape[:2])
+    assert 0.93 <= coverage(ratios + forks, TRUTH) <= 0.97
+
+
+def test_gates_that_take_slow_rounds_do_not_bias_what_is_left() -> None:
+    """A gate that saw the figure itself would: it takes the slowest tenth of one arm's rounds. Ours see what the host
+    and the compiler did, and a round that goes, goes for both."""
+    random = np.random.default_rng(4)
+    one, other = (random.normal(0, 0.04, (DATA_SETS, 12)) for _ in range(2))
+    compiling = random.random(one.shape) < 0.08
+    slowed = one - 0.05 * compiling
+    taken = np.where(compiling, np.nan, slowed - other)
+    assert abs(np.nanmean(taken)) < 0.001
+    left = np.where(slowed < np.quantile(slowed, 0.1), np.nan, slowed - other)
+    assert np.nanmean(left) > 0.004, "which the test would see"
+
+
+def _lag1(name: str) -> float:
+    """How neighbouring rounds of a fork hang together, pooled; never below 0."""
+    rounds = [logs - logs.mean() for logs in common(name, "virtual", "liberty") if len(logs) > 3]
+    products = sum(float((logs[1:] * logs[:-1]).sum()) for logs in rounds)
+    squares = sum(float((logs**2).sum()) for logs in rounds)
+    return max(0.0, products / squares)
+
+
+def _correlated(random: np.random.Generator, shape: tuple[int, ...], scatter: float, lag1: float) -> Floats:
+    noise = random.normal(0, scatter, shape)
+    for at in range(1, shape[2]):
+        noise[:, :, at] = lag1 * noise[:, :, at - 1] + math.sqrt(1 - lag1**2) * noise[:, :, at]
+    return noise

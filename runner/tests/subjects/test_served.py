@@ -1,0 +1,206 @@
+"""On whose threads the requests of a window ran, as the application counted them and as the driver says."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.fork.gates import served_reasons
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.loads.base import Ask
+from jdkmatrix.probes.served import left_over_after, served_between
+from jdkmatrix.records.load_results import Errors, LoadResult
+from jdkmatrix.records.served import Served
+from jdkmatrix.records.windows import Gauges, Window
+from jdkmatrix.servers.proof import ProofError, check_served
+from jdkmatrix.subjects.served.observe import Bench, Observed
+from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.terms.loads import Load, RateLoad
+from tests.support.builders import SATURATE, load_result, pressure, sut_usage
+from tests.support.project import ROOT
+from tests.support.real_parts import Silent
+
+MATRIX = load_matrix(ROOT / "matrix.toml")
+
+
+def gauges(begun: int = 0, **changes: Any) -> Gauges:
+    """Of a server with virtual threads that has started so many requests, and answered as many questions."""
+    return Gauges(
+        pool_size=1, active=1, queued=0, in_flight=0, in_flight_peak=0, carriers=1, heap_used_bytes=1,
+        heap_committed_bytes=1, direct_buffer_bytes=0, mapped_buffer_bytes=0, gc_count=0, gc_ms=0, jit_ms=0,
+        threads_started=2 * begun, served_on_servers=0, served_on_plugged_virtual=begun, served_on_plugged_platform=0,
+        served_elsewhere=0,
+    ).model_copy(update=changes)  # fmt: skip
+
+
+def between(begun: int, result: LoadResult, *, left_over: int = 0) -> Served:
+    found = served_between(gauges(7), gauges(7 + begun), result, left_over=left_over)
+    assert found is not None
+    return found
+
+
+def codes(served: Served | None) -> list[str]:
+    return [reason.code for reason in served_reasons(served)]
+
+
+def test_a_window_counts_what_began_in_it() -> None:
+    found = between(1000, load_result())
+    assert (found.plugged_virtual, found.begun, found.begun_min, found.begun_max) == (1000, 1000, 1000, 1000)
+    assert found.threads_started == 2000
+    assert codes(found) == []
+
+
+@pytest.mark.parametrize(
+    ("begun", "changes", "left_over", "expected"),
+    [
+        (1000, {}, 0, []),
+        (999, {}, 0, ["not-counted"]),
+        (1001, {}, 0, ["not-counted"]),
+        # Sent before and given up: it may begin now, or never.
+        (1001, {}, 1, []),
+        (1002, {}, 1, ["not-counted"]),
+        # Outstanding at the end, answered late or not at all.
+        (1004, {"sent": 1010, "answered_late": 4}, 0, []),
+        (1010, {"sent": 1010}, 0, []),
+        (1011, {"sent": 1010}, 0, ["not-counted"]),
+        # An answer that the application did not give.
+        (990, {"non_2xx": 10}, 0, []),
+        (989, {"non_2xx": 10}, 0, ["not-counted"]),
+        # A driver that does not say what it sent: one more for each of 50 connections, and what failed.
+        (1050, {"sent": None}, 0, []),
+        (1051, {"sent": None}, 0, ["not-counted"]),
+        (1051, {"sent": None, "errors": Errors(read=1)}, 0, []),
+        (999, {"sent": None}, 0, ["not-counted"]),
+    ],
+)
+def test_requests_that_were_sent_are_those_that_began(
+    begun: int, changes: dict[str, Any], left_over: int, expected: list[str]
+) -> None:
+    assert codes(between(begun, load_result(**changes), left_over=left_over)) == expected
+
+
+def test_a_server_that_does_not_tell_proves_nothing_and_is_no_fault() -> None:
+    untold = gauges(1, served_elsewhere=None)
+    for before, after in ((None, gauges(1)), (gauges(1), None), (untold, gauges(2)), (gauges(1), untold)):
+        assert served_between(before, after, load_result(), left_over=0) is None
+    assert codes(None) == []
+    stock = gauges(5, threads_started=None)
+    found = served_between(stock, stock, load_result(), left_over=0)
+    assert found is not None and found.threads_started is None, "no plugged executor, no threads of its"
+
+
+def test_what_a_driver_gave_up_may_begin_later() -> None:
+    rate = RateLoad(rate_rps=1000, connections=5)
+    drowned = load_result(rate, sent=1000, completed=700, answered_late=100)
+    served = between(900, drowned)
+    assert left_over_after(served, drowned, left_over=0) == 100
+    assert left_over_after(None, drowned, left_over=3) == 303, "nobody knows how many of them began"
+    assert left_over_after(between(1000, load_result()), load_result(), left_over=0) == 0
+    silent = load_result(rate, sent=None, errors=Errors(read=2))
+    assert left_over_after(between(1000, silent), silent, left_over=40) == 7, "it does not grow from phase to phase"
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.integers(0, 50)] * 4),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_no_window_of_an_honest_server_is_a_fault(phases: list[tuple[int, int, int, int]]) -> None:
+    """In every phase some requests are answered, late or in time, some begin and are given up, some wait until a later
+    phase, and some of those that waited begin."""
+    left_over = waiting = total = 0
+    for answered, late, given_up, not_begun in phases:
+        woken = waiting // 2
+        begun = answered + late + given_up + woken
+        sent = answered + late + given_up + not_begun
+        waiting += not_begun - woken
+        result = load_result(completed=answered, answered_late=late, sent=sent)
+        served = served_between(gauges(total), gauges(total + begun), result, left_over=left_over)
+        total += begun
+        assert codes(served) == []
+        left_over = left_over_after(served, result, left_over=left_over)
+        assert left_over == waiting
+
+
+@pytest.mark.parametrize(
+    ("executor", "counts"),
+    [
+        ("virtual", {"plugged_virtual": 1000, "threads_started": 1005}),
+        ("virtual", {"plugged_virtual": 1000, "threads_started": 998, "left_over": 2}),
+        ("liberty-virtual", {"plugged_virtual": 1000, "threads_started": 0}),
+        ("liberty", {"servers": 1000}),
+        ("platform", {"plugged_platform": 1000, "threads_started": 1000}),
+        ("fixed-50", {"plugged_platform": 1000, "threads_started": 0}),
+        ("cached", {"plugged_platform": 1000, "threads_started": 3}),
+    ],
+)
+def test_requests_that_ran_where_the_cell_says(executor: str, counts: dict[str, int]) -> None:
+    check_served(served(**counts), executor)
+
+
+@pytest.mark.parametrize(
+    ("executor", "counts", "message"),
+    [
+        (
+            "virtual",
+            {"servers": 1000},
+            '1,000 of 1,000 requests under load did not run on "virtual": 1,000 on the serv',
+        ),
+        ("virtual", {"plugged_virtual": 999, "servers": 1, "threads_started": 1000}, "1 of 1,000 requests"),
+        ("virtual", {"plugged_virtual": 1000, "threads_started": 900}, "900 were started for 1,000"),
+        ("virtual", {"plugged_virtual": 1000, "threads_started": None}, "0 were started for 1,000"),
+        ("virtual", {"plugged_platform": 1000}, "1,000 on platform threads of the plugged executor"),
+        ("liberty", {"plugged_virtual": 1000}, "1,000 on virtual threads of the plugged executor"),
+        (
+            "fixed-50",
+            {"plugged_platform": 990, "servers": 10},
+            '10 of 1,000 requests under load did not run on "fixed-',
+        ),
+        ("liberty-virtual", {"servers": 1000}, "did not run"),
+        ("liberty", {"servers": 999, "elsewhere": 1}, "1 on threads of unknown origin"),
+        ("platform", {"plugged_platform": 1000, "threads_started": 50}, "a thread for each request"),
+    ],
+)
+def test_a_request_that_ran_elsewhere_fails(executor: str, counts: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProofError, match=message) as failed:
+        check_served(served(**counts), executor)
+    assert failed.value.figures["begun"] == 1000
+
+
+def measured(executor: str, seen: Served | None) -> Window:
+    """A window of a server that was seen so."""
+
+    class Seen:
+        cpu_sets = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False)
+
+        def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
+            return Observed(t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure(), remote=None, served=seen)
+
+    windows = Windows(cast(Bench, Seen()), executor, MATRIX.thresholds, "../logs", Silent())
+    return windows.measure(Ask(SATURATE, 1.0, "window-1", "window 1/1"), index=1)
+
+
+def test_every_window_is_proved_and_keeps_its_counts() -> None:
+    assert measured("liberty", None).served is None
+    good = measured("liberty", served(servers=1000))
+    assert good.valid and good.served == served(servers=1000)
+    lost = measured("liberty", served(servers=900))
+    assert [reason.code for reason in lost.reasons] == ["not-counted"]
+    assert lost.reasons[0].figures == {"begun": 900, "min": 1000, "max": 1000}
+    with pytest.raises(ProofError, match="did not run on"):
+        measured("virtual", served(servers=1000))
+
+
+def served(**counts: Any) -> Served:
+    empty: dict[str, Any] = {
+        "servers": 0, "plugged_virtual": 0, "plugged_platform": 0, "elsewhere": 0, "begun_min": 1000,
+        "begun_max": 1000, "left_over": 0, "threads_started": None,
+    }  # fmt: skip
+    return Served.model_validate({**empty, **counts})

@@ -1,0 +1,191 @@
+"""The warm-up gate decides on plain values."""
+
+from __future__ import annotations
+
+import pytest
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.loads.base import Lengths
+from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.records.windows import Warmup, WarmupWindow
+from jdkmatrix.subjects.served.warmup import (
+    Gate,
+    is_moderate_over,
+    is_over,
+    is_settled,
+    is_steady,
+    next_rate_rps,
+    series_steadiness,
+    time_to_steady,
+    why_not_steady,
+)
+from jdkmatrix.terms.loads import CellLoad, RampedLoad, SaturateLoad, StepsLoad
+from tests.support.builders import warmup_window
+from tests.support.project import ROOT
+
+MATRIX = load_matrix(ROOT / "matrix.toml")
+RULES = MATRIX.warmup.model_copy(
+    update={
+        "window_s": 1,
+        "utilisation": 0.5,
+        "first_request_us": 1000,
+        "moderate_s": 3,
+        "tail_windows": 4,
+        "tail_s_min": 4,
+        "tail_s_max": 6,
+        "drift_of_precision_max": 0.25,
+        "trend_alpha": 0.1,
+        "change_max": 0.05,
+        "jit_share_max": 0.05,
+        "max_s": 20,
+    }
+)
+GATE = Gate(RULES, ahead_s=4, precision=0.2)
+
+
+def series(costs: list[float], jit: float = 0.0) -> list[WarmupWindow]:
+    return [warmup_window(5.0 + i, cost, jit) for i, cost in enumerate(costs)]
+
+
+LEVEL = [100.0, 101, 99, 100, 102, 98, 100]
+
+
+def test_the_gate_opens_when_neither_figure_gets_better_and_the_compiler_is_calm() -> None:
+    assert is_steady(series(LEVEL), GATE)
+    assert not is_steady(series(LEVEL[:4]), GATE)
+    assert not is_steady(series([900, 400, *LEVEL[:3]]), GATE)
+    assert is_steady(series([900, 400, *LEVEL]), GATE)
+    assert not is_steady(series([160, 150, 140, 130, 120, 110, 100]), GATE)
+    assert not is_steady(series(LEVEL, jit=0.2), GATE)
+
+
+def test_latency_that_still_falls_keeps_the_gate_shut() -> None:
+    falling = [window.model_copy(update={"p99_us": 9000.0 - 1000 * i}) for i, window in enumerate(series(LEVEL))]
+    assert not is_steady(falling, GATE)
+    cost, p99 = series_steadiness(falling, GATE)
+    assert (cost.warm, p99.warm) == (True, False)
+
+
+def test_a_window_without_answers_has_its_length_as_latency() -> None:
+    silent = [window.model_copy(update={"p99_us": None}) for window in series(LEVEL)]
+    _, p99 = series_steadiness(silent, GATE)
+    assert p99.level == pytest.approx(RULES.window_s * 1e6)
+
+
+def test_a_window_has_the_length_that_the_driver_made_it() -> None:
+    """wrk2 makes no phase of half a second."""
+    long = [window.model_copy(update={"duration_s": 2.0, "t_s": 2 * window.t_s}) for window in series([100.0] * 6)]
+    _, p99 = series_steadiness(long, GATE)
+    assert p99.level == pytest.approx(2e6)
+    assert is_over(long * 2, RULES) is False
+    assert is_over([*long, *(w.model_copy(update={"t_s": w.t_s + 12}) for w in long)], RULES)
+    compiling = warmup_window(2, 1000, jit=0.5).model_copy(update={"rate_rps": 500.0, "duration_s": 2.0})
+    # A second of compilation over 1,000 requests: 1,000 µs of each were the compiler's, of which 100 µs are left.
+    assert next_rate_rps([compiling], RULES, cpus=1, burn_us=0) == pytest.approx(1000)
+
+
+def test_a_slow_fall_keeps_the_gate_shut_though_no_trend_is_large() -> None:
+    """By 3.8 % over its rest, which was let pass as long as it stayed below `change_max` = 5 %."""
+    noise = [1.02, 0.985, 1.0, 1.015, 0.98, 1.01, 0.99, 1.02, 0.985, 1.0, 1.015, 0.98]
+    falling = series([100 * 0.994**i * factor for i, factor in enumerate(noise)])
+    strict = Gate(RULES, ahead_s=4, precision=0.05)
+    assert not is_steady(falling, strict)
+    assert is_steady(falling, GATE), "a profile that promises less waits less"
+    cost, p99 = series_steadiness(falling, strict)
+    assert cost.finding == "the rest scatters too much to tell whether it still falls"
+    assert cost.change == pytest.approx(-0.038, rel=0.01)
+    assert (cost.tail_s, cost.ahead_s, cost.fall_max) == (6, 4, 0.0125)
+    assert cost.drift_per_s == pytest.approx(-0.0077, rel=0.01)
+    assert cost.drift_ahead == pytest.approx((1 - 0.0077) ** 4 - 1, rel=0.01)
+    assert cost.drift_tail_least is not None and cost.drift_tail_least < (1 - 0.0077) ** 6 - 1
+    assert (p99.warm, p99.drift_per_s, p99.fall_max) == (True, None, None), "p99 is promised to nobody"
+
+
+@pytest.mark.parametrize(("ahead", "windows"), [(1.0, 8), (4.0, 8), (5.5, 11), (6.0, 12), (600.0, 12)])
+def test_the_tail_is_as_long_as_the_measurement_within_its_limits(ahead: float, windows: int) -> None:
+    gate = Gate(RULES.model_copy(update={"window_s": 0.5}), ahead_s=ahead, precision=0.05)
+    rules = gate.steady_rules("cpu_us_per_request")
+    assert rules.drift is not None
+    assert (rules.tail_windows, rules.drift.patience_windows) == (windows, 12)
+    assert gate.steady_rules("p99_us").drift is None
+
+
+@pytest.mark.parametrize(
+    ("load", "expected_s"),
+    [
+        (SaturateLoad(connections=1), 6.0),
+        (StepsLoad(connections=1, rates_rps=(1, 2), step_s=150, warmup_rps=1), 150.0),
+        (RampedLoad(points=((0, 1), (100, 2)), connections=1, warmup_rps=1), 10.0),
+        (RampedLoad(points=((0, 1), (3, 2)), connections=1, warmup_rps=1), 3.0),
+    ],
+)
+def test_what_is_measured_first_at_one_level(load: CellLoad, expected_s: float) -> None:
+    assert kind_of(load).ahead_s(Lengths(2, 3)) == expected_s
+
+
+def test_a_server_has_settled_when_the_compiler_is_calm_in_the_last_window() -> None:
+    busy, calm = warmup_window(1, 100, 0.2), warmup_window(2, 100, 0.01)
+    assert not is_settled([], RULES)
+    assert not is_settled([calm, busy], RULES)
+    assert is_settled([busy, calm], RULES)
+
+
+def test_only_windows_under_the_measured_load_open_the_gate() -> None:
+    moderate = [window.model_copy(update={"stage": "moderate"}) for window in series([100] * 9)]
+    assert not is_steady(moderate, GATE)
+    assert not is_steady([*moderate, *series(LEVEL[:4])], GATE)
+    assert is_steady([*moderate, *series(LEVEL)], GATE)
+
+
+def test_one_busy_moment_of_the_compiler_is_forgiven_and_a_busy_stretch_is_not() -> None:
+    calm = series(LEVEL)
+    busy = [window.model_copy(update={"jit_share": 0.12}) for window in calm]
+    assert is_steady([*calm[:-1], busy[-1]], GATE)
+    assert not is_steady([*calm[:-3], *busy[-3:]], GATE)
+
+
+def test_what_kept_the_gate_shut_is_told() -> None:
+    windows = series([160, 150, 140, 130, 120, 110, 100], jit=0.2)
+    steadiness = series_steadiness(windows, GATE)
+    warmup = Warmup(windows=tuple(windows), series=steadiness, steady=False, jit_cpus=(), duration_s=20.0)
+    told = why_not_steady(warmup, RULES)
+    assert told.startswith("not steady after 20 s of warm-up: CPU per request: the best cut leaves only the last")
+    assert "(-8.35% a second in the last 4 s, in all of which it may fall by 5.00%: -31.7% at worst; " in told
+    assert "-29.5% over the 4 s that come next)" in told
+    assert told.endswith("; the JIT compiler was at work")
+
+
+def test_time_to_steady_counts_from_the_start_of_the_process() -> None:
+    windows = series([900, 400, *LEVEL])
+    assert time_to_steady(windows, GATE) == 7.0
+    assert time_to_steady(windows[:4], GATE) is None
+
+
+def test_stages_end_after_their_time() -> None:
+    assert not is_moderate_over([], RULES, open_loop=False)
+    assert not is_moderate_over(series([100] * 2), RULES, open_loop=False)
+    assert is_moderate_over(series([100] * 3), RULES, open_loop=False)
+    assert not is_over(series([100] * 19), RULES)
+    assert is_over(series([100] * 20), RULES)
+
+
+def test_an_open_loop_waits_for_the_compiler_or_for_half_of_the_time() -> None:
+    def moderate(count: int, jit: float) -> list[WarmupWindow]:
+        return [window.model_copy(update={"stage": "moderate"}) for window in series([100.0] * count, jit)]
+
+    tail = RULES.tail_windows
+    assert not is_moderate_over(moderate(tail, 0.5), RULES, open_loop=True)
+    assert is_moderate_over(moderate(tail, 0.5), RULES, open_loop=False)
+    assert is_moderate_over(moderate(tail, 0.01), RULES, open_loop=True)
+    assert is_moderate_over(moderate(int(RULES.max_s / 2), 0.5), RULES, open_loop=True)
+    loaded = [*moderate(tail, 0.01), *series([100.0] * tail, 0.5)]
+    assert is_moderate_over(loaded, RULES, open_loop=True), "the second stage does not go back to the first"
+
+
+def test_the_moderate_rate_follows_what_a_request_costs() -> None:
+    assert next_rate_rps([], RULES, cpus=1, burn_us=0) == pytest.approx(500)
+    assert next_rate_rps([], RULES, cpus=4, burn_us=1000) == pytest.approx(1000)
+    slow = [warmup_window(1, 2000).model_copy(update={"rate_rps": 500.0})]
+    assert next_rate_rps(slow, RULES, cpus=1, burn_us=0) == pytest.approx(250)
+    fast = [warmup_window(1, 50).model_copy(update={"rate_rps": 500.0})]
+    assert next_rate_rps(fast, RULES, cpus=1, burn_us=0) == pytest.approx(1000)
