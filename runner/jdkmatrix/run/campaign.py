@@ -6,6 +6,7 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +21,7 @@ from jdkmatrix.fork.turns import Lane, in_turns
 from jdkmatrix.host.facts import available_memory_bytes
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.outline import outline
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.blocks import decide, words
 from jdkmatrix.run.opening import Conditions, open_cells
@@ -37,7 +39,7 @@ from jdkmatrix.run.repeats import (
     without_fork,
 )
 from jdkmatrix.run.turns import orders, rounds_of_next, why_alone
-from jdkmatrix.store.runs import RunStore
+from jdkmatrix.store.runs import RunStore, UnreadableError
 from jdkmatrix.subjects.served.warmup import load_statistics
 from jdkmatrix.terms.cell_key import CellKey
 
@@ -82,7 +84,7 @@ class Campaign:
     session: int = 1
 
     def open(self, notice: Callable[[str], None]) -> dict[CellKey, CellRecord]:
-        """Every cell as far as it is measured; `notice` hears what had to be set aside."""
+        """Every cell as far as it is measured, in outline; `notice` hears what had to be set aside."""
         conditions = Conditions(self.matrix, self.profile, self.host, self.confiner.method)
         return open_cells(self.store, conditions, self.parts, notice)
 
@@ -130,7 +132,7 @@ class Campaign:
         return decision.stop
 
     def _measure_block(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
-        self._make_room(block, cells)
+        self._make_room(block, cells, ahead.listener)
         members = [self.parts[planned.key] for planned in block.forks]
         alone = why_alone(
             members, self.profile, self.matrix.turns, wait_us=block.group.wait_us, memory_bytes=available_memory_bytes()
@@ -146,7 +148,7 @@ class Campaign:
         group = [cell for key, cell in cells.items() if key.group == block.group]
         rounds = rounds_of_next(group, self.profile, self.matrix.turns)
         for repeats_left in range(self.matrix.measure.repeats_max, -1, -1):
-            self._make_room(block, cells)
+            self._make_room(block, cells, ahead.listener)
             spoilt = self._take_turns(block, cells, ahead.listener, rounds)
             ahead.forks -= len(block.forks)
             if not spoilt or not repeats_left:
@@ -180,9 +182,7 @@ class Campaign:
         spoilt = []
         for attempt, fork in zip(attempts, forks, strict=True):
             told = fork.model_copy(update={"together": together})
-            cells[attempt.key] = cell = with_fork(cells[attempt.key], told)
-            self.store.save_cell(cell)
-            listener.fork_finished(told, cell)
+            listener.fork_finished(told, self._keep(attempt.key, cells, partial(with_fork, fork=told), listener))
             if faults := faults_of(told):
                 spoilt.append(f"{attempt.label} was spoilt ({', '.join(faults)})")
         return spoilt
@@ -202,17 +202,15 @@ class Campaign:
         while queue:
             planned, repeats_left = queue.popleft()
             position += 1
-            cell = cells[planned.key]
             attempt = planned._replace(
                 position=position,
                 sequence=last_sequence(cells.values()) + 1,
-                attempt=next_attempt(cell, planned.fork),
+                attempt=next_attempt(cells[planned.key], planned.fork),
             )
             fork = self._measured(attempt, ahead.listener).model_copy(update={"why_alone": why_alone})
             ahead.forks -= 1
-            cells[planned.key] = cell = with_fork(cell, fork)
-            self.store.save_cell(cell)
-            ahead.listener.fork_finished(fork, cell)
+            kept = self._keep(planned.key, cells, partial(with_fork, fork=fork), ahead.listener)
+            ahead.listener.fork_finished(fork, kept)
             if (faults := faults_of(fork)) and repeats_left:
                 queue.append((planned, repeats_left - 1))
                 ahead.listener.decided(
@@ -220,14 +218,33 @@ class Campaign:
                 )
                 ahead.add(1)
 
-    def _make_room(self, block: Block, cells: MutableMapping[CellKey, CellRecord]) -> None:
+    def _make_room(self, block: Block, cells: MutableMapping[CellKey, CellRecord], listener: CampaignListener) -> None:
         """What an earlier session measured of this block becomes attempts, all of it before the first fork: whatever
         happens then, no ratio pairs two sessions."""
         for planned in block.forks:
-            cell = cells[planned.key]
-            if standing(cell, planned.fork) is not None:
-                cells[planned.key] = cell = without_fork(cell, planned.fork, measured_again(self.session))
-                self.store.save_cell(cell)
+            if standing(cells[planned.key], planned.fork) is not None:
+                aside = partial(without_fork, fork=planned.fork, reason=measured_again(self.session))
+                self._keep(planned.key, cells, aside, listener)
+
+    def _keep(
+        self,
+        key: CellKey,
+        cells: MutableMapping[CellKey, CellRecord],
+        change: Callable[[CellRecord], CellRecord],
+        listener: CampaignListener,
+    ) -> CellRecord:
+        """Change a cell on disk, where it is whole; in `cells` it stands in outline. Where what was on disk cannot be
+        read any more, the outline takes its place: all figures are in it."""
+        try:
+            whole = self.store.read_cell(key)
+        except UnreadableError as error:
+            whole = None
+            aside = self.store.set_aside(key, "unreadable")
+            listener.decided(f"{error}; kept as {aside.name}, without its series the cell goes on")
+        changed = change(whole or cells[key])
+        self.store.save_cell(changed)
+        cells[key] = outline(changed)
+        return changed
 
     def _measured(self, planned: PlannedFork, listener: CampaignListener) -> Fork:
         listener.fork_started(planned)

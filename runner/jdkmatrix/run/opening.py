@@ -9,6 +9,7 @@ from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.records.cells import CellRecord, Identity
 from jdkmatrix.records.forks import ConfinementMethod
+from jdkmatrix.records.outline import outline
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.code_version import measuring_code
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
@@ -65,7 +66,7 @@ def open_cells(
     parts: Mapping[CellKey, CellParts],
     notice: Callable[[str], None],
 ) -> dict[CellKey, CellRecord]:
-    """Every cell as far as it is measured; what cannot be read or was made of other parts is set aside."""
+    """Every cell as far as it is measured, in outline; what cannot be read or was made of other parts is set aside."""
     return {key: _opened(store, conditions, key, one, notice) for key, one in parts.items()}
 
 
@@ -87,4 +88,4 @@ def _opened(
         changed = changes(found.identity.inputs, identity.inputs)
         notice(f"{key.cell_id}: changed: {changed}; kept as {aside.name}, the cell is measured again")
         return fresh
-    return found
+    return outline(found)

@@ -9,6 +9,7 @@ import pytest
 from jdkmatrix.fork.fork_record import ForkSetup, Listener
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.outline import outline
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.blocks import comparisons, decide
@@ -98,6 +99,43 @@ def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
     assert run(campaign(store, session=3, blocks=5, max_blocks=8), heard) == order
     assert forks == []
     assert set(heard.ahead) == {0}
+
+
+def test_cells_are_whole_on_disk_and_in_outline_in_memory(tmp_path: Path, forks: list[str]) -> None:
+    """A run of thousands of forks would not fit into memory otherwise."""
+    store = RunStore.create(tmp_path / "run")
+    begun = campaign(store, blocks=2)
+    measured_now = begun.open(print)
+    begun.measure(measured_now, Heard())
+    whole = {cell.key: cell for cell in cells_in(store)}
+    assert whole.keys() == set(CELLS)
+    for cells in (measured_now, begun.open(print)):
+        assert cells == {key: outline(cell) for key, cell in whole.items()}
+    for one in whole.values():
+        assert [fork.command for fork in one.forks] == [("java",)] * 2
+    assert len(forks) == 2 * 4
+
+
+def test_a_file_that_is_damaged_while_a_run_goes_on_costs_series_and_no_figure(
+    tmp_path: Path, forks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = RunStore.create(tmp_path / "run")
+    made, path = measure_nothing(forks), store.cell_path(QUIET)
+
+    def damaging(setup: ForkSetup, listener: Listener) -> Fork:
+        if setup.planned.key == QUIET and setup.planned.fork == 3:
+            path.write_text("{")
+        return made(setup, listener)
+
+    monkeypatch.setattr(module, "measure_fork", damaging)
+    heard = Heard()
+    run(campaign(store, blocks=4), heard)
+    for one in cells_in(store):
+        lost = 2 if one.key == QUIET else 0
+        assert [fork.command for fork in one.forks] == [()] * lost + [("java",)] * (4 - lost)
+        assert all(fork.served.windows for fork in one.forks)
+    assert path.with_name(f"{path.name}.unreadable-1").read_text() == "{"
+    assert [text for text in heard.decisions if str(path) in text and "unreadable-1" in text]
 
 
 def cells_of(*executors: str, blocks: int = 6) -> list[CellRecord]:
