@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.markup import escape
 
 from jdkmatrix.cli.plan_table import plan_table
-from jdkmatrix.cli.progress import clock
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.host.topology import read_topology
@@ -17,6 +16,7 @@ from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available, resolve
 from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.project import find_project
+from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
 from jdkmatrix.run.prepare import too_few_cpus
 from jdkmatrix.subjects.kinds import kind_of
@@ -84,7 +84,7 @@ def show(options: Options, *, as_json: bool) -> None:
         )
     console.print(
         f"{plural(len(plan.cells), 'cell')}, {plural(len(plan.sure), 'fork')} in {plural(profile.blocks, 'block')}, "
-        f"{' or '.join(sorted(lengths))} each: about {clock(least_s)}."
+        f"{' or '.join(sorted(lengths))} each: about {span(least_s)}."
     )
     if options.seed is None:
         console.print("Every run draws a new order of forks and records its seed; --seed N repeats an order.")
@@ -93,12 +93,12 @@ def show(options: Options, *, as_json: bool) -> None:
     if profile.stopping:
         console.print(
             f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "
-            f"{profile.stopping.max_blocks}: {len(plan.forks)} forks, about {clock(most_s)}."
+            f"{profile.stopping.max_blocks}: {len(plan.forks)} forks, about {span(most_s)}."
         )
     if repeats_max:
         console.print(
             f"A fork that a fault of the host spoils is measured again, at most {repeats_max} times: "
-            f"about {clock(repeated_s)} at the very most."
+            f"about {span(repeated_s)} at the very most."
         )
     for reason, count in Counter(entry.reason for entry in plan.not_testable).items():
         cells_are = "1 cell is" if count == 1 else f"{count} cells are"

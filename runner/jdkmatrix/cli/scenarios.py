@@ -13,7 +13,6 @@ from rich.table import Table
 from jdkmatrix.claims.load import load_claims_of
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
-from jdkmatrix.cli.progress import clock
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.load import load_matrix
@@ -25,6 +24,7 @@ from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.run import ScenarioRecord
+from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
 from jdkmatrix.run.prepare import too_few_cpus
 
@@ -214,4 +214,4 @@ def _time(matrix: Matrix, name: str, scale: ScaleName) -> str:
     named, profile = as_profile(matrix, name, scale)
     chosen = named.profiles[profile]
     plan = make_plan(select_cells(named, profile), chosen, seed=0, impossible={})
-    return clock(estimate_s(named, chosen, plan.sure))
+    return span(estimate_s(named, chosen, plan.sure))
