@@ -42,6 +42,17 @@ def test_what_only_a_cells_page_shows_is_left_out() -> None:
         assert all(window.load.intervals == () for window in fork.served.windows)
 
 
+def test_values_that_were_given_the_same_share_the_set_of_its_names() -> None:
+    store = RunStore(ROOT / "results" / "reference" / "quick")
+    one, other = (store.read_cell(key) for key in store.read_run().cells[:2])
+    assert one is not None and other is not None
+    forks = (*outline(one).forks, *outline(other).forks)
+    windows = [window for fork in forks for window in fork.served.windows]
+    assert len(windows) > 2
+    assert len({id(window.load.model_fields_set) for window in windows}) == 1
+    assert windows[0].load.model_fields_set == one.forks[0].served.windows[0].load.model_fields_set
+
+
 def test_a_record_that_is_gone_by_then_is_told(tmp_path: Path) -> None:
     store = stored(tmp_path / "run", RunStore(ROOT / "results" / "reference" / "quick").load())
     loaded = store.load()
