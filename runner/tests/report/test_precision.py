@@ -131,7 +131,8 @@ def test_the_page_has_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(48.2, "48 s"), (730, "12 min"), (12_000, "3 h 20 min"), (500_000, "6 days")]
+    ("seconds", "words"),
+    [(48.2, "48 s"), (730, "12 min"), (12_000, "3 h 20 min"), (500_000, "5 d 19 h"), (1_000_000, "12 days")],
 )
 def test_spans_in_words(seconds: float, words: str) -> None:
     assert span(seconds) == words

@@ -174,10 +174,13 @@ def p_figure(value: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """ "48 s", "12 min", "3 h 20 min", "5 days"."""
+    """ "48 s", "12 min", "3 h 20 min", "2 d 11 h", "12 days"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     if minutes < 90:
         return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min" if minutes < 48 * 60 else f"{minutes / 60 / 24:.0f} days"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    hours = round(minutes / 60)
+    return f"{hours // 24} d {hours % 24} h" if hours < 10 * 24 else f"{hours / 24:.0f} days"
