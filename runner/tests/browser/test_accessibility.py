@@ -14,7 +14,7 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare.sides import Side, compare_sides
 from tests.support.browser import CUT_OFF, open_all_details, open_page, pages_of
 from tests.support.served_runs import QUICK, synthetic_run
-from tests.support.sites import TEMPLATES
+from tests.support.shipped import TEMPLATES
 
 pytestmark = pytest.mark.real
 

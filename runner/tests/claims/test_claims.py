@@ -17,13 +17,12 @@ from jdkmatrix.claims.address import is_web_address
 from jdkmatrix.claims.load import load_claims, load_claims_of, parse_claims
 from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line, without_figures
 from jdkmatrix.config.explain import ConfigError
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimSource, PublishedFigure
 from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
 REGISTRY = load_claims(ROOT / "claims.toml")
-MATRIX = load_matrix(ROOT / "matrix.toml")
 DATA: dict[str, Any] = {
     "schema": 1,
     "sources": {"one": {"title": "One", "date": "2024", "url": "https://example.org/one"}},

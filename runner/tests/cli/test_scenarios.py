@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, in_turn
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.relative_loads import FloodLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import ScenarioRecord
@@ -24,11 +23,10 @@ from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import is_virtual
 from jdkmatrix.terms.loads import CountLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.machines import machine
-from tests.support.project import ROOT
 from tests.support.records import altered_run
 from tests.support.served_runs import Shape, synthetic_run
+from tests.support.shipped import MATRIX
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 GIB = 2**30
 NAMES = tuple(MATRIX.scenarios)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.relative_loads import RelativeLoad
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.drivers.choice import choose, choose_all, phases_of
@@ -17,9 +16,8 @@ from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.run.prepare import planned_phases
 from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import key
-from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 LOADGEN = LoadgenDriver(Path("loadgen.jar"), Path("java"), "jdk")
 PROFILE = MATRIX.profiles["quick"].model_copy(update={"protocol": "separate", "window_s": 3.0})
 WRK2 = Wrk2Driver(Path("wrk2"), "4.0.0", "0")

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.envelope import measure_fork
@@ -22,9 +21,8 @@ from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, Program, Prog
 from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from jdkmatrix.terms.tables import Limits
 from tests.support.pinning_results import RESULT
-from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 # What the host does while a test runs is not what these tests are about.
 CALM = MATRIX.model_copy(
     update={

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.beside import cpus_beside
 from jdkmatrix.fork.gates import Means, beside_peers, host_reasons, window_reasons
 from jdkmatrix.host.cpusets import CpuSets
@@ -12,9 +11,9 @@ from jdkmatrix.records.pressure import CpuUse, Pressure
 from jdkmatrix.records.windows import Window
 from jdkmatrix.terms.loads import RateLoad
 from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage
-from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
-LIMITS = load_matrix(ROOT / "matrix.toml").thresholds
+LIMITS = MATRIX.thresholds
 
 
 def host(*uses: CpuUse, runner: float = 0.0) -> Pressure:

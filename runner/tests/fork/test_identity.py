@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2Driver
 from jdkmatrix.fork.confinement import AffinityConfiner
@@ -42,8 +41,8 @@ from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from tests.support.builders import key
 from tests.support.project import ROOT
 from tests.support.run_facts import host_facts
+from tests.support.shipped import MATRIX
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 CATALOGUE = load_catalogue(ROOT / "jdks.json")
 BUILT = Path("/built")
 CONFIG = Path("/source/workloads/liberty")

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.gates import (
     Means,
     burn_off,
@@ -30,9 +29,9 @@ from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import RateLoad, StepsLoad
 from jdkmatrix.terms.quantities import rate_words
 from tests.support.builders import latency, load_result, pressure, remote_stats, sut_usage
-from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
-LIMITS = load_matrix(ROOT / "matrix.toml").thresholds
+LIMITS = MATRIX.thresholds
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.relative_loads import FloodLoad, RelativeLoad, ShareLoad
 from jdkmatrix.loads.cell_loads import basis_cells, basis_of, cell_loads
 from jdkmatrix.records.reasons import Reason, Status
@@ -16,10 +15,9 @@ from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
-from tests.support.project import ROOT
 from tests.support.records import altered
+from tests.support.shipped import MATRIX
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 BANK = key("virtual", workload="banking", wait_us=20_000, load="share-50")
 BASIS = key("liberty", workload="banking", load="saturate-50")
 

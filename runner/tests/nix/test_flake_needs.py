@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.identify import is_early_access
 from jdkmatrix.provision.artefacts import load_lock
 from tests.nix.flake_checkout import FlakeCheckout, make
 from tests.nix.install import newest_nix
 from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
 ENTRIES = load_catalogue(ROOT / "jdks.json").entries
-MATRIX = load_matrix(ROOT / "matrix.toml")
 SYSTEMS = ("x86_64-linux", "aarch64-linux")
 PINNED = {entry.id for entry in ENTRIES if entry.archives or (entry.registry and entry.registry.kind == "pypi")}
 EARLY_ACCESS = {entry.id for entry in ENTRIES if is_early_access(entry.version)}

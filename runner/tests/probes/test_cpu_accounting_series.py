@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.probes.cpu_balance import Used, balance, parse_stat
-from tests.support.project import RECORDED, ROOT
+from tests.support.project import RECORDED
+from tests.support.shipped import MATRIX
 
 SAMPLES = RECORDED / "cpu_accounting"
 # By file: are interrupts accounted apart there?
@@ -21,7 +21,7 @@ KERNELS = {
     "irq-time-accounting-switched-off": False,
     "real-server": False,
 }
-LIMIT = load_matrix(ROOT / "matrix.toml").thresholds.foreign_sut_share_max
+LIMIT = MATRIX.thresholds.foreign_sut_share_max
 
 
 @dataclass(frozen=True)

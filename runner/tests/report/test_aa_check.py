@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
@@ -23,11 +22,10 @@ from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import again, base_of, check_executor, is_again, is_virtual, reference
-from tests.support.project import ROOT
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.shipped import MATRIX
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 OPTIONS = Options("quick", {}, blocks=None, windows=None, window_s=None, seed=None)
 
 

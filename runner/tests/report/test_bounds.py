@@ -21,7 +21,6 @@ from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.loads import RampedLoad
 from tests.support.judged_pages import answer_of, judged, key_of, row_of
-from tests.support.project import ROOT
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered
 from tests.support.searched_runs import searched
@@ -30,7 +29,6 @@ from tests.support.sites import site_of
 from tests.support.stepped_runs import LOAD as STEPS
 from tests.support.stepped_runs import stepped
 
-TEMPLATES = ROOT / "report-templates"
 FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=1)
 UNDER_RATE = replace(FIVE, loads=("rate-2000",))
 

@@ -11,7 +11,6 @@ import pytest
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.cli.scenarios import SCALES, as_profile
 from jdkmatrix.cli.summary import summary_markdown
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import NotTestable
@@ -24,10 +23,10 @@ from tests.support.builders import key
 from tests.support.experiment_runs import experiments_run
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.shipped import MATRIX
 from tests.support.sites import site_of
 
 REGISTRY = load_claims(ROOT / "claims.toml")
-MATRIX = load_matrix(ROOT / "matrix.toml")
 SOURCE = ClaimSource(title="SYNTHETIC", no_url="Nowhere.")
 RATIO = PublishedFigure(
     quantity="throughput", arm="virtual", versus="liberty", low=0.6, high=0.9, unit="ratio", as_printed="less"

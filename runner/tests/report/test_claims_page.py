@@ -15,7 +15,6 @@ from jdkmatrix.claims.load import load_claims
 from jdkmatrix.cli.scenarios import chosen_here, claim_lines
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.explain import ConfigError
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
@@ -24,10 +23,10 @@ from jdkmatrix.report.run_page.run_view import view_run
 from tests.support.hostile_runs import HOSTILE, hostile_run
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario
+from tests.support.shipped import MATRIX
 from tests.support.sites import site_of
 
 REGISTRY = load_claims(ROOT / "claims.toml")
-MATRIX = load_matrix(ROOT / "matrix.toml")
 
 
 def published_block(index: Path) -> str:

@@ -12,8 +12,8 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.html.method import GATES, PROVOKED, read_provoked, view_method
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.shipped import TEMPLATES
 
-TEMPLATES = ROOT / "report-templates"
 # Limits of what counts as a result, not of which windows count.
 OF_RESULTS = {"valid_windows_min", "achieved_rate_min", "error_share_max"}
 # What the server did: a result, which no gate refuses.

@@ -37,11 +37,9 @@ from tests.support.outcome_runs import (
     with_outcomes,
     without_driver,
 )
-from tests.support.project import ROOT
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
 
-TEMPLATES = ROOT / "report-templates"
 FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=1)
 UNDER_RATE = replace(FIVE, loads=("rate-2000",))
 

@@ -6,19 +6,16 @@ import pytest
 
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.run import HostFacts
-from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.views import CellRow, Fact, RunView
+from jdkmatrix.report.views import Fact, RunView
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered_run
 from tests.support.run_facts import host_facts
 from tests.support.served_runs import Shape, synthetic_run
 
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
-COLOURS = executor_order(MATRIX.executors)
-MIB = 1024 * 1024
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +30,6 @@ def page(loaded: LoadedRun) -> RunView:
 
 def by_name(found: tuple[Fact, ...]) -> dict[str, str]:
     return {fact.name: fact.value for fact in found}
-
-
-def row(page: RunView, **axes: object) -> CellRow:
-    (found,) = [one for one in page.rows if all(getattr(one, axis) == value for axis, value in axes.items())]
-    return found
 
 
 def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, page: RunView) -> None:

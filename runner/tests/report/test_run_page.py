@@ -14,7 +14,7 @@ from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.views import CellRow, Fact, RunView
+from jdkmatrix.report.views import CellRow, RunView
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
 from tests.support.charts import rows_of
@@ -33,10 +33,6 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 @pytest.fixture(scope="module")
 def page(loaded: LoadedRun) -> RunView:
     return view_run(JudgedRun(loaded))
-
-
-def by_name(found: tuple[Fact, ...]) -> dict[str, str]:
-    return {fact.name: fact.value for fact in found}
 
 
 def row(page: RunView, **axes: object) -> CellRow:

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.topology import Topology
 from jdkmatrix.jdks.resolve import Available
@@ -19,9 +18,8 @@ from jdkmatrix.run import prepare as module
 from jdkmatrix.run.calibrate import calibrate
 from jdkmatrix.subjects.parts import Parts
 from tests.support.builders import key
-from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 RULES = MATRIX.measure
 
 

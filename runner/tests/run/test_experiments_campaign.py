@@ -20,8 +20,9 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.cell_key import CellKey
-from tests.support.experiment_campaign import CELLS, MATRIX, Heard, campaign, fork, forks, measure, read, result
+from tests.support.experiment_campaign import CELLS, Heard, campaign, fork, forks, measure, read, result
 from tests.support.run_facts import host_facts
+from tests.support.shipped import MATRIX
 
 __all__ = ["forks"]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.explain import ConfigError
-from jdkmatrix.config.load import load_matrix, parse_matrix
+from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Given
@@ -22,9 +22,9 @@ from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from jdkmatrix.terms.executors import is_virtual, unsized
 from jdkmatrix.terms.servers import server_kind
 from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
 TOML = tomllib.loads((ROOT / "matrix.toml").read_text())
-MATRIX = load_matrix(ROOT / "matrix.toml")
 
 
 def with_profile(**select: Any) -> Matrix:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile, Selection
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
@@ -19,9 +18,7 @@ from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import unsized
 from jdkmatrix.terms.servers import server_kind
 from tests.support.builders import key
-from tests.support.project import ROOT
-
-MATRIX = load_matrix(ROOT / "matrix.toml")
+from tests.support.shipped import MATRIX
 
 
 def with_profile(**parts: object) -> object:

@@ -7,7 +7,6 @@ from typing import cast
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.host.topology import read_topology
@@ -15,8 +14,7 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.run import prepare as preparing
 from jdkmatrix.run.plan import select_cells
 from tests.support.project import ROOT
-
-MATRIX = load_matrix(ROOT / "matrix.toml")
+from tests.support.shipped import MATRIX
 
 
 def test_nothing_is_downloaded_for_cells_that_need_more_cpus(monkeypatch: pytest.MonkeyPatch) -> None:

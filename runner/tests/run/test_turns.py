@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures, round_logs
@@ -29,10 +28,9 @@ from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, orders, rounds_of_next, why_a
 from jdkmatrix.stats.rounds import Components, best_rounds, components
 from jdkmatrix.terms.loads import CellLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage, warmup_window
-from tests.support.project import ROOT
 from tests.support.records import altered
+from tests.support.shipped import MATRIX
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 SPOILT = Reason(code="steal", message="the hypervisor took 7 % of the CPU time away")
 Heard = list[tuple[int, object]]
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.gates import served_reasons
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.base import Ask
@@ -22,10 +21,8 @@ from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import Load, RateLoad
 from tests.support.builders import SATURATE, load_result, pressure, sut_usage
-from tests.support.project import ROOT
 from tests.support.real_parts import Silent
-
-MATRIX = load_matrix(ROOT / "matrix.toml")
+from tests.support.shipped import MATRIX
 
 
 def gauges(begun: int = 0, **changes: Any) -> Gauges:

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.records.windows import Warmup
 from jdkmatrix.subjects.served.observe import Bench, Observed
@@ -15,16 +14,14 @@ from jdkmatrix.subjects.served.warming import settle, warm
 from jdkmatrix.subjects.served.warmup import Gate
 from jdkmatrix.terms.loads import CellLoad, Load, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import key, load_result, pressure, sut_usage
-from tests.support.project import ROOT
 from tests.support.real_parts import Silent
+from tests.support.shipped import MATRIX
 from tests.support.wrk2_bench import Bench as Wrk2Bench
 from tests.support.wrk2_bench import bench
 
 __all__ = ["bench"]
 
-RULES = load_matrix(ROOT / "matrix.toml").warmup.model_copy(
-    update={"settle_s": 3.0, "settle_windows_max": 3, "jit_share_max": 0.05}
-)
+RULES = MATRIX.warmup.model_copy(update={"settle_s": 3.0, "settle_windows_max": 3, "jit_share_max": 0.05})
 
 
 @dataclass

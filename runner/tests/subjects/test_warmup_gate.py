@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.loads.base import Lengths
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.windows import Warmup, WarmupWindow
@@ -21,9 +20,8 @@ from jdkmatrix.subjects.served.warmup import (
 )
 from jdkmatrix.terms.loads import CellLoad, RampedLoad, SaturateLoad, StepsLoad
 from tests.support.builders import warmup_window
-from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 RULES = MATRIX.warmup.model_copy(
     update={
         "window_s": 1,

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.confinement import AffinityConfiner
@@ -23,12 +22,9 @@ from jdkmatrix.subjects.experiments.measurement import Program
 from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from tests.support.builders import pressure
 from tests.support.pinning_results import RESULT
-from tests.support.project import ROOT
 from tests.support.records import experiment_fork
 from tests.support.run_facts import host_facts
-
-MATRIX = load_matrix(ROOT / "matrix.toml")
-
+from tests.support.shipped import MATRIX
 
 CELLS = tuple(
     CellKey(workload=f"pinning-{held}", server=NO_SERVER, jdk=jdk, executor="virtual", cpus=2, burn_us=0,

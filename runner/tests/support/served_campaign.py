@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
@@ -28,11 +27,9 @@ from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import base_of
 from jdkmatrix.terms.loads import SaturateLoad
 from tests.support.builders import fork, key, load_result, pressure, sut_usage
-from tests.support.project import ROOT
 from tests.support.records import altered
 from tests.support.run_facts import host_facts
-
-MATRIX = load_matrix(ROOT / "matrix.toml")
+from tests.support.shipped import MATRIX
 
 QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
 CELLS = tuple(one.model_copy(update={"executor": e}) for one in (QUIET, NOISY) for e in ("liberty", "virtual"))

@@ -15,8 +15,7 @@ from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT
-
-TEMPLATES = ROOT / "report-templates"
+from tests.support.shipped import TEMPLATES
 
 
 @cache

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.fork.gates import USUAL, Means, window_shortfalls
 from jdkmatrix.loads.base import Ask, Lengths, NearestRate
@@ -19,12 +18,12 @@ from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.windows import Windows
 from jdkmatrix.terms.loads import RateLoad, StepsLoad
-from tests.support.project import ROOT
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.served_windows import latency
+from tests.support.shipped import MATRIX
 
-LIMITS = load_matrix(ROOT / "matrix.toml").thresholds
+LIMITS = MATRIX.thresholds
 
 
 LOAD = StepsLoad(rates_rps=(1000, 2000, 3000, 4000, 5000, 6000), connections=50, step_s=2, warmup_rps=500)

@@ -12,11 +12,8 @@ from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_experiments
 from tests.support.mixed_runs import mixed
 from tests.support.pages import Elements
-from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import site_of
-
-TEMPLATES = ROOT / "report-templates"
 
 
 @pytest.fixture(scope="module")

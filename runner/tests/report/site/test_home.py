@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.figures.metrics import CPU, THROUGHPUT, metrics_of
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
@@ -28,12 +27,11 @@ from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.servers import own_pool
 from tests.support.hostile_runs import hostile_run
 from tests.support.pages import Elements
-from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.shipped import MATRIX
 from tests.support.sites import background, later, site_of, stored
 from tests.support.sites import built as all_of
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
 FIVE = Shape(blocks=5, windows=1)
 
 

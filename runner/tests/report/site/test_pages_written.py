@@ -22,11 +22,9 @@ from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.html.page import as_json
 from jdkmatrix.report.site import replace_folder
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import site_of, stored
 
-TEMPLATES = ROOT / "report-templates"
 ONE = replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1)
 
 

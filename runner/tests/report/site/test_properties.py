@@ -25,14 +25,12 @@ from tests.support.experiment_runs import experiments_run
 from tests.support.mixed_runs import mixed
 from tests.support.outcome_runs import all_of, failing, hung, silent, with_outcomes
 from tests.support.pages import Elements, figures
-from tests.support.project import ROOT
 from tests.support.ramped_runs import LEVEL, ramped
 from tests.support.searched_runs import searched
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import site_of
 from tests.support.stepped_runs import stepped_run
 
-TEMPLATES = ROOT / "report-templates"
 SMALL = replace(QUICK, jdks=("temurin-25",))
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=2, windows=1, accidents=True)
 
