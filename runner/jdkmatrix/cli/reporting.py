@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jdkmatrix.claims.load import load_claims_of
+from jdkmatrix.claims.load import load_claims, load_claims_of
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project, find_project
+from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, latest_run
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def report(runs: Sequence[Path], site: Path | None, *, verdicts_into: Path | Non
     built = write_site(project, folders_of(runs or [project.results]), site)
     print(f"site: {built.index}")
     if verdicts_into is not None:
-        put_between(verdicts_into, VERDICTS, verdict_table(built.runs))
+        put_between(verdicts_into, VERDICTS, verdict_table(built.verdicts))
     if show:
         webbrowser.open(built.index.as_uri())
     damaged = [*built.unreadable, *(text for run in built.runs for text in run.damaged)]
@@ -48,7 +49,7 @@ def export(run: str | None, form: str) -> int:
     from jdkmatrix.report.judged_run import JudgedRun
 
     loaded = load_run(run)
-    judged = JudgedRun(loaded)
+    judged = JudgedRun(loaded, claims_of_today(find_project()))
     if form == "jmh":
         _print_json(exports.jmh(judged.cells))
     else:
@@ -76,10 +77,11 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
     from jdkmatrix.cli.summary import print_summary, summary_markdown
 
     loaded = load_run(run)
+    registry = claims_of_today(find_project())
     if as_markdown:
-        print(summary_markdown(loaded))
+        print(summary_markdown(loaded, registry))
     else:
-        print_summary(loaded, Console())
+        print_summary(loaded, Console(), registry)
     return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
 
 
@@ -118,6 +120,16 @@ def load_run(named: str | None) -> LoadedRun:
         if (folder / "run.json").is_file():
             return RunStore(folder).load()
     raise MatrixError(f"{named}: neither the folder of a run nor the id of one in {results}")
+
+
+def claims_of_today(project: Project) -> tuple[ClaimRecord, ...]:
+    """By which runs are judged.
+
+    Raises:
+        MatrixError: claims.toml cannot be read.
+    """
+    registry = load_claims(project.claims)
+    return registry.records(registry.claims)
 
 
 def write_site(project: Project, runs: Sequence[Path], site: Path | None) -> Built:

@@ -15,6 +15,7 @@ from jdkmatrix.cli.conditions_table import Condition, Row, conditions_table
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, metrics_of
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cell_figures import failed_words, of_metric
@@ -48,10 +49,10 @@ def _table(run: JudgedRun) -> RenderableType:
     return conditions_table(_headings(cells), _conditions(run), _caption(cells))
 
 
-def print_summary(loaded: LoadedRun, console: Console) -> None:
+def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimRecord] = ()) -> None:
     """How many forks can be used, the tables, what came of the forks, what could not be measured here, what went wrong,
-    and what a reader must know."""
-    run = JudgedRun(loaded)
+    and what a reader must know. `registry`: as that of JudgedRun."""
+    run = JudgedRun(loaded, registry)
     forks = count_forks(loaded)
     console.print(f"{'[yellow]' if forks.amber else ''}{escape(f'{loaded.run.run_id}: {forks.text}')}", soft_wrap=True)
     if loaded.served or not loaded.experiments:
@@ -91,9 +92,9 @@ def _experiment_tables(cells: Sequence[CellRecord]) -> Iterator[tuple[str, Table
 _EXPERIMENT_CAPTION = "without a server: median, least and most over forks"
 
 
-def summary_markdown(loaded: LoadedRun) -> str:
+def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) -> str:
     """The same for the job summary of a CI service, with a heading that says how many forks can be used."""
-    judged, run, cells = JudgedRun(loaded), loaded.run, loaded.served
+    judged, run, cells = JudgedRun(loaded, registry), loaded.run, loaded.served
     rows: list[Sequence[str]] = []
     for group in _conditions(judged):
         rows.append((f"**{markdown.escaped(group.words)}**", *[""] * (len(_headings(cells)) - 1)))

@@ -2,41 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jdkmatrix.cli import markdown
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.claims.published import rests_on
-from jdkmatrix.report.site.claims_page import newest_said
-from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
+from jdkmatrix.report.claims.published import check_view, rests_on
+from jdkmatrix.report.claims.verdicts import ClaimVerdict
 from jdkmatrix.report.site.home import host_names
+from jdkmatrix.report.site.host_verdicts import HostVerdict
 
 VERDICTS = "verdicts"
-_HEADINGS = ("Published claim", "Verdict", "What it rests on", "JDKs", "Run")
+_HEADINGS = ("Published", "Verdict", "What it rests on", "Runs")
 
 
-def verdict_table(runs: Sequence[RunDigest]) -> str:
-    """Of every claim that a run speaks to what the newest one says, and below it the hosts. `runs`: newest first."""
-    said = sorted(newest_said(runs).items())
+def verdict_table(claims: Mapping[str, Sequence[HostVerdict]]) -> str:
+    """Of every claim that could be judged what the first host says of it, and below it the hosts."""
+    said = [told[0] for told in claims.values() if told and told[0].judged.decided]
     if not said:
         return "No run speaks to a published claim."
-    rows = [(f"`{claim}`", f"**{one.verdict}**", _rest(one), *_where(run)) for claim, (run, one) in said]
-    names = host_names(runs)
+    said.sort(key=lambda one: _ORDER.index(one.judged.verdict))
+    names = host_names(run for one in said for run in one.runs)
     hosts: dict[str, set[str]] = {}
-    for _, (run, _) in said:
+    for run in (run for one in said for run in one.runs):
         hosts.setdefault(f"{names[run.host_id]}, Linux {run.kernel}", set()).add(run.run_id)
     listed = [f"{host}: {', '.join(sorted(ids))}" for host, ids in hosts.items()]
-    return f"{markdown.table(_HEADINGS, rows)}\n\n{markdown.listing(listed, at_most=len(listed))}"
+    return f"{markdown.table(_HEADINGS, map(_row, said))}\n\n{markdown.listing(listed, at_most=len(listed))}"
 
 
-def _rest(said: SpokenClaim) -> str:
-    return "<br>".join(map(markdown.escaped, rests_on(said.verdict, said.checks)))
+_ORDER = tuple(ClaimVerdict)
 
 
-def _where(run: RunDigest) -> tuple[str, ...]:
-    jdks = ", ".join(name for name, _ in run.jdks)
-    return tuple(map(markdown.escaped, (jdks, run.run_id)))
+def _row(one: HostVerdict) -> tuple[str, ...]:
+    claim, verdict = one.judged.claim, one.judged.verdict.value
+    rest = rests_on(verdict, map(check_view, one.judged.checks))
+    return (
+        f"`{claim.id}`: {markdown.escaped(claim.published)}",
+        f"**{verdict}**",
+        "<br>".join(map(markdown.escaped, rest)),
+        "<br>".join(markdown.escaped(run.run_id) for run in one.runs),
+    )
 
 
 def put_between(file: Path, mark: str, text: str) -> None:

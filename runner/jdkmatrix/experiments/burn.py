@@ -38,7 +38,8 @@ from jdkmatrix.terms.record import Record
 
 _PER_CPU = ("fjp-fifo", "fjp-lifo", "work-stealing")  # pools with a thread per CPU
 _PUBLISHED_PARK_US = 10_000.0  # infoq-carrier-park
-_THROUGHPUT, _CPU, _PARKED, _LONGEST = "throughput", "CPU used", "parked while tasks were queued", "longest of them"
+_THROUGHPUT, _CPU, _PARKED = "throughput", "CPU used", "parked while tasks were queued"
+_MEDIAN, _LONGEST = "median of them", "longest of them"
 _LONG = "of 10 ms and more"
 
 
@@ -162,6 +163,7 @@ class BurnSeen(Seen):
         parked = self.parks.parked_while_queued
         if parked is not None:
             yield from known(_PARKED, "%", None if parked.idle_share is None else parked.idle_share * 100)
+            yield from known(_MEDIAN, "ms", percentile_ms(parked.stretch, "50"))
             yield Reading(_LONGEST, "ms", parked.longest.duration_us / 1000 if parked.longest else 0.0)
             long = [float(stretch.count) for stretch in parked.at_least if stretch.at_least_us == _PUBLISHED_PARK_US]
             yield from known(_LONG, "", next(iter(long), None))
@@ -246,7 +248,11 @@ class Burn(Experiment):
                 ),
             ),
         ),
-        alone={_LONGEST: "longest stretch parked while tasks were queued", _LONG: "such stretches of 10 ms and more"},
+        alone={
+            _MEDIAN: "median stretch parked while tasks were queued",
+            _LONGEST: "longest stretch parked while tasks were queued",
+            _LONG: "such stretches of 10 ms and more",
+        },
     )
 
     experiment: Literal["burn"]

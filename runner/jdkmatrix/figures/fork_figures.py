@@ -14,6 +14,7 @@ from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.loads.base import Bound, ForkFigure, held
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import Summary, summarise
 from jdkmatrix.stats.percentiles import tail_checked
@@ -105,7 +106,35 @@ def switches_per_request(fork: Fork, _: CellLoad) -> ForkFigure | None:
     return ForkFigure(switches / answers) if answers else None
 
 
-def _peak(values: Iterable[int]) -> ForkFigure | None:
+def cpu_share(fork: Fork, load: CellLoad) -> ForkFigure | None:
+    """CPU time of the SUT as a share 0..1 of its CPUs, in the part of the load that throughput is of."""
+    share = kind_of(load).cpu_share(fork)
+    return None if share is None else ForkFigure(share)
+
+
+def direct_buffers_share(fork: Fork, _: CellLoad) -> ForkFigure | None:
+    """Memory of direct buffers, at the end of windows, as a share 0..1 of the RSS; the most of any valid window."""
+    return _peak(
+        window.sut.direct_buffer_bytes / window.sut.rss_bytes
+        for window in fork.served.valid_windows
+        if window.sut.direct_buffer_bytes is not None and window.sut.rss_bytes
+    )
+
+
+def gc_ms_per_s(fork: Fork, _: CellLoad) -> ForkFigure | None:
+    """Time in collections, in ms for each second of all valid windows."""
+    windows = fork.served.valid_windows
+    spent = [window.sut.gc_ms for window in windows if window.sut.gc_ms is not None]
+    seconds = sum(window.load.duration_s for window in windows)
+    return ForkFigure(sum(spent) / seconds) if len(spent) == len(windows) and seconds > 0 else None
+
+
+def was_steady(fork: Fork, _: CellLoad) -> ForkFigure:
+    """1 where the gate of the warm-up had opened, 0 where it was given up."""
+    return ForkFigure(float(fork.status is Status.OK))
+
+
+def _peak(values: Iterable[float]) -> ForkFigure | None:
     most = max(values, default=None)
     return None if most is None else ForkFigure(float(most))
 

@@ -13,7 +13,10 @@ from jdkmatrix.figures.fork_figures import (
     FigureOf,
     capacity_rps,
     comparable,
+    cpu_share,
     cpu_us_per_request,
+    direct_buffers_share,
+    gc_ms_per_s,
     knee_rps,
     of_forks,
     p99_us,
@@ -23,6 +26,7 @@ from jdkmatrix.figures.fork_figures import (
     throughput_rps,
     time_to_peak,
     time_to_steady_s,
+    was_steady,
 )
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
@@ -86,12 +90,23 @@ SWITCHES = Metric(
     on_cell_page=True,
 )
 
+CPU_SHARE = Metric("cpu-share", "CPU use", True, cpu_share, "%", 3, 100)
+DIRECT_BUFFERS = Metric(
+    *("direct-buffers", "Share of direct buffers", False, direct_buffers_share, "%", 2, 100),
+    missing="/gauges did not answer",
+)
+GC_TIME = Metric(*("gc-time", "Time in collections", False, gc_ms_per_s, "ms/s", 3), missing="/gauges did not answer")
+STEADY = Metric("steady", "Steady forks", True, was_steady, "%", 3, 100)
+
 METRICS = (
     *(THROUGHPUT, CPU, P99, SATURATED, LOWEST_CPU, TIME_TO_PEAK, KNEE, CAPACITY),
     *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES),
 )
 
-BY_ID = {metric.id: metric for metric in METRICS}
+# Executors are not compared by these: they say what was seen where a claim was judged.
+OF_CLAIMS = (CPU_SHARE, DIRECT_BUFFERS, GC_TIME, STEADY)
+
+BY_ID = {metric.id: metric for metric in (*METRICS, *OF_CLAIMS)}
 
 
 def metrics_of(load: CellLoad) -> tuple[Metric, ...]:

@@ -165,6 +165,12 @@ class LoadKind(ABC, Generic[L]):
         """Answers of status 2xx per second."""
         return ForkFigure(fork_throughput(fork))
 
+    def cpu_share(self, fork: Fork) -> float | None:
+        """CPU time of the SUT as a share 0..1 of its CPUs, in the part of the load that throughput is of."""
+        windows = fork.served.valid_windows
+        seconds = sum(window.load.duration_s for window in windows)
+        return sum(one.sut.cpu_share * one.load.duration_s for one in windows) / seconds if seconds > 0 else None
+
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:
         """CPU time of the SUT per answer of status 2xx, in µs."""
         return ForkFigure(fork_cpu_us_per_request(fork))

@@ -66,6 +66,12 @@ class RampToLevel(_Ramp):
             return None
         return ForkFigure(steady.cpu_us_per_request, comparable=self.answer(fork))
 
+    def cpu_share(self, fork: Fork) -> float | None:
+        steady, cpus = steady_part(fork), len(fork.confinement.sut_cpus)
+        if steady is None or steady.cpu_us_per_request is None or not cpus:
+            return None
+        return steady.throughput_rps * steady.cpu_us_per_request / 1e6 / cpus
+
     @property
     def throughput_of(self) -> str:
         return "Over the second half of the level stretch at the end, without requests that worked off a backlog."

@@ -55,8 +55,14 @@ class RisingSteps(LoadKind[StepsLoad]):
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         """The most of any step; at least that, where the server was not saturated."""
-        most_rps = max(window.load.succeeded_rps for window in fork.served.valid_windows)
+        most_rps = self._best(fork).load.succeeded_rps
         return ForkFigure(most_rps, Bound.NONE if self._was_saturated(fork) else Bound.AT_LEAST)
+
+    def cpu_share(self, fork: Fork) -> float:
+        return self._best(fork).sut.cpu_share
+
+    def _best(self, fork: Fork) -> Window:
+        return max(fork.served.valid_windows, key=lambda window: window.load.succeeded_rps)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:
         """At the lowest rate: how many steps there are differs from executor to executor."""

@@ -11,7 +11,20 @@ from jdkmatrix.terms.record import Record
 Text = Annotated[str, Field(min_length=1)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Unit = Literal[
-    "ratio", "requests/s", "requests", "ms", "s", "min", "MB", "GB", "GiB", "threads", "files", "occurrences", "lines"
+    "ratio",
+    "requests/s",
+    "requests",
+    "ms",
+    "s",
+    "min",
+    "MB",
+    "GB",
+    "GiB",
+    "threads",
+    "files",
+    "errors",
+    "occurrences",
+    "lines",
 ]
 Only = Literal["graph", "words"]
 Count = Annotated[int, Field(strict=True, ge=0)]
@@ -82,6 +95,29 @@ class CheckedCells(Record):
     load: Patterns | None = None
 
 
+BandOrigin = Literal["as published", "published with our tolerance", "ours"]
+
+
+class Precondition(Record):
+    """A figure that must be seen in a cell before a check may judge it: without the published cause, its effect proves
+    nothing.
+
+    `says`: the same in words; `metric`: as that of a check, of the executor `arm` (None: of both that are compared) in
+    the check's cell. The mean over usable forks lies between `low` and `high`, in the unit of the page."""
+
+    says: Text
+    metric: Text
+    arm: Text | None = None
+    low: Number | None = None
+    high: Number | None = None
+
+    @model_validator(mode="after")
+    def _has_an_end(self) -> Self:
+        if self.low is None and self.high is None:
+            raise ValueError("give low or high or both")
+        return self
+
+
 class ClaimCheck(Record):
     """A comparison that speaks for a claim, or against it.
 
@@ -91,9 +127,10 @@ class ClaimCheck(Record):
     same ratio on that vendor's JDK of the same version.
 
     The band is that of the claim's figure number `figure` (from 1 on), with `tolerance`, a share, around a single
-    value; or `low` and `high` are this project's reading of words. `one_is_enough`: a single cell inside the band
-    speaks for the claim, and only all outside against it. `kernel_from`, `kernel_below`: the claim is about Linux of
-    such versions. `inference`: what of the check no original says.
+    value; or `low` and `high` are this project's reading of words. `one_is_enough`: the claim says that there are such
+    cells, not that all are; a single one inside the band speaks for it, and none against it. `requires`: what must be
+    seen in a cell before it may be judged. `kernel_from`, `kernel_below`: the claim is about Linux of such versions.
+    `inference`: what of the check no original says.
     """
 
     says: Text
@@ -109,6 +146,7 @@ class ClaimCheck(Record):
     high: Number | None = None
     where: CheckedCells = CheckedCells()
     one_is_enough: bool = False
+    requires: tuple[Precondition, ...] = ()
     kernel_from: Version | None = None
     kernel_below: Version | None = None
     inference: Text | None = None
@@ -167,6 +205,12 @@ class PublishedResult(Record):
                 f'only = "{self.only}" is of a claim without figures, and this one has {len(self.figures)}'
             )
         return self
+
+    def origin(self, check: ClaimCheck) -> BandOrigin:
+        """Who drew the band of one of its checks."""
+        if check.figure is None or self.figures[check.figure - 1].inference is not None:
+            return "ours"
+        return "published with our tolerance" if check.tolerance is not None else "as published"
 
 
 class ClaimRecord(PublishedResult):

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
+from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.cells.judgements import Judgements, judge_run
 from jdkmatrix.report.charts.specs import executor_order
-from jdkmatrix.report.claims.verdicts import JudgedClaim, judge_claims
+from jdkmatrix.report.claims.estimates import Results
+from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge
 from jdkmatrix.store.loaded import LoadedRun
 
 
 class JudgedRun:
-    """Pages, exports and the terminal read the same one, so that they say the same."""
+    """Pages, exports and the terminal read the same one, so that they say the same.
 
-    def __init__(self, loaded: LoadedRun) -> None:
+    `registry`: the claims of today, by which the run is judged; one that they lack is judged as the run recorded it."""
+
+    def __init__(self, loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) -> None:
         self.loaded = loaded
         self.run = loaded.run
         self.cells = Cells(loaded.run, loaded.served)
         self.experiments = Experiments(loaded.run, loaded.experiments)
+        self._registry = registry
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -31,7 +38,37 @@ class JudgedRun:
         return judge_run(self.cells)
 
     @cached_property
+    def _claims(self) -> tuple[tuple[ClaimRecord, ClaimEvidence], ...]:
+        """Those of the scenario that the run repeats, and whatever else it has cells of that can be judged."""
+        results = Results(self.run, self.cells, self.experiments)
+        today = {claim.id: claim for claim in self._registry}
+        asked = {claim.id: today.get(claim.id, claim) for claim in self._recorded}
+        found = ((claim, evidence(claim, results)) for claim in (*asked.values(), *self._registry))
+        by_id = {claim.id: (claim, of_it) for claim, of_it in found if claim.id in asked or judge(claim, of_it).decided}
+        return tuple(by_id.values())
+
+    @property
+    def _recorded(self) -> tuple[ClaimRecord, ...]:
+        return self.run.scenario.claims if self.run.scenario else ()
+
+    @property
+    def evidence(self) -> tuple[ClaimEvidence, ...]:
+        """On every claim that it can say something of."""
+        return tuple(of_it for _, of_it in self._claims)
+
+    @cached_property
     def claims(self) -> tuple[JudgedClaim, ...]:
-        """Those of the scenario that the run repeats, as it recorded them."""
-        recorded = self.run.scenario.claims if self.run.scenario else ()
-        return judge_claims(recorded, self.run, self.cells, self.experiments)
+        """By this run alone."""
+        return tuple(judge(claim, of_it) for claim, of_it in self._claims)
+
+    @cached_property
+    def earlier_verdicts(self) -> dict[str, ClaimVerdict]:
+        """By the checks that the run recorded, where they come to something else than those of today."""
+        results = Results(self.run, self.cells, self.experiments)
+        now = {one.claim.id: one for one in self.claims}
+        return {
+            claim.id: then
+            for claim in self._recorded
+            if now[claim.id].claim.checks != claim.checks
+            and (then := judge(claim, evidence(claim, results)).verdict) is not now[claim.id].verdict
+        }

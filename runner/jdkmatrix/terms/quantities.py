@@ -46,10 +46,12 @@ def per_cent(share: float) -> str:
 
 def measure(value: float, unit: str) -> str:
     """ "39.5/s", "1,024 KiB", "98.2 %", "12"."""
-    text = amount(value, unit)
-    if unit == "1/s":
-        return f"{text}/s"
-    return f"{text} {unit}" if unit else text
+    return with_unit(amount(value, unit), unit)
+
+
+def with_unit(text: str, unit: str) -> str:
+    """ "39.5/s", "1,024 KiB"."""
+    return f"{text}/s" if unit == "1/s" else f"{text} {unit}".rstrip()
 
 
 def range_words(values: Sequence[float], unit: str) -> str:

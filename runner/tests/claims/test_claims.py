@@ -103,8 +103,8 @@ def test_a_number_is_one_that_was_printed_or_says_how_it_was_read() -> None:
 
 
 def test_the_memory_of_many_threads_is_read_from_top_in_kib() -> None:
-    platform, virtual, stacks = REGISTRY.claims["spawn-memory"].figures
-    assert platform.value and virtual.value and stacks.value
+    platform, virtual = REGISTRY.claims["spawn-virt"].figures
+    assert platform.value and virtual.value
     assert virtual.value == pytest.approx(4464796 / 2**20, abs=0.0005)
     assert (platform.value - virtual.value) * 2**10 / 10_000 == pytest.approx(1.03, abs=0.005)
 
@@ -187,12 +187,12 @@ def test_an_id_that_the_registry_has_not_is_told_with_its_scenario(tmp_path: Pat
 def test_a_claim_that_a_scenario_names_cannot_say_that_none_does(tmp_path: Path) -> None:
     path = tmp_path / "claims.toml"
     text = (ROOT / "claims.toml").read_text()
-    head, found, tail = text.partition("[claims.infoq-memory-mixed]\n")
+    head, found, tail = text.partition("[claims.delay-ramp-platform]\n")
     path.write_text(head + found + tail.replace("not_checked =", "not_repeated =", 1))
     with pytest.raises(ConfigError) as caught:
         load_claims_of(MATRIX, path, matrix_toml=ROOT / "matrix.toml")
     assert str(caught.value) == (
-        f'{ROOT}/matrix.toml: scenarios.infoq-memory.published[1]: "infoq-memory-mixed" has a `not_repeated` in '
+        f'{ROOT}/matrix.toml: scenarios.delay-ramp.published[0]: "delay-ramp-platform" has a `not_repeated` in '
         "claims.toml, which says why no scenario repeats it; take one out"
     )
 

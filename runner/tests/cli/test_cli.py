@@ -192,7 +192,6 @@ def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> N
     assert "infoq" not in one and "repeated by no scenario" not in one
     assert "delay-ramp-platform: " in one and "1,100 requests/s" in one
     assert "not checked: Threads run out at a rate that follows from how many there may be" in one
-    assert "not checked: There is only a graph, whose spikes have no figures." in one
     assert "our inference: 1,200 requests/s of 200 ms take 240 threads" in one
     assert "source: Java Virtual Threads: An opportunity to simplify high-load programming, 2024-04-17 (no addr" in one
     memory = called(home, "scenarios", "infoq-memory").stdout

@@ -11,24 +11,21 @@ from jdkmatrix.cli.reporting import folders_of, write_site
 from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
-from jdkmatrix.report.claims.published import rests_on
-from jdkmatrix.report.claims.views import CheckedCellView, CheckView
-from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
+from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
+from jdkmatrix.report.site.digest import RunDigest
+from jdkmatrix.report.site.host_verdicts import host_verdicts
 from jdkmatrix.report.views import ForkCount
-from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.stats.bands import Estimate
+from tests.support.builders import key
 from tests.support.project import ROOT
+from tests.support.sites import background
 
 REFERENCE = ROOT / "results" / "reference"
+REGISTRY = background().claims.records(background().claims.claims)
 
 
-def check(says: str, band: str, verdict: str, *measured: float, why: str | None = None) -> CheckView:
-    return CheckView(says, band, None, verdict, "none", why, tuple(cell(verdict, one) for one in measured))
-
-
-def cell(verdict: str, seconds: float) -> CheckedCellView:
-    return CheckedCellView("cell", None, Figure(f"{seconds:g} s", seconds), verdict, "none", None)
-
-
+ENDS = (Estimate(0.1, 0.09, 0.11, 5, of_ratio=True), Estimate(0.4, 0.39, 0.41, 5, of_ratio=True))
+TIME = next(claim for claim in REGISTRY if claim.id == "spawn-time")
 RUN = RunDigest(
     run_id="r",
     folder="runs/r/",
@@ -48,14 +45,12 @@ RUN = RunDigest(
     conditions=(),
     cells=(),
     claims=(
-        SpokenClaim(
+        ClaimEvidence(
             "spawn-time",
-            "contradicted",
             (
-                check("time", "at most 1 | 2 s", "contradicted", 4, 3),
-                check("of the first", "at most 1 s", "contradicted", 7, 5, 6),
-                check("of the last", "at most 9 s", "reproduced", 8),
-                check("of all", "at most 9 s", "contradicted", why="no fork"),
+                CheckEvidence(
+                    "", tuple(CellEvidence(key("virtual", cpus=n), "25", one) for n, one in enumerate(ENDS, 1))
+                ),
             ),
         ),
     ),
@@ -66,27 +61,19 @@ def test_the_readme_says_what_the_reference_runs_say(tmp_path: Path) -> None:
     built = write_site(Project(ROOT, tmp_path), folders_of([REFERENCE]), tmp_path / "site")
     assert not built.unreadable and not [run.run_id for run in built.runs if run.damaged]
     told = (ROOT / "README.md").read_text("utf-8").partition(f"<!-- {VERDICTS} -->\n")[2]
-    assert told.startswith(f"{verdict_table(built.runs)}\n<!-- /{VERDICTS} -->")
+    assert told.startswith(f"{verdict_table(built.verdicts)}\n<!-- /{VERDICTS} -->")
 
 
-def test_the_newest_run_speaks_and_text_of_results_stays_text() -> None:
-    older = replace(RUN, run_id="o", claims=(SpokenClaim("spawn-time", "reproduced", ()),))
-    other = replace(RUN, run_id="a", claims=(SpokenClaim("spawn-memory", "reproduced", ()),))
-    table, _, hosts = verdict_table([RUN, other, older]).partition("\n\n")
-    *_, memory, time = table.splitlines()
-    assert memory == "| `spawn-memory` | **reproduced** |  | temurin-25 | a |"
-    assert time == (
-        "| `spawn-time` | **contradicted** | time: 3 s and 4 s; at most 1 \\| 2 s would reproduce it"
-        "<br>of the first: 5 s to 7 s in 3 cells; at most 1 s would reproduce it<br>no fork | temurin-25 | r |"
+def test_a_row_says_what_the_verdict_rests_on_and_text_of_results_stays_text() -> None:
+    table, _, hosts = verdict_table(host_verdicts(REGISTRY, [RUN])).partition("\n\n")
+    *_, row = table.splitlines()
+    assert row == (
+        f"| `spawn-time`: {TIME.published} | **contradicted** | "
+        "time to start all, virtual threads over platform threads: 0.400 (0.390–0.410) in 1 of 2 cells; "
+        "at most 0.2 would reproduce it (ours) | r |"
     )
-    assert hosts == "- CPU \\| 2, Linux 6.1: a, r"
-    assert verdict_table([replace(RUN, claims=())]) == "No run speaks to a published claim."
-
-
-def test_a_line_says_in_how_many_cells_where_not_in_all() -> None:
-    some = check("time", "at most 1 s", "contradicted", 3)
-    some = replace(some, cells=(*some.cells, cell("reproduced", 1), cell("inconclusive", 2)))
-    assert rests_on("contradicted", [some]) == ("time: 3 s in 1 of 3 cells; at most 1 s would reproduce it",)
+    assert hosts == "- CPU \\| 2, Linux 6.1: r"
+    assert verdict_table(host_verdicts(REGISTRY, [replace(RUN, claims=())])) == "No run speaks to a published claim."
 
 
 def test_a_table_is_put_between_its_marks(tmp_path: Path) -> None:

@@ -11,14 +11,20 @@ import pytest
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.cli.scenarios import SCALES, as_profile
 from jdkmatrix.cli.summary import summary_markdown
-from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
-from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
+from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT
+from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.experiment_cells import Experiments
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, _factor, asks_for, judge_claims
+from jdkmatrix.report.claims.asked import asks_for
+from jdkmatrix.report.claims.estimates import Results
+from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence, together
+from jdkmatrix.report.claims.published import check_view, rests_on
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, factor, judge
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.quantities import digits
 from tests.support.builders import key
 from tests.support.experiment_runs import experiments_run
 from tests.support.project import ROOT
@@ -45,10 +51,13 @@ def claim(*checks: ClaimCheck, **changes: Any) -> ClaimRecord:
     return ClaimRecord.model_validate({**values, **changes})
 
 
-def judged(loaded: LoadedRun, one: ClaimRecord) -> JudgedClaim:
+def told(loaded: LoadedRun, one: ClaimRecord) -> ClaimEvidence:
     cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
-    (found,) = judge_claims([one], loaded.run, cells, experiments)
-    return found
+    return evidence(one, Results(loaded.run, cells, experiments))
+
+
+def judged(loaded: LoadedRun, one: ClaimRecord) -> JudgedClaim:
+    return judge(one, told(loaded, one))
 
 
 def with_band(**band: float | None) -> ClaimRecord:
@@ -79,8 +88,109 @@ def test_one_cell_against_it_contradicts_a_claim_about_all(loaded: LoadedRun) ->
     against = VERSUS.model_copy(update={"figure": None, "low": 2.0, "inference": "i"})
     both = claim(one_cpu, against)
     assert judged(loaded, both).verdict is ClaimVerdict.CONTRADICTED
-    enough = against.model_copy(update={"one_is_enough": True})
-    assert judged(loaded, claim(enough)).verdict is ClaimVerdict.CONTRADICTED, "none is inside"
+
+
+def test_what_can_happen_is_seen_once_or_not_here_and_never_contradicted(loaded: LoadedRun) -> None:
+    ours = {"figure": None, "inference": "i", "one_is_enough": True}
+    outside = VERSUS.model_copy(update={**ours, "low": 2.0})
+    assert judged(loaded, claim(outside)).verdict is ClaimVerdict.NOT_SEEN
+    one = VERSUS.model_copy(update={**ours, "high": 2.0})
+    assert judged(loaded, claim(one)).verdict is ClaimVerdict.REPRODUCED
+    assert judged(loaded, claim(one, outside)).verdict is ClaimVerdict.NOT_SEEN, "both are said to happen"
+
+
+def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
+    """And its lack contradicts nothing; the figure that was seen is told."""
+    for band, without in (({"high": 9.0}, ClaimVerdict.REPRODUCED), ({"low": 2.0}, ClaimVerdict.CONTRADICTED)):
+        bare = VERSUS.model_copy(update={"figure": None, "inference": "i", **band})
+        assert judged(loaded, claim(bare)).verdict is without
+        full = Precondition(says="a full server", metric="cpu-share", arm="liberty", low=0.1)
+        there = judged(loaded, claim(bare.model_copy(update={"requires": (full,)})))
+        assert there.verdict is without
+        more = Precondition(says="more CPUs than there are", metric="cpu-share", low=1e6)
+        absent = judged(loaded, claim(bare.model_copy(update={"requires": (full, more)})))
+        assert absent.verdict is ClaimVerdict.CAUSE_ABSENT
+        (line,) = rests_on(absent.verdict.value, map(check_view, absent.checks))
+        assert "needs more CPUs than there are (virtual: CPU use " in line and "(liberty: CPU use " in line
+        unknown = Precondition(says="direct buffers", metric="no such figure", low=1)
+        found = judged(loaded, claim(bare.model_copy(update={"requires": (unknown,)})))
+        assert found.verdict is ClaimVerdict.NOT_MEASURED
+        assert "not recorded" in rests_on(found.verdict.value, map(check_view, found.checks))[0]
+
+
+def test_who_drew_a_band_is_told(loaded: LoadedRun) -> None:
+    ours = VERSUS.model_copy(update={"figure": None, "high": 9.0, "inference": "i"})
+    single = RATIO.model_copy(update={"low": None, "high": None, "value": 0.8})
+    read = RATIO.model_copy(update={"inference": "read off a graph"})
+    ways = (
+        (claim(VERSUS), "as published"),
+        (claim(VERSUS, figures=(read,)), "ours"),
+        (claim(ours), "ours"),
+        (
+            claim(VERSUS.model_copy(update={"tolerance": 0.5, "inference": "i"}), figures=(single,)),
+            "published with our tolerance",
+        ),
+    )
+    for one, origin in ways:
+        found = judged(loaded, one)
+        assert found.checks[0].origin == origin
+        assert f"would reproduce it ({origin})" in rests_on(found.verdict.value, map(check_view, found.checks))[0]
+
+
+def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing(tmp_path: Path) -> None:
+    """With the same figure alone, it would."""
+    shape = Shape(jdks=("temurin-21", "temurin-25"), cpus=(1, 2), burn_us=(0, 100), blocks=4)
+    run = synthetic_run(tmp_path, shape)
+    cells = judged(run, with_band(high=9)).checks[0].cells
+    lowest = min((cell for cell in cells if cell.estimate), key=lambda cell: cell.estimate.high or 0)  # type: ignore[union-attr]
+    assert lowest.estimate is not None and lowest.estimate.high is not None
+    edge = lowest.estimate.high * 1.000001
+    among = {cell.key: cell.verdict for cell in judged(run, with_band(low=edge)).checks[0].cells}
+    assert among[lowest.key] is ClaimVerdict.INCONCLUSIVE
+    key = lowest.key
+    where = VERSUS.where.model_copy(update={"jdk": (key.jdk,), "cpus": (key.cpus,), "burn_us": (key.burn_us,)})
+    alone = claim(
+        VERSUS.model_copy(update={"where": where}),
+        figures=(RATIO.model_copy(update={"low": edge, "high": None}),),
+    )
+    assert judged(run, alone).verdict is ClaimVerdict.CONTRADICTED
+
+
+def test_several_runs_speak_together(tmp_path: Path) -> None:
+    """Of the cells that they share; the estimate is known better, and each run's is told."""
+    small, large = (
+        synthetic_run(tmp_path / name, Shape(jdks=("temurin-25",), cpus=cpus, blocks=4, seed=seed))
+        for name, cpus, seed in (("a", (1,), 1), ("b", (1, 2), 2))
+    )
+    one = with_band(high=9)
+    found = judge(one, together([told(large, one), told(small, one)]))
+    shared, lone = found.checks[0].cells
+    assert (shared.key.cpus, lone.key.cpus) == (1, 2)
+    assert len(shared.alone) == 2 and not lone.alone
+    assert shared.estimate is not None and shared.estimate.blocks == 8
+    assert min(run.value for run in shared.alone) <= shared.estimate.value <= max(run.value for run in shared.alone)
+    assert check_view(found.checks[0]).cells[0].remark == "2 runs: " + ", ".join(
+        digits(run.value, 3) for run in shared.alone
+    )
+
+
+def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(tmp_path: Path) -> None:
+    loaded = with_scenario(synthetic_run(tmp_path / "run", QUICK))
+    assert loaded.run.scenario is not None
+    recorded = loaded.run.scenario.claims[0]
+    assert recorded.checks
+    (check, *_) = recorded.checks
+    today = recorded.model_copy(
+        update={"checks": (check.model_copy(update={"figure": None, "low": 1e9, "inference": "i"}),)}
+    )
+    other = claim(VERSUS, id="measured by chance")
+    without = claim(VERSUS.model_copy(update={"kernel_from": "99"}), id="of another kernel")
+    run = JudgedRun(loaded, [today, other, without])
+    verdicts = {one.claim.id: one.verdict for one in run.claims}
+    assert "of another kernel" not in verdicts and "measured by chance" in verdicts
+    (then,) = (one.verdict for one in JudgedRun(loaded).claims if one.claim.id == recorded.id)
+    assert verdicts[recorded.id] is ClaimVerdict.CONTRADICTED and then is not ClaimVerdict.CONTRADICTED
+    assert run.earlier_verdicts == {recorded.id: then} and not JudgedRun(loaded).earlier_verdicts
 
 
 def test_one_block_is_inconclusive(tmp_path: Path) -> None:
@@ -231,10 +341,10 @@ def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
             version = cell.jdk.partition("-")[2]
             assert cell.model_copy(update={"jdk": f"{check.versus_vendor}-{version}"}) in cells, cell.cell_id
         if all(cell.has_server for cell in asked):
-            (metric,) = (metric for metric in METRICS if metric.id == check.metric)
+            metric = BY_ID[check.metric]
             if check.figure and not (check.versus or check.versus_load):
                 published = REGISTRY.claims[claim_id].figures[check.figure - 1].unit
-                assert _factor(published, metric.unit) is not None, check.says
+                assert factor(published, metric.unit) is not None, check.says
 
 
 def test_the_page_and_the_summary_give_the_same_verdict(tmp_path: Path) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import statistics
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place
+from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place, places
 from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval, student_t
 
 NUMBERS = st.floats(0.01, 100)
@@ -78,3 +79,48 @@ def test_so_many_blocks_would_decide_and_one_fewer_would_not(values: list[float]
 def test_an_estimate_at_an_edge_says_nothing_of_how_many_are_needed() -> None:
     assert blocks_to_decide(Estimate(1.0, 0.9, 1.1, 4), Band(None, 1.0)) is None
     assert blocks_to_decide(Estimate(1.0, 0.0, 1.1, 4, of_ratio=True), Band(None, 0.9)) is None
+
+
+def estimates_at_an_edge(draw: np.random.Generator, cells: int, blocks: int) -> list[Estimate]:
+    found = []
+    for _ in range(cells):
+        values = [float(one) for one in draw.normal(0, 1, blocks)]
+        low, high = mean_interval(values) or (None, None)
+        found.append(Estimate(statistics.fmean(values), low, high, blocks))
+    return found
+
+
+@pytest.mark.parametrize("one_is_enough", [False, True])
+def test_a_family_at_an_edge_is_decided_by_chance_in_a_twentieth_of_cases_at_most(one_is_enough: bool) -> None:
+    """24 cells whose truth is the edge itself; each judged for itself, in 46 %."""
+    draw, families = np.random.default_rng(3), 400
+    band = Band(0, None)
+    sought = Place.INSIDE if one_is_enough else Place.OUTSIDE
+    alone = together = 0
+    for _ in range(families):
+        cells = estimates_at_an_edge(draw, 24, 5)
+        alone += any(place(one, band) is sought for one in cells)
+        together += sought in places(cells, band, one_is_enough=one_is_enough)
+    assert alone / families > 0.35
+    assert together / families <= 0.05
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=8), st.tuples(NUMBERS, NUMBERS).map(sorted), st.booleans(), st.booleans())
+def test_a_family_of_one_is_judged_as_it_is(values: list[float], ends: list[float], ratio: bool, enough: bool) -> None:
+    assume(max(values) > min(values) * 1.001)
+    logs = [math.log(value) for value in values] if ratio else values
+    low, high = mean_interval(logs) or (None, None)
+    assert low is not None and high is not None
+    back = math.exp if ratio else float
+    one = Estimate(back(statistics.fmean(logs)), back(low), back(high), len(values), of_ratio=ratio)
+    edges = [edge for edge in ends if all(abs(edge / end - 1) > 1e-6 for end in (one.low, one.high) if end)]
+    assume(len(edges) == 2)
+    assert places([one], Band(*ends), one_is_enough=enough) == [place(one, Band(*ends))]
+
+
+def test_bounds_speak_to_their_side() -> None:
+    least, most = Estimate(90.0, 90.0, None, 1, one_sided=True), Estimate(0.93, None, 0.95, 3, True, one_sided=True)
+    assert place(least, Band(60, None)) is Place.INSIDE and place(least, Band(None, 80)) is Place.OUTSIDE
+    assert place(least, Band(60, 100)) is Place.OPEN and place(least, Band(100, None)) is Place.OPEN
+    assert place(most, Band(None, 0.95)) is Place.INSIDE and place(most, Band(1, None)) is Place.OUTSIDE
+    assert place(most, Band(0.5, 0.95)) is Place.OPEN

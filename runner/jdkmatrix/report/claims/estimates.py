@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from jdkmatrix.figures.metrics import BY_ID, Metric
@@ -15,7 +17,10 @@ from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.terms.cell_key import CellKey
+
+_LOST = "the two lost different numbers of forks, so that they are not compared"
 
 
 class Results:
@@ -23,6 +28,10 @@ class Results:
         self.run, self._cells, self._experiments = run, cells, experiments
         self.keys = (*cells.keys, *experiments.keys)
         self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
+
+    def build(self, jdk: str) -> str | None:
+        """Its version; None where the run does not know."""
+        return next((known.version for known in self.run.jdks if known.id == jdk), None)
 
     def unit(self, check: ClaimCheck, keys: Sequence[CellKey]) -> str:
         """As its figure is shown here, in the cells that it looks at; that of a reading is known by a cell that has
@@ -46,10 +55,25 @@ class Results:
             return "no fork that can be used"
         if base_key is None:
             return _of_figures(cell.figures(metric), metric)
-        if check.difference and base is not None and base.usable:
+        if base is None or not base.usable:
+            return f"no fork of {cell_words(base_key)} that can be used"
+        if any(figure.bound is not Bound.NONE for one in (cell, base) for figure in one.figures(metric).values()):
+            return _bounded(cell, base, metric, difference=check.difference)
+        if check.difference:
             return _difference(_shown(cell, metric), _shown(base, metric))
         compared = self._compared(metric, key, base_key)
         return compared if isinstance(compared, str) else _of_ratio(compared.ratio, "no block has both")
+
+    def seen(self, metric_id: str, key: CellKey) -> tuple[float, str] | None:
+        """The mean of a figure over the usable forks of a cell, and its unit; None where no fork has it. A bound stands
+        for what it bounds."""
+        cell, metric = self._cells.get(key), BY_ID.get(metric_id)
+        if cell is None or metric is None:
+            lone = self._experiments.get(key)
+            spread = lone.spread(metric_id) if lone else None
+            return (spread.median, spread.unit) if spread else None
+        values = [figure.value for figure in cell.figures(metric).values()]
+        return (fmean(values) * metric.scale, metric.unit) if values else None
 
     def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison | str:
         """Of two cells that can be compared."""
@@ -59,7 +83,7 @@ class Results:
                 return f"no fork of {cell_words(one)} that can be used"
         compared = self._cells.over(metric, key, base_key)
         if compared is None or compared.losses.differ:
-            return "the two lost different numbers of forks, so that they are not compared"
+            return _LOST
         return compared
 
     def _experiment(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
@@ -106,6 +130,11 @@ class Results:
         }
 
 
+def name_of(metric_id: str) -> str:
+    """As it stands inside a sentence; readings of experiments are called by their ids."""
+    return BY_ID[metric_id].name if metric_id in BY_ID else metric_id
+
+
 def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
     """The cell that it is compared with."""
     if check.versus is not None:
@@ -131,13 +160,48 @@ def _of_figures(figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate |
     told = [figure for figure in figures.values() if figure.comparable]
     if not told:
         return metric.missing
-    if all(figure.bound is Bound.AT_LEAST for figure in told):
-        least = min(figure.value for figure in told) * metric.scale
-        return Estimate(least, least, float("inf"), len(told))
-    exact = [figure.value * metric.scale for figure in told if figure.bound is Bound.NONE]
-    if len(exact) < len(told):
-        return "some forks give a bound only"
-    return _mean(exact)
+    values = [figure.value * metric.scale for figure in told]
+    side = _side(figure.bound for figure in told)
+    return side if isinstance(side, str) else _one_sided(_mean(values), side)
+
+
+def _bounded(cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate | str:
+    """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
+    above, below = cell.figures(metric), base.figures(metric)
+    if Losses(cell.forks - len(above), cell.forks, base.forks - len(below), base.forks).differ:
+        return _LOST
+    both = [
+        block
+        for block in sorted(above.keys() & below.keys())
+        if all(one[block].comparable and one[block].value > 0 for one in (above, below))
+    ]
+    side = _side(bound for block in both for bound in (above[block].bound, _OTHER_WAY[below[block].bound]))
+    if isinstance(side, str):
+        return side
+    mine, other = ({block: one[block].value for block in both} for one in (above, below))
+    if difference:
+        found = _difference(*({block: value * metric.scale for block, value in one.items()} for one in (mine, other)))
+    else:
+        found = _of_ratio(paired_ratio(mine, other), "no block has both")
+    return found if isinstance(found, str) else _one_sided(found, side)
+
+
+_OTHER_WAY = {Bound.NONE: Bound.NONE, Bound.AT_LEAST: Bound.BELOW, Bound.BELOW: Bound.AT_LEAST}
+
+
+def _side(bounds: Iterable[Bound]) -> Bound | str:
+    """What figures of these kinds say together."""
+    kinds = set(bounds) - {Bound.NONE}
+    return "some forks give a lower bound, others an upper one" if len(kinds) > 1 else next(iter(kinds), Bound.NONE)
+
+
+def _one_sided(estimate: Estimate, side: Bound) -> Estimate:
+    """Without the end that bounds say nothing of. A single block has the bound itself for an end."""
+    if side is Bound.NONE:
+        return estimate
+    low, high = (estimate.value, estimate.value) if estimate.low is None else (estimate.low, estimate.high)
+    at_least = side is Bound.AT_LEAST
+    return replace(estimate, low=low if at_least else None, high=None if at_least else high, one_sided=True)
 
 
 def _mean(values: Sequence[float]) -> Estimate:
@@ -153,4 +217,7 @@ def _difference(above: Mapping[int, float], below: Mapping[int, float]) -> Estim
 def _of_ratio(ratio: Ratio | None, why_none: str) -> Estimate | str:
     if ratio is None:
         return why_none
-    return Estimate(ratio.value, ratio.ci_low, ratio.ci_high, ratio.blocks, of_ratio=True)
+    low, high = ratio.ci_low, ratio.ci_high
+    if high is not None and math.isinf(high):  # beyond what a float can say: no interval that says anything
+        low = high = None
+    return Estimate(ratio.value, low, high, ratio.blocks, of_ratio=True)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from jdkmatrix.claims.address import web
 from jdkmatrix.claims.words import amount, between, of_whom, without_figures
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.claims.seen import seen_words
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.claims.views import CheckedCellView, CheckView, ClaimFigure, ClaimView, SourceView
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.words.numbers import Figure, missing, with_interval
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.stats.bands import Estimate
-from jdkmatrix.terms.quantities import MISSING, digits, plural
+from jdkmatrix.terms.quantities import MISSING, digits, plural, with_unit
 
 VERDICT_CLASS = {
     ClaimVerdict.REPRODUCED: "ok",
     ClaimVerdict.CONTRADICTED: "failed",
     ClaimVerdict.INCONCLUSIVE: "not-steady",
+    ClaimVerdict.NOT_SEEN: "partly",
+    ClaimVerdict.CAUSE_ABSENT: "none",
     ClaimVerdict.NOT_MEASURED: "none",
     ClaimVerdict.NOT_TESTABLE_HERE: "none",
     ClaimVerdict.NOT_TESTABLE: "none",
@@ -28,10 +31,18 @@ VERDICT_CLASS = {
 _FEW = 2  # figures, as many as a sentence can name
 
 
-def published_views(judged: Iterable[JudgedClaim]) -> tuple[SourceView, ...]:
-    """Every source once, with its claims; both in the order of the record. Empty where a run recorded none."""
+def published_views(judged: Iterable[JudgedClaim], earlier: Mapping[str, ClaimVerdict]) -> tuple[SourceView, ...]:
+    """Every source once, with its claims; both in their order. `earlier`: verdicts by the checks that the run recorded,
+    where they are others."""
     found = {one.claim.id: one for one in judged}
-    return by_source([one.claim for one in found.values()], found)
+    return tuple(
+        replace(source, claims=tuple(_with_earlier(claim, earlier.get(claim.id)) for claim in source.claims))
+        for source in by_source([one.claim for one in found.values()], found)
+    )
+
+
+def _with_earlier(claim: ClaimView, earlier: ClaimVerdict | None) -> ClaimView:
+    return claim if earlier is None else replace(claim, earlier=earlier.value)
 
 
 def not_repeated_views(run: RunRecord) -> tuple[SourceView, ...]:
@@ -57,9 +68,14 @@ def rests_on(verdict: str, checks: Iterable[CheckView]) -> tuple[str, ...]:
 def _line(check: CheckView) -> str:
     cells = [cell for cell in check.cells if cell.verdict == check.verdict]
     measured = [cell.measured for cell in cells if cell.measured.sort is not None]
+    remarks = list(dict.fromkeys(cell.remark for cell in cells if cell.remark))
     if not measured:
-        return check.why or next((cell.remark for cell in cells if cell.remark), check.says)
-    return f"{check.says}: {_together(measured, len(check.cells))}; {check.band} would reproduce it"
+        return f"{check.says}: {check.why or next(iter(remarks), 'not measured')}"
+    parts = [
+        f"{check.says}: {_together(measured, len(check.cells))}",
+        f"{check.band} would reproduce it ({check.origin})",
+    ]
+    return "; ".join((*parts, *seen_words([seen for cell in cells for seen in cell.seen]), *remarks[:1]))
 
 
 def _together(measured: Sequence[Figure], of: int) -> str:
@@ -124,6 +140,7 @@ def check_view(one: JudgedCheck) -> CheckView:
     return CheckView(
         says=one.check.says,
         band=_band_words(one),
+        origin=one.origin,
         inference=one.check.inference,
         verdict=one.verdict.value,
         verdict_class=VERDICT_CLASS[one.verdict],
@@ -134,25 +151,34 @@ def check_view(one: JudgedCheck) -> CheckView:
 
 def _cell(one: JudgedCell, unit: str) -> CheckedCellView:
     to_decide = f"{plural(one.blocks, 'block')} would decide it" if one.blocks else None
+    several = f"{len(one.alone)} runs: {', '.join(_value(run, unit) for run in one.alone)}" if one.alone else None
     return CheckedCellView(
         label=cell_words(one.key),
-        href=cell_page(one.key) if one.verdict is not ClaimVerdict.NOT_MEASURED else None,
+        href=cell_page(one.key) if one.estimate else None,
         measured=_measured(one.estimate, unit) if one.estimate else missing(one.why or "not measured"),
         verdict=one.verdict.value,
         verdict_class=VERDICT_CLASS[one.verdict],
-        remark="; ".join(filter(None, (one.why, to_decide))) or None,
+        remark="; ".join(filter(None, (several, one.why, to_decide))) or None,
+        seen=one.seen,
     )
 
 
+def _value(estimate: Estimate, unit: str) -> str:
+    return with_unit(digits(estimate.value, 3), unit)
+
+
 def _measured(estimate: Estimate, unit: str) -> Figure:
-    alone = f"{digits(estimate.value, 3)} {unit}".rstrip()
-    if estimate.low is None or estimate.high is None:
+    alone, (low, high) = _value(estimate, unit), (estimate.low, estimate.high)
+    if estimate.one_sided:
+        end = f"at most {digits(high, 3)}" if high is not None else f"at least {digits(low or 0.0, 3)}"
+        return Figure(with_unit(end, unit), estimate.value)
+    if low is None or high is None:
         return Figure(alone, estimate.value)
-    if math.isinf(estimate.high):
-        return Figure(f"at least {alone}", estimate.value)
-    value, low, high = with_interval(estimate.value, estimate.low, estimate.high)
-    return Figure(f"{value} {unit}".rstrip() + f" ({low}–{high})", estimate.value)
+    if low == high:
+        return Figure(f"{alone} in every block", estimate.value)
+    value, *ends = with_interval(estimate.value, low, high)
+    return Figure(f"{with_unit(value, unit)} ({'–'.join(ends)})", estimate.value)
 
 
 def _band_words(one: JudgedCheck) -> str:
-    return f"{between(one.band.low, one.band.high)} {one.unit}".rstrip()
+    return with_unit(between(one.band.low, one.band.high), one.unit)

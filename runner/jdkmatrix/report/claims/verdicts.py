@@ -1,26 +1,25 @@
-"""Do the results of a run speak for what was published? A pure function of both.
+"""Does evidence speak for what was published? Pure.
 
-Every check of a claim looks at some cells. An estimate whose interval lies inside the published band reproduces it, one
-whose interval lies outside contradicts it, and one across an edge is inconclusive (stats/bands.py). A claim is
-contradicted as soon as one of its checks is, and reproduced when all that could be judged reproduce it.
+Every check of a claim looks at some cells. An estimate whose interval lies inside the band reproduces what was
+published, one whose interval lies outside contradicts it, and one across an edge is inconclusive (stats/bands.py). A
+cell in which the published cause was not seen is not judged: neither the effect nor its lack would prove anything.
+
+A claim about all cells is contradicted as soon as one of them is, with the error of the whole family held at 5 %, and
+reproduced when all that could be judged reproduce it. One that says only that there are such cells is reproduced by one
+of them, and else not seen here: it cannot be contradicted.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from fnmatch import fnmatchcase
 
-from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
-from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.experiment_cells import Experiments
-from jdkmatrix.report.claims.estimates import Results
-from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place
+from jdkmatrix.records.claims import BandOrigin, ClaimCheck, ClaimRecord
+from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
+from jdkmatrix.report.claims.seen import Seen
+from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, places
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import wait_words, work_words
 
 # From the unit of a published figure to the one that a figure here is shown in.
 _FACTORS = {
@@ -35,39 +34,53 @@ _FACTORS = {
 
 
 class ClaimVerdict(Enum):
+    """In the order in which pages show them."""
+
     REPRODUCED = "reproduced"
     CONTRADICTED = "contradicted"
     INCONCLUSIVE = "inconclusive"
+    NOT_SEEN = "not seen here"
+    CAUSE_ABSENT = "cause absent"
     NOT_MEASURED = "not measured"
     NOT_TESTABLE_HERE = "not testable here"
     NOT_TESTABLE = "not testable"
 
 
-_OF_PLACE = {
-    Place.INSIDE: ClaimVerdict.REPRODUCED,
-    Place.OUTSIDE: ClaimVerdict.CONTRADICTED,
-    Place.OPEN: ClaimVerdict.INCONCLUSIVE,
-}
+# That one decides of which there is any.
+_FIRST_THAT_IS = (
+    *(ClaimVerdict.CONTRADICTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.NOT_SEEN, ClaimVerdict.REPRODUCED),
+    *(ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_TESTABLE_HERE),
+)
+# Of a claim that says only that there are such cells.
+_FIRST_OF_ONE = (
+    *(ClaimVerdict.REPRODUCED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.NOT_SEEN),
+    *(ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_TESTABLE_HERE),
+)
+
+
+DECIDED = frozenset(_FIRST_THAT_IS[:5])
 
 
 @dataclass(frozen=True)
 class JudgedCell:
-    """`estimate`: in the unit of the check; None where there is none, and `why` says why. `blocks`: how many in all
-    would decide it; None where it is decided, or that cannot be said."""
+    """`blocks`: how many in all would decide it; None where it is decided, or that cannot be said."""
 
     key: CellKey
     estimate: Estimate | None
     verdict: ClaimVerdict
     why: str | None = None
     blocks: int | None = None
+    seen: tuple[Seen, ...] = ()
+    alone: tuple[Estimate, ...] = ()
 
 
 @dataclass(frozen=True)
 class JudgedCheck:
-    """`band`: in `unit`, "" for a ratio. `why`: where no cell could be judged."""
+    """`band`: in `unit`, "" for a ratio; `origin`: who drew it. `why`: where no cell could be judged."""
 
     check: ClaimCheck
     band: Band
+    origin: BandOrigin
     unit: str
     verdict: ClaimVerdict
     cells: tuple[JudgedCell, ...] = ()
@@ -81,149 +94,84 @@ class JudgedClaim:
     checks: tuple[JudgedCheck, ...] = ()
     why: str | None = None
 
-
-def judge_claims(
-    claims: Iterable[ClaimRecord], run: RunRecord, cells: Cells, experiments: Experiments
-) -> tuple[JudgedClaim, ...]:
-    """In their order."""
-    results = Results(run, cells, experiments)
-    return tuple(_claim(claim, results) for claim in claims)
+    @property
+    def decided(self) -> bool:
+        """Could it be judged at all?"""
+        return self.verdict in DECIDED
 
 
-def _claim(claim: ClaimRecord, results: Results) -> JudgedClaim:
+def judge(claim: ClaimRecord, found: ClaimEvidence) -> JudgedClaim:
+    """`found`: under the checks of `claim`."""
     if not claim.checks:
         why = claim.not_checked or claim.not_repeated or "the run recorded this claim without a check"
         return JudgedClaim(claim, ClaimVerdict.NOT_TESTABLE, why=why)
-    checks = tuple(_check(check, claim, results) for check in claim.checks)
-    return JudgedClaim(claim, _all_together(check.verdict for check in checks), checks)
+    checks = tuple(_check(claim, check, of_it) for check, of_it in zip(claim.checks, found.checks, strict=True))
+    return JudgedClaim(claim, _first((check.verdict for check in checks), _FIRST_THAT_IS), checks)
 
 
-def _all_together(verdicts: Iterable[ClaimVerdict]) -> ClaimVerdict:
+def _first(verdicts: Iterable[ClaimVerdict], order: Sequence[ClaimVerdict]) -> ClaimVerdict:
     found = set(verdicts)
-    order = (
-        *(ClaimVerdict.CONTRADICTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.REPRODUCED),
-        *(ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_TESTABLE_HERE),
-    )
     return next((one for one in order if one in found), ClaimVerdict.NOT_TESTABLE)
 
 
-def _check(check: ClaimCheck, claim: ClaimRecord, results: Results) -> JudgedCheck:
-    keys = [key for key in results.keys if asks_for(check, key)]
-    unit = "" if _is_ratio(check) else results.unit(check, keys)
+def _check(claim: ClaimRecord, check: ClaimCheck, found: CheckEvidence) -> JudgedCheck:
+    unit, origin = found.unit, claim.origin(check)
     published = claim.figures[check.figure - 1].unit if check.figure else unit
-    if unit and _factor(published, unit) is None:
+    if unit and factor(published, unit) is None:
         told = f"published in {published}, measured in {unit}"
-        return JudgedCheck(check, _band(check, claim, published), published, ClaimVerdict.NOT_TESTABLE, why=told)
+        return JudgedCheck(
+            check, _band(check, claim, published), origin, published, ClaimVerdict.NOT_TESTABLE, why=told
+        )
     band = _band(check, claim, unit)
-    if why := _other_kernel(check, results.kernels):
-        return JudgedCheck(check, band, unit, ClaimVerdict.NOT_TESTABLE_HERE, why=why)
-    if not keys:
-        for refused in results.run.not_testable:
-            if asks_for(check, refused.key):
-                return JudgedCheck(check, band, unit, ClaimVerdict.NOT_TESTABLE_HERE, why=refused.reason)
-        return JudgedCheck(check, band, unit, ClaimVerdict.NOT_TESTABLE_HERE, why=f"this run has no {words_of(check)}")
-    judged = tuple(_cell(key, check, band, results) for key in keys)
-    return JudgedCheck(check, band, unit, _of_cells(check, judged), judged)
+    if not found.cells:
+        return JudgedCheck(check, band, origin, unit, ClaimVerdict.NOT_TESTABLE_HERE, why=found.why)
+    cells = _cells(check, band, found.cells)
+    order = _FIRST_OF_ONE if check.one_is_enough else _FIRST_THAT_IS
+    return JudgedCheck(check, band, origin, unit, _first((cell.verdict for cell in cells), order), cells)
 
 
-def _of_cells(check: ClaimCheck, cells: Sequence[JudgedCell]) -> ClaimVerdict:
-    verdicts = [cell.verdict for cell in cells]
-    if check.one_is_enough and ClaimVerdict.REPRODUCED in verdicts:
-        return ClaimVerdict.REPRODUCED
-    if check.one_is_enough and set(verdicts) & {ClaimVerdict.INCONCLUSIVE, ClaimVerdict.NOT_MEASURED}:
-        return ClaimVerdict.INCONCLUSIVE if ClaimVerdict.INCONCLUSIVE in verdicts else ClaimVerdict.NOT_MEASURED
-    return _all_together(verdicts)
+def _cells(check: ClaimCheck, band: Band, cells: Sequence[CellEvidence]) -> tuple[JudgedCell, ...]:
+    family = [(cell, cell.estimate) for cell in cells if cell.estimate and not cell.absent]
+    placed = places([estimate for _, estimate in family], band, one_is_enough=check.one_is_enough)
+    where = {id(cell): place for (cell, _), place in zip(family, placed, strict=True)}
+    return tuple(_cell(check, band, cell, where.get(id(cell))) for cell in cells)
 
 
-def _cell(key: CellKey, check: ClaimCheck, band: Band, results: Results) -> JudgedCell:
-    estimate = results.estimate(check, key)
-    if isinstance(estimate, str):
-        return JudgedCell(key, None, ClaimVerdict.NOT_MEASURED, why=estimate)
-    verdict = _OF_PLACE[place(estimate, band)]
-    if verdict is not ClaimVerdict.INCONCLUSIVE:
-        return JudgedCell(key, estimate, verdict)
-    why = "one block, no interval" if estimate.low is None else None
-    return JudgedCell(key, estimate, verdict, why, blocks_to_decide(estimate, band))
+def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None) -> JudgedCell:
+    def judged(verdict: ClaimVerdict, why: str | None = None, blocks: int | None = None) -> JudgedCell:
+        return JudgedCell(cell.key, cell.estimate, verdict, why, blocks, cell.seen, cell.alone)
 
-
-# ----------------------------------------------------------------------------------------------------- what is asked
-def _is_ratio(check: ClaimCheck) -> bool:
-    return (check.versus is not None and not check.difference) or check.versus_load is not None
+    if cell.estimate is None:
+        return judged(ClaimVerdict.NOT_MEASURED, cell.why)
+    if cell.absent:
+        unknown = all(one.value is None for one in cell.absent)
+        return judged(ClaimVerdict.NOT_MEASURED if unknown else ClaimVerdict.CAUSE_ABSENT)
+    if place is Place.INSIDE:
+        return judged(ClaimVerdict.REPRODUCED)
+    if place is Place.OUTSIDE:
+        return judged(ClaimVerdict.NOT_SEEN if check.one_is_enough else ClaimVerdict.CONTRADICTED)
+    why = "one block, no interval" if cell.estimate.low is None and cell.estimate.high is None else None
+    return judged(ClaimVerdict.INCONCLUSIVE, why, blocks_to_decide(cell.estimate, band))
 
 
 def _band(check: ClaimCheck, claim: ClaimRecord, unit: str) -> Band:
     if check.figure is None:
         return Band(check.low, check.high)
     figure = claim.figures[check.figure - 1]
-    factor = _factor(figure.unit, unit) or 1.0
+    by = factor(figure.unit, unit) or 1.0
     if figure.value is not None:
         away = abs(figure.value) * (check.tolerance or 0.0)
-        return Band(_end(figure.value - away, factor), _end(figure.value + away, factor))
-    low, high = (None if end is None else _end(end, factor) for end in (figure.low, figure.high))
+        return Band(_end(figure.value - away, by), _end(figure.value + away, by))
+    low, high = (None if end is None else _end(end, by) for end in (figure.low, figure.high))
     return Band(low, high)
 
 
-def _end(value: float, factor: float) -> float:
+def _end(value: float, by: float) -> float:
     """Without what binary fractions leave behind: 1,210 and not 1,210.0000000000002. Of a figure in another unit, the
     four digits that it can carry."""
-    return float(f"{value * factor:.{9 if factor == 1 else 4}g}")
+    return float(f"{value * by:.{9 if by == 1 else 4}g}")
 
 
-def _factor(published: str, shown: str) -> float | None:
+def factor(published: str, shown: str) -> float | None:
     """None where the one is no other measure of the same."""
     return 1.0 if published in ("ratio", shown) else _FACTORS.get((published, shown))
-
-
-def asks_for(check: ClaimCheck, key: CellKey) -> bool:
-    """Does it look at such a cell?"""
-    if not fnmatchcase(key.executor, check.arm):
-        return False
-    if check.versus is not None and key.executor == check.versus:
-        return False
-    return all(patterns is None or _is_among(getattr(key, axis), patterns) for axis, patterns in check.where)
-
-
-def _is_among(value: str | int, patterns: Iterable[str | int]) -> bool:
-    return any(
-        fnmatchcase(value, pattern) if isinstance(value, str) and isinstance(pattern, str) else value == pattern
-        for pattern in patterns
-    )
-
-
-def words_of(check: ClaimCheck) -> str:
-    """Which cells it looks at."""
-    axes = check.where
-    parts = [
-        f"cell of {_either(axes.workload)}" if axes.workload else "cell",
-        f"on {_either(axes.server)}" if axes.server else "",
-        f"on {_either(axes.jdk)}" if axes.jdk else "",
-        f"with {_either(axes.cpus)} CPUs" if axes.cpus else "",
-        f"with {_either(work_words(int(us)) for us in axes.burn_us)} of work" if axes.burn_us else "",
-        f"with answers after {_either(wait_words(int(us)) for us in axes.wait_us)}" if axes.wait_us else "",
-        f"under {_either(axes.load)}" if axes.load else "",
-        f"with {check.arm}",
-    ]
-    return " ".join(filter(None, parts))
-
-
-def _either(values: Iterable[object]) -> str:
-    return " or ".join(map(str, values))
-
-
-def _other_kernel(check: ClaimCheck, kernels: Iterable[str]) -> str | None:
-    """Why it cannot be judged on these."""
-    low, below = check.kernel_from, check.kernel_below
-    asked = " and ".join(filter(None, (low and f"from {low}", below and f"below {below}")))
-    other = next((kernel for kernel in kernels if not _is_between(_version(kernel), low, below)), None)
-    if not asked or other is None:
-        return None
-    return f"the kernel is {next(iter(other.split()), 'not known')}; the claim is about {asked}"
-
-
-def _is_between(found: tuple[int, ...], low: str | None, below: str | None) -> bool:
-    return bool(found) and (low is None or found >= _version(low)) and (below is None or found < _version(below))
-
-
-def _version(text: str) -> tuple[int, ...]:
-    found = re.match(r"[0-9]+(\.[0-9]+)*", text)
-    return tuple(map(int, found.group().split("."))) if found else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jdkmatrix.report.claims.seen import Seen, seen_words
 from jdkmatrix.report.words.numbers import Figure
 
 
@@ -21,7 +22,8 @@ class ClaimFigure:
 
 @dataclass(frozen=True)
 class CheckedCellView:
-    """`measured`: with its interval; `verdict`: with why, or how many blocks would decide."""
+    """`measured`: with its interval; `remark`: why there is no verdict, how many blocks would decide; `seen`: of what
+    the check needs."""
 
     label: str
     href: str | None
@@ -29,14 +31,20 @@ class CheckedCellView:
     verdict: str
     verdict_class: str
     remark: str | None
+    seen: tuple[Seen, ...]
+
+    @property
+    def seen_words(self) -> tuple[str, ...]:
+        return seen_words(self.seen)
 
 
 @dataclass(frozen=True)
 class CheckView:
-    """`band`: what would reproduce the claim; `why`: where no cell could be judged."""
+    """`band`: what would reproduce the claim, and `origin` who says so; `why`: where no cell could be judged."""
 
     says: str
     band: str
+    origin: str
     inference: str | None
     verdict: str
     verdict_class: str
@@ -45,14 +53,19 @@ class CheckView:
 
 
 @dataclass(frozen=True)
-class SpokenView:
-    """What one run says of a claim, and what that `rests_on`; `page`: the run's."""
-
+class RunLink:
     run_id: str
     page: str
-    host: str
     measured: str
     about: str
+
+
+@dataclass(frozen=True)
+class SpokenView:
+    """What the runs of one host say together of a claim, and what that `rests_on`."""
+
+    host: str
+    runs: tuple[RunLink, ...]
     verdict: str
     verdict_class: str
     rests_on: tuple[str, ...]
@@ -63,7 +76,7 @@ class SpokenView:
 class ClaimView:
     """`instead`: what there is in place of figures; `inference`: this project's, not the source's; `not_repeated`: why
     no scenario repeats it. `verdict` is None of claims that no run speaks to; `why_not`: why it is not testable;
-    `spoken`: where several runs speak to it, each for itself."""
+    `earlier`: the verdict by the checks that a run recorded, where it is another; `spoken`: what each host says."""
 
     id: str
     verdict: str | None
@@ -77,6 +90,7 @@ class ClaimView:
     inference: str | None
     not_repeated: str | None
     figures: tuple[ClaimFigure, ...]
+    earlier: str | None = None
     spoken: tuple[SpokenView, ...] = ()
 
 

@@ -69,7 +69,7 @@ def view_run(judged: JudgedRun) -> RunView:
         notices=tuple(sorted(notices, key=lambda notice: notice.weight != "warn")),
         family=family_words(judgements.comparisons, judgements.checks),
         sections=sections(cells, judgements, order),
-        published=published_views(judged.claims),
+        published=published_views(judged.claims, judged.earlier_verdicts),
         scale_words=run.scenario.scale_words if run.scenario and run.scenario.scale == "small" else None,
         not_repeated=not_repeated_views(run),
         own_pools=" or ".join(dict.fromkeys(own_pool(key.server) for key in cells.keys)),

@@ -25,10 +25,11 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.html.library import vega_library
 from jdkmatrix.report.site.by_axis import FOLDER, view_axes
-from jdkmatrix.report.site.claims_page import verdicts_of, view_claims
+from jdkmatrix.report.site.claims_page import view_claims
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import view_history
 from jdkmatrix.report.site.home import view_home
+from jdkmatrix.report.site.host_verdicts import HostVerdict, host_verdicts, verdicts
 from jdkmatrix.report.site.making import Made, SiteRun, make_all
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
@@ -50,6 +51,12 @@ class Background:
     matrix: Matrix
     claims: Registry
 
+    @property
+    def scenarios(self) -> dict[str, tuple[str, ...]]:
+        """By claim, those that repeat it."""
+        named = self.matrix.scenarios
+        return {claim: tuple(name for name in named if claim in named[name].published) for claim in self.claims.claims}
+
     def stamp(self) -> str:
         """Of the code, what draws, the templates and the claims."""
         parts = (
@@ -69,10 +76,11 @@ def _code() -> str:
 
 @dataclass(frozen=True)
 class Built:
-    """`runs`: newest first. `unreadable`: runs that could not be shown, and why."""
+    """`runs`: newest first. `verdicts`: on each claim, by host. `unreadable`: runs that could not be shown, and why."""
 
     index: Path
     runs: tuple[RunDigest, ...]
+    verdicts: dict[str, tuple[HostVerdict, ...]]
     unreadable: tuple[str, ...]
 
 
@@ -98,15 +106,17 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
         if not found:
             raise MatrixError("; ".join(unreadable) or "no run to report: give at least one")
         newest_first = tuple(sorted(found.values(), key=lambda run: (run.started_at, run.run_id), reverse=True))
-        verdicts = verdicts_of(registry, newest_first)
+        hosts = host_verdicts(registry, newest_first)
+        said = verdicts(registry, hosts)
         offered = offers(background.matrix)
         home = pages.render(
             "home.html.j2",
-            view=view_home(newest_first, verdicts.values(), unreadable, offered),
+            view=view_home(newest_first, said.values(), unreadable, offered),
             data={"offers": offered},
             scripts=("report.js", "home.js"),
         )
-        claims = pages.render("claims.html.j2", view=view_claims(registry, newest_first, verdicts, "../"))
+        scenarios = background.scenarios
+        claims = pages.render("claims.html.j2", view=view_claims(registry, hosts, said, scenarios, "../"))
         history = pages.render("history.html.j2", view=view_history(newest_first, "../"))
         groups = view_axes(newest_first)
         for page in (page for group in groups for page in group.pages):
@@ -116,7 +126,7 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
         _write(fresh / "claims" / "index.html", claims)
         _write(fresh / "history" / "index.html", history)
         _write(fresh / "data" / "runs.json", _RUNS.dump_json(newest_first, indent=1).decode())
-    return Built(out_dir.resolve() / "index.html", newest_first, tuple(unreadable))
+    return Built(out_dir.resolve() / "index.html", newest_first, hosts, tuple(unreadable))
 
 
 def _shown(

@@ -6,7 +6,7 @@ It is written beside the run's pages, so that the site can be put together again
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jdkmatrix.figures.metrics import metrics_of
@@ -15,9 +15,7 @@ from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report.cells.advice import Advice, advise, ratio_words
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import NUMERATOR, Judgements
-from jdkmatrix.report.claims.published import check_view
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim
-from jdkmatrix.report.claims.views import CheckView
+from jdkmatrix.report.claims.evidence import ClaimEvidence
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.views import ForkCount, RunView
@@ -72,20 +70,11 @@ class MeasuredCell:
 
 
 @dataclass(frozen=True)
-class SpokenClaim:
-    """What a run says of a published claim that it has cells of; "not measured" where none of them can be judged, with
-    why."""
-
-    id: str
-    verdict: str
-    checks: tuple[CheckView, ...]
-
-
-@dataclass(frozen=True)
 class RunDigest:
     """`host_id` tells hosts apart; `jdks`: id and version; `about`: scenario or profile; `repeats_published`: is it a
     scenario, whose conditions somebody else has chosen? `warnings`: titles of what changes how figures must be read;
-    `aa`: what the A/A checks came to, None where there was none; `damaged`: files that could not be read."""
+    `aa`: what the A/A checks came to, None where there was none; `claims`: what it says of published ones, before
+    anybody judges it; `damaged`: files that could not be read."""
 
     run_id: str
     folder: str
@@ -104,11 +93,11 @@ class RunDigest:
     damaged: tuple[str, ...]
     conditions: tuple[Condition, ...]
     cells: tuple[MeasuredCell, ...]
-    claims: tuple[SpokenClaim, ...]
+    claims: tuple[ClaimEvidence, ...]
 
 
-def digest(judged: JudgedRun, view: RunView, claims: Iterable[JudgedClaim], folder: str) -> RunDigest:
-    """`claims`: the registry of today, judged by this run; `folder`: where its pages are, seen from the site's root."""
+def digest(judged: JudgedRun, view: RunView, folder: str) -> RunDigest:
+    """`folder`: where its pages are, seen from the site's root."""
     run, cells, judgements = judged.run, judged.cells, judged.judgements
     host = run.latest_session.host
     return RunDigest(
@@ -129,7 +118,7 @@ def digest(judged: JudgedRun, view: RunView, claims: Iterable[JudgedClaim], fold
         damaged=judged.loaded.damaged,
         conditions=tuple(_conditions(cells, judgements)),
         cells=tuple(_cells(cells, judgements)),
-        claims=tuple(_claims(claims)),
+        claims=judged.evidence,
     )
 
 
@@ -196,11 +185,3 @@ def _blocks(judgements: Judgements, key: CellKey, cells: Cells) -> int:
     if judged is not None:
         return judged.ratio.blocks
     return min(outcomes.contrast.numerator.told, outcomes.contrast.denominator.told) if outcomes else 0
-
-
-def _claims(judged: Iterable[JudgedClaim]) -> Iterator[SpokenClaim]:
-    for one in judged:
-        why_not = one.verdict is ClaimVerdict.NOT_TESTABLE_HERE
-        told = tuple(check_view(check) for check in one.checks if check.cells or why_not)
-        if told:
-            yield SpokenClaim(one.claim.id, one.verdict.value, told)

@@ -12,7 +12,6 @@ from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.cell_page.cell_view import view_cell
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.charts.shapes import on_a_page
-from jdkmatrix.report.claims.verdicts import judge_claims
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.exports import as_csv, results, verdicts
@@ -41,11 +40,10 @@ def run_folder(run_id: str) -> str:
 
 
 def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord]) -> RunDigest:
-    """`registry`: the claims of today, by which the run is judged on the pages of all runs, where it repeats their
-    experiment; its own page has them as it recorded them."""
+    """`registry`: the claims of today."""
     folder = site / run_folder(loaded.run.run_id)
     (folder / "cells").mkdir(parents=True)
-    run = JudgedRun(loaded)
+    run = JudgedRun(loaded, registry)
     cells, experiments, order, judgements = run.cells, run.experiments, run.order, run.judgements
     view = view_run(run)
     shown = view_experiments(experiments, order)
@@ -75,9 +73,7 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
         published = logs.publish_all(loaded, lone.record, folder / "cells")
         lone_view = view_experiment_cell(lone, experiments, loaded.run, order, published)
         _write_cell("cell-experiment.html.j2", lone_view, lone.record, loaded, folder, pages)
-    repeated = loaded.run.scenario.published if loaded.run.scenario else ()
-    claims = judge_claims([claim for claim in registry if claim.id in repeated], loaded.run, cells, experiments)
-    return digest(run, view, claims, run_folder(loaded.run.run_id))
+    return digest(run, view, run_folder(loaded.run.run_id))
 
 
 def _hgrm(cell: CellStats, folder: Path) -> str | None:

@@ -102,6 +102,7 @@ def test_tiles_have_units_and_say_over_how_many_forks(burn: ExperimentCellView, 
         ("p50", "ms"),
         ("p99", "ms"),
         ("parked while tasks were queued", "%"),
+        ("median stretch parked while tasks were queued", "ms"),
         ("longest stretch parked while tasks were queued", "ms"),
         ("such stretches of 10 ms and more", ""),
     ]

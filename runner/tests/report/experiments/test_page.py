@@ -308,7 +308,8 @@ def test_columns_have_the_axes_that_vary_and_every_figure_with_its_unit(view: Ex
     assert table.axes == (("JDK", False), ("Experiment", False), ("Load", False), ("Task duration, µs", True))
     assert table.figures == (
         ("throughput", "1/s"), ("CPU used", "%"), ("p50", "ms"), ("p99", "ms"),
-        ("parked while tasks were queued", "%"), ("longest stretch parked while tasks were queued", "ms"),
+        ("parked while tasks were queued", "%"), ("median stretch parked while tasks were queued", "ms"),
+        ("longest stretch parked while tasks were queued", "ms"),
         ("such stretches of 10 ms and more", ""),
     )  # fmt: skip
     assert block(view, "pinning").table.axes == (("JDK", False), ("Experiment", False))

@@ -7,15 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
-from jdkmatrix.report.site.claims_page import verdicts_of, view_claims
-from jdkmatrix.report.site.digest import RunDigest, SpokenClaim
+from jdkmatrix.report.site.claims_page import view_claims
+from jdkmatrix.report.site.digest import RunDigest
+from jdkmatrix.report.site.host_verdicts import host_verdicts, verdicts
+from jdkmatrix.stats.bands import Estimate
+from tests.support.builders import key
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario
 from tests.support.sites import background, built
 
 CLAIMS = background().claims
 REGISTRY = CLAIMS.records(CLAIMS.claims)
-CHECKED = next(claim.id for claim in REGISTRY if claim.checks)
+CHECKED = next(claim for claim in REGISTRY if claim.id == "spawn-time")
+
+
+FULL = Estimate(0.1, 0.09, 0.11, 5, of_ratio=True)
+OPEN = Estimate(0.11, 0.01, 1.21, 5, of_ratio=True)
 
 
 @pytest.fixture(scope="module")
@@ -27,31 +35,60 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDigest:
     return found
 
 
+def saying(run: RunDigest, what: Estimate | str, *, host: str = "h", name: str = "r", kernel: str = "6.1") -> RunDigest:
+    """An estimate of the one cell, or why there is none; "nowhere" says why there is no cell."""
+    if what == "nowhere":
+        of_check = CheckEvidence("", why="the kernel is another one")
+    elif isinstance(what, str):
+        of_check = CheckEvidence("", (CellEvidence(key("virtual"), "25", None, what),))
+    else:
+        of_check = CheckEvidence("", (CellEvidence(key("virtual"), "25", what),))
+    return replace(run, run_id=name, host_id=host, kernel=kernel, claims=(ClaimEvidence(CHECKED.id, (of_check,)),))
+
+
 @pytest.mark.parametrize(
-    ("said", "verdict", "shown"),
+    ("said", "verdict"),
     [
-        ([], "not measured", []),
-        (["not measured"], "not measured", ["not measured"]),
-        (["not measured", "reproduced"], "reproduced", ["reproduced"]),
-        (["inconclusive", "reproduced"], "inconclusive", ["inconclusive"]),
-        (["not testable here"], "not testable here", ["not testable here"]),
-        (["not testable here", "not measured"], "not measured", ["not testable here"]),
-        (["not testable here", "contradicted"], "contradicted", ["contradicted"]),
+        ([], "not measured"),
+        (["no fork"], "not measured"),
+        (["no fork", FULL], "reproduced"),
+        ([OPEN, FULL], "reproduced"),
+        (["nowhere"], "not testable here"),
+        (["nowhere", "no fork"], "not measured"),
+        (["nowhere", FULL], "reproduced"),
     ],
 )
-def test_a_run_that_tried_in_vain_says_so_and_outweighs_none_that_judged(
-    run: RunDigest, said: list[str], verdict: str, shown: list[str]
+def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
+    run: RunDigest, said: list[Estimate | str], verdict: str
 ) -> None:
-    runs = [
-        replace(run, run_id=str(number), claims=(SpokenClaim(CHECKED, one, ()),)) for number, one in enumerate(said)
-    ]
-    verdicts = verdicts_of(REGISTRY, runs)
-    assert verdicts[CHECKED] is ClaimVerdict(verdict)
-    view = view_claims(REGISTRY, runs, verdicts, "../")
-    (row,) = (row for row in view.rows if row.id == CHECKED)
-    assert (row.verdict, [one.verdict for one in row.spoken]) == (verdict, shown)
-    (claim,) = (claim for source in view.sources for claim in source.claims if claim.id == CHECKED)
-    assert [one.verdict for one in claim.spoken] == said
+    runs = [saying(run, one, name=str(number)) for number, one in enumerate(said)]
+    told = host_verdicts((CHECKED,), runs)
+    all_of_them = verdicts((CHECKED,), told)
+    assert all_of_them[CHECKED.id] is ClaimVerdict(verdict)
+    view = view_claims((CHECKED,), told, all_of_them, {CHECKED.id: ("spawn",)}, "../")
+    (row,) = (*view.decided, *view.open, *view.others)
+    assert (row in view.decided) == (verdict == "reproduced")
+    assert row.commands == (("matrix run -s spawn",) if row in view.open else ())
+    assert len(row.spoken) == bool(runs)
+
+
+def test_a_host_that_could_judge_speaks_before_a_newer_one_that_could_not(run: RunDigest) -> None:
+    told = host_verdicts((CHECKED,), [saying(run, "no fork", host="a"), saying(run, FULL, host="b")])
+    assert [one.judged.verdict.value for one in told[CHECKED.id]] == ["reproduced", "not measured"]
+
+
+def test_runs_of_a_host_are_pooled_and_hosts_are_not(run: RunDigest) -> None:
+    low, high = Estimate(0.4, 0.39, 0.41, 5, of_ratio=True), Estimate(0.6, 0.59, 0.61, 5, of_ratio=True)
+    same = [saying(run, low, name="a"), saying(run, high, name="b", kernel="6.1")]
+    (told,) = host_verdicts((CHECKED,), same)[CHECKED.id]
+    (cell,) = told.judged.checks[0].cells
+    assert cell.estimate is not None and cell.estimate.blocks == 10
+    assert cell.estimate.low is not None and cell.estimate.low < 0.39, "they disagree, and the interval says so"
+    for other in ({"host": "other"}, {"kernel": "6.2-x"}):
+        apart = [same[0], saying(run, high, name="b", **other)]
+        assert [one.runs[0].run_id for one in host_verdicts((CHECKED,), apart)[CHECKED.id]] == ["a", "b"]
+    build = [saying(run, low, name="a", kernel="6.1-1"), saying(run, high, name="b", kernel="6.1-2")]
+    assert len(host_verdicts((CHECKED,), build)[CHECKED.id]) == 1, "a build of the same kernel is no other host"
 
 
 def test_a_run_that_repeats_the_experiment_where_it_cannot_be_tested_says_why(tmp_path: Path) -> None:
@@ -64,8 +101,8 @@ def test_a_run_that_repeats_the_experiment_where_it_cannot_be_tested_says_why(tm
         update={"scenario": scenario.model_copy(update={"claims": (claim,), "published": (claim_id,)})}
     )
     site = built([replace(plain, run=of_it)], tmp_path / "site")
-    (said,) = site.runs[0].claims
-    assert (said.id, said.verdict) == (claim_id, "not testable here")
-    assert said.checks[0].why == "the kernel is 6.1.0-synthetic; the claim is about from 4.18 and below 4.19"
+    (said,) = site.verdicts[claim_id]
+    assert said.judged.verdict is ClaimVerdict.NOT_TESTABLE_HERE
+    assert said.judged.checks[0].why == "the kernel is 6.1.0-synthetic; the claim is about from 4.18 and below 4.19"
     page = (site.index.parent / "claims" / "index.html").read_text("utf-8")
     assert "the claim is about from 4.18 and below 4.19" in page

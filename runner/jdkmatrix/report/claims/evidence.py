@@ -1,0 +1,123 @@
+"""What a run says of a published claim, before anybody judges it. Pure.
+
+It is kept beside the run's pages, so that evidence of several runs can be put together without reading them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, Precondition
+from jdkmatrix.report.claims.asked import asks_for, other_kernel, words_of
+from jdkmatrix.report.claims.estimates import Results, name_of
+from jdkmatrix.report.claims.seen import Seen
+from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.pooling import pooled
+from jdkmatrix.terms.cell_key import CellKey
+
+
+@dataclass(frozen=True)
+class CellEvidence:
+    """`estimate`: in the unit of its check; None where there is none, and `why` says why. `build`: the version of its
+    JDK, where known. `alone`: where it is of several runs, what each of them says."""
+
+    key: CellKey
+    build: str | None
+    estimate: Estimate | None
+    why: str | None = None
+    seen: tuple[Seen, ...] = ()
+    alone: tuple[Estimate, ...] = ()
+
+    @property
+    def absent(self) -> tuple[Seen, ...]:
+        """Preconditions that were not met, or of which nothing was recorded."""
+        return tuple(one for one in self.seen if not one.holds)
+
+
+@dataclass(frozen=True)
+class CheckEvidence:
+    """`unit`: "" for a ratio. `why`: where there is no cell that could be looked at."""
+
+    unit: str
+    cells: tuple[CellEvidence, ...] = ()
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class ClaimEvidence:
+    """`checks`: in the order of the claim's."""
+
+    id: str
+    checks: tuple[CheckEvidence, ...]
+
+    @property
+    def has_cells(self) -> bool:
+        return any(check.cells for check in self.checks)
+
+
+def evidence(claim: ClaimRecord, results: Results) -> ClaimEvidence:
+    return ClaimEvidence(claim.id, tuple(_check(check, results) for check in claim.checks))
+
+
+def together(found: Sequence[ClaimEvidence]) -> ClaimEvidence:
+    """Of several runs of one host under the same checks of one claim, the newest first: each cell with what all of them
+    say. What must be seen was seen where the run has an estimate; a run in which it was not says nothing beside one in
+    which it was."""
+    first = found[0]
+    return ClaimEvidence(first.id, tuple(map(_checks_together, zip(*(one.checks for one in found), strict=True))))
+
+
+def _checks_together(found: Sequence[CheckEvidence]) -> CheckEvidence:
+    cells: dict[tuple[CellKey, str | None], list[CellEvidence]] = {}
+    for cell in (cell for check in found for cell in check.cells):
+        cells.setdefault((cell.key, cell.build), []).append(cell)
+    if not cells:
+        return found[0]
+    unit = next((check.unit for check in found if check.cells and check.unit), "")
+    return CheckEvidence(unit, tuple(map(_cells_together, cells.values())))
+
+
+def _cells_together(found: Sequence[CellEvidence]) -> CellEvidence:
+    judged = [cell for cell in found if cell.estimate and not cell.absent]
+    estimates = [cell.estimate for cell in judged if cell.estimate]
+    if not judged:
+        return next((cell for cell in found if cell.estimate), found[0])
+    if len(estimates) == 1:
+        return judged[0]
+    return replace(judged[0], estimate=pooled(estimates), alone=tuple(estimates))
+
+
+def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
+    keys = [key for key in results.keys if asks_for(check, key)]
+    unit = "" if is_ratio(check) else results.unit(check, keys)
+    if why := other_kernel(check, results.kernels):
+        return CheckEvidence(unit, why=why)
+    if not keys:
+        refused = (one.reason for one in results.run.not_testable if asks_for(check, one.key))
+        return CheckEvidence(unit, why=next(refused, f"this run has no {words_of(check)}"))
+    return CheckEvidence(unit, tuple(_cell(key, check, results) for key in keys))
+
+
+def is_ratio(check: ClaimCheck) -> bool:
+    return (check.versus is not None and not check.difference) or check.versus_load is not None
+
+
+def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
+    estimate, build = results.estimate(check, key), results.build(key.jdk)
+    if isinstance(estimate, str):
+        return CellEvidence(key, build, None, estimate)
+    return CellEvidence(key, build, estimate, seen=tuple(_seen(check, key, results)))
+
+
+def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[Seen]:
+    for needed in check.requires:
+        for arm in [needed.arm] if needed.arm else dict.fromkeys(filter(None, (key.executor, check.versus))):
+            value, unit = results.seen(needed.metric, key.model_copy(update={"executor": arm})) or (None, "")
+            yield Seen(
+                needed.says, name_of(needed.metric), arm, value, unit, value is not None and _holds(needed, value)
+            )
+
+
+def _holds(needed: Precondition, value: float) -> bool:
+    return (needed.low is None or value >= needed.low) and (needed.high is None or value <= needed.high)

@@ -1,0 +1,87 @@
+"""One estimate out of several of the same thing, each measured on another day. Pure.
+
+Runs of one host differ by more than their blocks show: all blocks of a run share the host's state on that day. So their
+estimates are weighted as in a random-effects meta-analysis, by 1 / (variance of the run + variance between runs), the
+latter by the method of moments (R. DerSimonian, N. Laird, "Meta-analysis in Clinical Trials", Controlled Clinical
+Trials 7(3), 1986, pp. 177-188). Two or three runs show it poorly; therefore Student's t has the degrees of freedom of
+F. E. Satterthwaite ("An Approximate Distribution of Estimates of Variance Components", Biometrics Bulletin 2(6), 1946,
+pp. 110-114): down to the number of runs minus 1 where they disagree.
+
+How often the interval of 95 % covers the truth, in per cent of simulated runs of five blocks, by how far runs scatter
+beside the scatter of their blocks (the tests measure it again). An interval of one run knows nothing of such scatter:
+
+    runs      0     0.5      1      2
+       1     95      86     69     42
+       2     95      91     86     84
+       3     93      90     89     90
+       5     93      91     91     93
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from jdkmatrix.stats.bands import Estimate, standard_error_of
+from jdkmatrix.stats.intervals import CONFIDENCE
+
+
+def pooled(estimates: Sequence[Estimate]) -> Estimate:
+    """Of at least one; `blocks`: those of all. Estimates that say less than others are left out: those of a single
+    block beside those with an interval, and bounds beside figures. Bounds of one direction give a bound.
+
+    Raises:
+        ValueError: no estimate.
+    """
+    if not estimates:
+        raise ValueError("nothing to pool")
+    told = [one for one in estimates if one.blocks > 1 and (one.low, one.high) != (None, None)] or list(estimates)
+    exact = [one for one in told if not one.one_sided] or told
+    at_least = [one for one in exact if one.high is None and one.low is not None]
+    alike = at_least if at_least else exact
+    return alike[0] if len(alike) == 1 else _weighted(alike)
+
+
+def _weighted(estimates: Sequence[Estimate]) -> Estimate:
+    of_ratio = estimates[0].of_ratio
+    forth, back = (math.log, math.exp) if of_ratio else (float, float)
+    values = [forth(one.value) for one in estimates]
+    variances = [standard_error_of(one) ** 2 for one in estimates]
+    if not all(0 < variance < math.inf for variance in variances):
+        return max(estimates, key=lambda one: one.blocks)
+    between = _between(values, variances)
+    weights = [1 / (variance + between) for variance in variances]
+    shares = [weight / sum(weights) for weight in weights]
+    mean = sum(share * value for share, value in zip(shares, values, strict=True))
+    parts = [
+        (share**2 * variance, one.blocks - 1) for share, variance, one in zip(shares, variances, estimates, strict=True)
+    ]
+    parts.append((sum(share**2 for share in shares) * between, len(estimates) - 1))
+    total = sum(part for part, _ in parts)
+    freedom = total**2 / sum(part**2 / df for part, df in parts)
+    half = _student(freedom) * math.sqrt(total)
+    one = estimates[0]
+    return Estimate(
+        value=back(mean),
+        low=None if one.low is None else back(mean - half),
+        high=None if one.high is None else back(mean + half),
+        blocks=sum(one.blocks for one in estimates),
+        of_ratio=of_ratio,
+        one_sided=one.one_sided,
+    )
+
+
+def _between(values: Sequence[float], variances: Sequence[float]) -> float:
+    """DerSimonian and Laird's estimate of the variance between runs."""
+    weights = [1 / variance for variance in variances]
+    total = sum(weights)
+    mean = sum(weight * value for weight, value in zip(weights, values, strict=True)) / total
+    apart = sum(weight * (value - mean) ** 2 for weight, value in zip(weights, values, strict=True))
+    spread = total - sum(weight**2 for weight in weights) / total
+    return max(0.0, (apart - (len(values) - 1)) / spread)
+
+
+def _student(freedom: float) -> float:
+    from scipy.special import stdtrit  # noqa: PLC0415 - see the package
+
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
