@@ -57,6 +57,10 @@ class DriverSession(Protocol):
     def command(self) -> Sequence[str]:
         """The command line that was started (of the latest phase, where each phase is a process)."""
 
+    @property
+    def pid(self) -> int | None:
+        """Of the process that makes all phases; None: each phase is a process of its own."""
+
     def wait_ready(self) -> None:
         """Wait until a phase can be run at once; a phase that is asked for earlier waits by itself.
 

@@ -148,6 +148,10 @@ class LoadgenSession:
     def command(self) -> tuple[str, ...]:
         return self._command
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def wait_ready(self) -> None:
         if self._ready:
             return

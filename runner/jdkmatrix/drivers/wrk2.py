@@ -143,6 +143,10 @@ class Wrk2Session:
         """Of the latest phase; empty before the first."""
         return self._command
 
+    @property
+    def pid(self) -> None:
+        return None
+
     def wait_ready(self) -> None:
         """Every phase is a process of its own."""
 

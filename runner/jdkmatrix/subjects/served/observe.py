@@ -13,7 +13,7 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.http import Connection, NoAnswerError
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import pressure, read_host
-from jdkmatrix.probes.process import Glance, Reading, SutGoneError, glance, read_threads
+from jdkmatrix.probes.process import Glance, Reading, SutGoneError, cpu_time_ns, glance, read_threads
 from jdkmatrix.probes.sampler import Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import usage
@@ -80,11 +80,11 @@ class Bench:
         threads_before = read_threads(pid)
         if self.remote:
             self.remote.stats(reset=True)
-        own_before_s = time.process_time()
+        own_before_s, driver_before_ns = time.process_time(), self._driver_cpu_ns()
         host_before, before = read_host(), glance(pid)
         result = self.session.run(load, duration_s, label=label)
         after, host_after = self._glance_after(), read_host()
-        own_cpu_s = time.process_time() - own_before_s
+        own_cpu_s, driver_after_ns = time.process_time() - own_before_s, self._driver_cpu_ns()
         threads_after = read_threads(pid)
         remote = self.remote.stats() if self.remote else None
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
@@ -101,9 +101,13 @@ class Bench:
             cpus=len(self.cpu_sets.sut),
             astray_threads=len(astray(pid, self.cpu_sets.sut)),
         )
+        driver_cpu_s = result.driver_cpu_s
+        if driver_before_ns is not None and driver_after_ns is not None:
+            # With what it did before the load and after it, which its own account leaves out.
+            driver_cpu_s = (driver_after_ns - driver_before_ns) / 1e9
         used = [
             Used("sut", self.cpu_sets.sut, sut.cpu_s),
-            Used("driver", self.cpu_sets.driver, result.driver_cpu_s),
+            Used("driver", self.cpu_sets.driver, driver_cpu_s),
             Used("runner", tuple(sorted(os.sched_getaffinity(0))), own_cpu_s),
         ]
         if remote:
@@ -132,6 +136,13 @@ class Bench:
             time.sleep(_QUIET_POLL_S)
         if self.server.is_alive and not self.may_end:
             raise NoAnswerError(f"requests of the load are still in flight {within_s:.0f} s after it")
+
+    def _driver_cpu_ns(self) -> int | None:
+        """Of a driver that is one process; None where it is not, or has ended, which it tells itself."""
+        try:
+            return None if self.session.pid is None else cpu_time_ns(self.session.pid)
+        except SutGoneError:
+            return None
 
     def _glance_after(self) -> Glance:
         """The server at the end of a phase; the last that was seen of it where it may have ended in between."""
