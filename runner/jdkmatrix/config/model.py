@@ -281,7 +281,9 @@ class Thresholds(Table):
     foreign_per_precision_max: Annotated[float, Field(ge=0)]
     foreign_sut_share_max: Share
     idle_overhead_share_max: Share
+    thread_end_us: Annotated[float, Field(ge=0)]
     foreign_cpu_share_max: Share
+    readings_late_max_s: Annotated[float, Field(gt=0)]
     throttled_share_max: Share
     swapped_bytes_per_s_max: Annotated[float, Field(ge=0)]
     clock_step_s_max: Annotated[float, Field(ge=0)]

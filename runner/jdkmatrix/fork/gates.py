@@ -56,6 +56,7 @@ def window_reasons(
     """Every gate that this window did not pass by a fault of the host or of the measurement; empty means valid."""
     of_remote = remote_reasons(remote, means, limits, holds_up=not _is_saturated(load, sut, limits)) if remote else ()
     return (
+        *readings_late(host.elapsed_s, load.duration_s + _answers_s(load), limits),
         *_of_driver(load, limits, means),
         *of_remote,
         *_of_sut(sut, limits, means),
@@ -67,6 +68,25 @@ def window_reasons(
 def window_shortfalls(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> tuple[Reason, ...]:
     """What the server did not do of what it was asked for; empty means that it did all. `service_s`: as in Means."""
     return tuple(_of_answers(load, limits, service_s))
+
+
+def readings_late(elapsed_s: float | None, expected_s: float, limits: Thresholds) -> Iterator[Reason]:
+    """Whether the readings span what they are to be of. Every share of a CPU is of the time between them: where this
+    tool was stopped, that time is longer, and a disturbance of the load looks smaller by as much.
+
+    `elapsed_s`: between the readings; `expected_s`: that they are to take at most."""
+    if elapsed_s is not None and elapsed_s - expected_s > limits.readings_late_max_s:
+        yield Reason(
+            code="readings-late",
+            message=f"this tool was stopped or held up: its readings span {elapsed_s:.1f} s and not {expected_s:.1f} s",
+            figures={"elapsed_s": elapsed_s, "expected_s": expected_s, "max_late_s": limits.readings_late_max_s},
+        )
+
+
+def _answers_s(load: LoadResult) -> float:
+    """For how long a driver may have waited for answers when time was up: a second at most, and no longer than the
+    slowest one took, since those that never came stand there with the time that they had waited."""
+    return min(1.0, load.uncorrected.max_us / 1e6) if load.uncorrected and load.uncorrected.count else 1.0
 
 
 def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window, ...]:
@@ -266,7 +286,7 @@ def served_reasons(served: Served | None) -> Iterator[Reason]:
 def host_reasons(host: Pressure, limits: Thresholds, means: Means = USUAL) -> Iterator[Reason]:
     """What the host did that spoils whatever was measured meanwhile."""
     for use in host.cpu_use:
-        yield from _of_cpus(use, limits, means)
+        yield from _of_cpus(use, host, limits, means)
     beside_others = any("runner" in use.roles and len(use.roles) > 1 for use in host.cpu_use)
     if beside_others and host.runner_cpu_share is not None and host.runner_cpu_share > limits.runner_cpu_share_max:
         yield Reason(
@@ -308,7 +328,7 @@ _ROLE_WORDS: dict[CpuRole, str] = {
 }
 
 
-def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
+def _of_cpus(use: CpuUse, host: Pressure, limits: Thresholds, means: Means) -> Iterator[Reason]:
     """Of one set of CPUs. What is taken from the server is a bias of its figures of the same size, so its limits follow
     from the precision that is promised; what loads it needs only to be there in time."""
     if set(use.roles) == {"runner"}:
@@ -324,9 +344,9 @@ def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
         )
     foreign_max = limits.foreign_cpu_share_max
     if of_server:
-        idle_share = max(0.0, 1 - use.busy_share - use.steal_share)
         of_precision = limits.foreign_per_precision_max * means.precision
-        foreign_max = min(limits.foreign_sut_share_max, of_precision) + limits.idle_overhead_share_max * idle_share
+        foreign_max = min(limits.foreign_sut_share_max, of_precision)
+    foreign_max += _nobodys_share(use, host, limits)
     if use.foreign_share > foreign_max:
         yield Reason(
             code="foreign-cpu" if of_server else "foreign-cpu-driver",
@@ -339,3 +359,14 @@ def _of_cpus(use: CpuUse, limits: Thresholds, means: Means) -> Iterator[Reason]:
             message=f"the CPUs of {whose} were busy for {use.busy_share:.0%} of the time: requests waited for them",
             figures={"busy_share": use.busy_share, "max": limits.driver_cpu_share_max},
         )
+
+
+def _nobodys_share(use: CpuUse, host: Pressure, limits: Thresholds) -> float:
+    """What may look foreign and is in nobody's clock (probes/cpu_balance.py): waking a CPU up, rounding, and on the
+    server's CPUs the ends of threads."""
+    idle_share = max(0.0, 1 - use.busy_share - use.steal_share)
+    waking_share = limits.idle_overhead_share_max * max(0.0, min(idle_share, use.busy_share))
+    ends_share = 0.0
+    if "sut" in use.roles and host.threads_ended is not None and host.elapsed_s:
+        ends_share = host.threads_ended * limits.thread_end_us / 1e6 / (host.elapsed_s * len(use.cpus))
+    return waking_share + ends_share + use.rounding_share

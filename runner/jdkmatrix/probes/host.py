@@ -35,6 +35,7 @@ class HostReading:
     psi_some_us: int | None  # total stall time, /proc/pressure/cpu
     throttled_us: int | None  # of the runner's own cgroup, which server and driver are in
     swapped_pages: int | None  # in and out, whole host
+    threads_ended: int | None = None  # of all processes of the host
 
 
 def parse_psi(text: str) -> int | None:
@@ -54,6 +55,14 @@ def parse_swapped_pages(text: str) -> int | None:
     """From /proc/vmstat."""
     found = re.findall(r"^pswp(?:in|out) (\d+)$", text, re.MULTILINE)
     return sum(map(int, found)) if found else None
+
+
+def parse_threads_ended(stat: str, loadavg: str) -> int | None:
+    """All threads that were ever started (`processes`, which counts clones, too: proc_stat(5)) but for those that are
+    there (proc_loadavg(5))."""
+    started = re.search(r"^processes (\d+)$", stat, re.MULTILINE)
+    alive = re.search(r" \d+/(\d+) ", loadavg)
+    return int(started.group(1)) - int(alive.group(1)) if started and alive else None
 
 
 def cgroup_stat_paths(own_cgroup: str, root: Path = _CGROUP) -> tuple[Path, ...]:
@@ -79,12 +88,14 @@ def read_clocks() -> Clocks:
 
 
 def read_host() -> HostReading:
-    stats = map(_text, cgroup_stat_paths(_text(_PROC / "self/cgroup")))
+    cgroup_stats = map(_text, cgroup_stat_paths(_text(_PROC / "self/cgroup")))
+    clocks, stat = read_clocks(), _text(_PROC / "stat")
     return HostReading(
-        clocks=read_clocks(),
-        ticks=parse_stat(_text(_PROC / "stat")),
+        clocks=clocks,
+        ticks=parse_stat(stat),
+        threads_ended=parse_threads_ended(stat, _text(_PROC / "loadavg")),
         psi_some_us=parse_psi(_text(_PROC / "pressure/cpu")),
-        throttled_us=next((us for us in map(parse_throttled_us, stats) if us is not None), None),
+        throttled_us=next((us for us in map(parse_throttled_us, cgroup_stats) if us is not None), None),
         swapped_pages=parse_swapped_pages(_text(_PROC / "vmstat")),
     )
 
@@ -97,6 +108,7 @@ def pressure(
     stalled_us = _rise(before.psi_some_us, after.psi_some_us)
     throttled_us = _rise(before.throttled_us, after.throttled_us)
     swapped_pages = _rise(before.swapped_pages, after.swapped_pages)
+    threads_ended = _rise(before.threads_ended, after.threads_ended)
     # The clocks are read one after another, microseconds apart.
     suspended_ns = max(0, _ahead(before.clocks, after.clocks, "boottime_ns"))
     by_cpus = balance(
@@ -119,6 +131,9 @@ def pressure(
         # Whoever suspends a host moves its real time on as well; that is no step of its own.
         clock_step_s=(_ahead(before.clocks, after.clocks, "realtime_ns") - suspended_ns) / 1e9,
         suspended_s=suspended_ns / 1e9,
+        elapsed_s=elapsed_s,
+        # The two files are read one after another.
+        threads_ended=None if threads_ended is None else max(0, threads_ended),
     )
 
 

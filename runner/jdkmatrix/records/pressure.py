@@ -14,7 +14,7 @@ class CpuUse(Record):
 
     `busy_share`: neither idle nor stolen; `own_share`: by the processes of these roles; `interrupt_share`: hard and
     soft interrupts as the kernel tells them; `foreign_share`: what is left (probes/cpu_balance.py), below 0 by
-    rounding."""
+    rounding; `rounding_share`: what rounding may add to it, 0 in older records."""
 
     roles: tuple[CpuRole, ...]
     cpus: tuple[int, ...]
@@ -23,10 +23,14 @@ class CpuUse(Record):
     interrupt_share: float
     foreign_share: float
     steal_share: float
+    rounding_share: float = 0.0
 
 
 class Pressure(Record):
-    """The host over one window; None where the kernel does not tell."""
+    """The host over one window; None where the kernel does not tell.
+
+    `elapsed_s`: between the readings that all shares are of; `threads_ended`: of all processes of the host meanwhile.
+    Older records have neither."""
 
     steal_share: float  # of all CPUs that we use
     foreign_cpu_share: float  # of the same: busy, and by no process of ours
@@ -38,6 +42,8 @@ class Pressure(Record):
     swapped_bytes_per_s: float | None = None  # in and out, whole host
     clock_step_s: float | None = None  # how far the time of day moved beyond the monotonic clock
     suspended_s: float | None = None
+    elapsed_s: float | None = None
+    threads_ended: int | None = None
 
     def use_of(self, role: CpuRole) -> CpuUse | None:
         """Of the CPUs that `role` has, with whoever shares them."""

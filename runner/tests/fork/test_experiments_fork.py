@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ CALM = MATRIX.model_copy(
         "thresholds": MATRIX.thresholds.model_copy(
             update={"steal_per_precision_max": 100.0, "foreign_per_precision_max": 100.0,
                     "foreign_sut_share_max": 1.0, "throttled_share_max": 1.0,
-                    "runner_cpu_share_max": 1.0, "swapped_bytes_per_s_max": 1e12,
+                    "runner_cpu_share_max": 1.0, "readings_late_max_s": 1e6, "swapped_bytes_per_s_max": 1e12,
                     "clock_step_s_max": 1e6}
         )
     }
@@ -131,6 +132,18 @@ def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.M
     assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.INVALID, ["steal"])
     assert fork.experiment.result is not None, "what was measured is kept"
     assert not fork.usable
+
+
+def test_readings_far_from_what_it_measured_make_it_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if this tool had been stopped: for longer than the least that is told of."""
+    strict = CALM.thresholds.model_copy(update={"readings_late_max_s": -10.0})
+    monkeypatch.setattr(f"{__name__}.CALM", CALM.model_copy(update={"thresholds": strict}))
+    tell = (
+        "import json, sys, time; told = json.load(open(sys.argv[1])); now = time.monotonic_ns(); "
+        "print(json.dumps({**told, 'measured_span': {'start_monotonic_ns': now, 'end_monotonic_ns': now + 1000}}))"
+    )
+    fork = run(tmp_path, f'"{sys.executable}" -c "{tell}" {tmp_path}/result.json')
+    assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.INVALID, ["readings-late"])
 
 
 def test_no_process_outlives_a_run_that_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,18 @@ def test_roles_that_share_a_cpu_are_judged_together_and_stolen_time_is_nobodys()
     assert use.foreign_share == pytest.approx(0.05)
 
 
+def test_ticks_round_the_more_the_shorter_the_window_is() -> None:
+    """By a tick of 10 ms for one CPU; for four by two ticks, which are a smaller share of them."""
+
+    def rounding(cpus: int, elapsed_s: float) -> float:
+        stat = dict.fromkeys(range(cpus), NOTHING)
+        used = [Used("sut", tuple(stat), 0.0)]
+        (use,) = balance(stat, stat, used, elapsed_s=elapsed_s, ticks_per_s=HERTZ, irq_time_accounting=False)
+        return use.rounding_share
+
+    assert (rounding(1, 1.0), rounding(1, 4.0), rounding(4, 1.0)) == pytest.approx((0.01, 0.0025, 0.005))
+
+
 def test_a_cpu_that_is_not_shown_and_a_window_without_length_have_no_balance() -> None:
     assert shares([Used("sut", (7,), 1.0)], {0: NOTHING}) == {}
     assert shares([Used("sut", (0,), 0.0)], {0: NOTHING}, elapsed_s=0.0) == {}

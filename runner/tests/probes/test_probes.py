@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from jdkmatrix.probes.host import (
     cgroup_stat_paths,
     parse_psi,
     parse_swapped_pages,
+    parse_threads_ended,
     parse_throttled_us,
     pressure,
     read_host,
@@ -52,6 +54,7 @@ def at(
     psi_some_us: int | None = None,
     throttled_us: int | None = None,
     swapped_pages: int | None = None,
+    threads_ended: int | None = None,
 ) -> HostReading:
     ns = round(seconds * 1e9)
     return HostReading(
@@ -60,6 +63,7 @@ def at(
         psi_some_us=psi_some_us,
         throttled_us=throttled_us,
         swapped_pages=swapped_pages,
+        threads_ended=threads_ended,
     )
 
 
@@ -151,6 +155,26 @@ def test_stalls_are_a_share_of_the_window() -> None:
     seen = pressure(at(0, psi_some_us=0), at(2.0, psi_some_us=500_000), used=[], irq_time_accounting=False)
     assert seen.psi_cpu_some_share == pytest.approx(0.25)
     assert (seen.steal_share, seen.foreign_cpu_share, seen.cpu_use) == (0, 0, ())
+
+
+def test_threads_that_ended_are_those_started_and_no_longer_there() -> None:
+    assert parse_threads_ended("cpu 1\nprocesses 645\nprocs_running 2\n", "1.63 1.71 0.81 2/92 11130\n") == 553
+    assert parse_threads_ended("cpu 1\n", "1.63 1.71 0.81 2/92 11130\n") is None
+    assert parse_threads_ended("processes 645\n", "") is None
+    seen = pressure(at(1, threads_ended=500), at(3, threads_ended=10_500), used=[], irq_time_accounting=None)
+    assert (seen.elapsed_s, seen.threads_ended) == (2.0, 10_000)
+    assert pressure(at(1), at(3, threads_ended=10_500), used=[], irq_time_accounting=None).threads_ended is None
+
+
+def test_threads_that_end_here_are_counted() -> None:
+    before = read_host()
+    for _ in range(50):
+        other = threading.Thread(target=lambda: None)
+        other.start()
+        other.join()
+    seen = pressure(before, read_host(), used=[], irq_time_accounting=None)
+    # Some that had just ended are still there; others end on this host, too.
+    assert seen.threads_ended is not None and seen.threads_ended >= 40
 
 
 def test_throttling_and_swapping_are_rates_over_the_window() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -130,6 +132,25 @@ def test_a_server_that_is_stopped_has_no_dump_and_is_ended(project: Project, par
     fork = measure_fork(setup, Once(lambda: os.kill(server_process().pid, signal.SIGSTOP)))
     assert_failed(fork, "server-hangs", "no thread dump")
     assert not list(setup.log_dir.glob(".*")), "no trace of the question is left"
+
+
+def test_a_window_in_which_this_tool_was_stopped_is_refused(project: Project, parts: Parts, tmp_path: Path) -> None:
+    """As Ctrl-Z does; the server and the driver go on."""
+    setup = replace(setup_of(project, parts, key("temurin-25", "virtual"), tmp_path), windows=2, window_s=3.0)
+    limits = setup.matrix.thresholds.model_copy(update={"readings_late_max_s": 2.0})
+    setup = replace(setup, matrix=setup.matrix.model_copy(update={"thresholds": limits}))
+    me = os.getpid()
+
+    class StopsInTheSecond:
+        def step(self, text: str) -> None:
+            if text.startswith("window 1/2"):
+                subprocess.Popen(["sh", "-c", f"sleep 1.5; kill -STOP {me}; sleep 6; kill -CONT {me}"])
+
+    fork = measure_fork(setup, StopsInTheSecond())
+    codes = [[reason.code for reason in window.reasons] for window in fork.served.windows]
+    assert ["readings-late" in found for found in codes] == [False, True], fork.reasons
+    elapsed_s = [window.host.elapsed_s for window in fork.served.windows]
+    assert elapsed_s[1] is not None and elapsed_s[1] > 5
 
 
 def test_a_log_that_floods(project: Project, parts: Parts, tmp_path: Path) -> None:

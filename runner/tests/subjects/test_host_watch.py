@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jdkmatrix.experiments.result import MeasuredSpan
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.host import Clocks, HostReading
-from jdkmatrix.subjects.experiments.host_watch import HostWatch, Moment, enclosing
+from jdkmatrix.subjects.experiments.host_watch import EVERY_S, HostWatch, Moment, enclosing, longest_s
 from tests.support.builders import remote_stats
 
 CPUS = CpuSets(sut=(1,), driver=(), remote=(0,), overlapped=False, shares_cores=False)
@@ -64,11 +64,10 @@ def test_a_span_that_is_not_inside_is_none(outside: MeasuredSpan) -> None:
 
 @given(
     st.lists(st.integers(0, 1000), min_size=2, max_size=50, unique=True).map(sorted),
-    st.integers(0, 1000),
-    st.integers(0, 1000),
+    st.sets(st.integers(0, 1000), min_size=2, max_size=2).map(sorted),
 )
-def test_the_stretch_is_the_shortest_that_encloses_the_span(times: list[int], one: int, other: int) -> None:
-    start, end = sorted((one, other))
+def test_the_stretch_is_the_shortest_that_encloses_the_span(times: list[int], ends: list[int]) -> None:
+    start, end = ends
     found = enclosing([moment(t) for t in times], span(start, end))
     first, last = found.before.monotonic_ns // SECOND, found.after.monotonic_ns // SECOND
     if times[0] <= start and end <= times[-1]:
@@ -76,6 +75,23 @@ def test_the_stretch_is_the_shortest_that_encloses_the_span(times: list[int], on
         assert not [t for t in times if first < t <= start or end <= t < last]
     else:
         assert (first, last) == (times[0], times[-1])
+
+
+def test_around_a_short_span_half_a_second_is_judged() -> None:
+    """Ticks of 10 ms would be 2 % of two CPUs in a quarter of a second, as much as others may use."""
+    series = [moment(number * EVERY_S) for number in range(8)]
+    short = enclosing(series, span(1.01, 1.12))
+    assert (short.before.monotonic_ns, short.after.monotonic_ns) == (0.75 * SECOND, 1.5 * SECOND)
+    at_its_end = enclosing(series, span(1.51, 1.52))
+    assert (at_its_end.before.monotonic_ns, at_its_end.after.monotonic_ns) == (1.25 * SECOND, 1.75 * SECOND)
+    assert enclosing(series[:2], span(0.01, 0.02)).duration_s == EVERY_S, "it had no longer life"
+
+
+@given(st.floats(0, 20), st.floats(0, 10))
+def test_readings_in_time_last_no_longer_than_is_said(start_s: float, measured_s: float) -> None:
+    measured = span(start_s, start_s + measured_s)
+    series = [moment(number * EVERY_S) for number in range(130)]
+    assert enclosing(series, measured).duration_s <= longest_s(measured) + 1e-6
 
 
 def test_the_remote_system_is_judged_by_its_cpu_time_in_the_span() -> None:

@@ -64,6 +64,7 @@ SHORTENED = {
     "runner_cpu_share_max = 0.05": "runner_cpu_share_max = 1.0",
     "driver_cpu_share_max = 0.90": "driver_cpu_share_max = 1.0",
     "remote_cpu_share_max = 0.90": "remote_cpu_share_max = 1.0",
+    "readings_late_max_s = 0.5": "readings_late_max_s = 5.0",
     "remote_late_share_max = 0.02": "remote_late_share_max = 1e9",
     "remote_late_mean_share_max = 0.1": "remote_late_mean_share_max = 1e9",
     "achieved_rate_min = 0.99": "achieved_rate_min = 0.0",

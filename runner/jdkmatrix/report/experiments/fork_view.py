@@ -104,7 +104,7 @@ def _watched(fork: Fork) -> tuple[Fact, ...]:
         Fact(
             "Watched",
             f"{digits(fork.experiment.host_span_s, 3)} s around the {digits(measured_s, 3)} s that it measured",
-            "from the last reading before them to the first after them",
+            "from the last reading before them to the first after them, and for half a second at least",
         ),
     )
 

@@ -37,13 +37,21 @@ GATES = (
     Gate(
         ("foreign-cpu", "foreign-cpu-driver"),
         "Other processes on our CPUs",
-        ("foreign_per_precision_max", "foreign_sut_share_max", "idle_overhead_share_max", "foreign_cpu_share_max"),
+        (
+            "foreign_per_precision_max",
+            "foreign_sut_share_max",
+            "idle_overhead_share_max",
+            "thread_end_us",
+            "foreign_cpu_share_max",
+        ),
         "CPU time that was neither idle, nor stolen, nor used by our own processes, on the server’s CPUs and on "
         "those of the driver and the remote system. Soft interrupts, which carry loopback traffic, are counted where "
         "this kernel puts them; every run finds out at its start where that is.",
-        "A load below the limit; a load on other CPUs that shares caches, memory or a physical core. No process is "
-        "charged for waking an idle CPU, so a share of the idle time is allowed for it. Beside a server with little "
-        "to do, a load of that size goes unnoticed.",
+        "A load below the limit; a load on other CPUs that shares caches, memory or a physical core. The limits allow "
+        "for what is in no process’s clock, and a load of that size goes unnoticed: waking a CPU (a share of the time "
+        "that it idles or works, whichever is less), the rounding of idle time to clock ticks and, on the server’s "
+        "CPUs, the last microseconds of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % "
+        "of one CPU. Threads of other processes count, too; to start and end one costs more than is allowed for it.",
     ),
     Gate(
         ("starved",),
@@ -127,6 +135,17 @@ GATES = (
         "It stays off the server’s CPUs and reads the server’s threads only at the ends of windows. The CPU time "
         "that it uses in between is measured.",
         "On a host whose server shares CPUs with the driver, this tool has no other CPU to run on.",
+    ),
+    Gate(
+        ("readings-late",),
+        "This tool, stopped or held up",
+        ("readings_late_max_s",),
+        "All shares of CPU time are of the time between the readings before a window and after it. If this tool was "
+        "stopped, or had no CPU, that is longer than the load and the wait for its last responses, and a disturbance "
+        "looks smaller than it was. An experiment’s readings may also be as far apart as the pace at which they are "
+        "taken makes them.",
+        "A stop that ends before the load does. It hides nothing: the shares are of the right time, and only samples "
+        "of memory and threads are missing.",
     ),
     Gate(
         ("remote-saturated", "remote-late"),

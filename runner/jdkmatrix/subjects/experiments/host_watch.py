@@ -2,7 +2,9 @@
 
 The host is read again and again, and afterwards the program tells when it measured. So the readings that enclose that
 span are chosen when it is known: the last before its start, the first after its end. They are up to `EVERY_S` outside
-it, which a span of some seconds does not notice and a shorter one does.
+it, which a span of some seconds does not notice and a shorter one does. Around a short span they are taken further away
+until `SHORTEST_S` lie between them: the clock ticks in which a CPU's idle time is told are 2 % of two CPUs in a quarter
+of a second.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from jdkmatrix.records.remote import RemoteStats
 
 # A reading takes about half a millisecond of the runner's CPU time.
 EVERY_S = 0.25
+SHORTEST_S = 0.5
 _LOOK_AT_MOST_S = 1.0
 
 
@@ -78,7 +81,8 @@ class Stretch:
 
 
 def enclosing(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
-    """From the last moment before the span to the first after it. Pure.
+    """From the last moment before the span to the first after it, or from earlier ones to later ones until
+    `SHORTEST_S` lie between them. Pure.
 
     `moments` are in order, the first before the program's start, the last after its end: from the first to the last
     where it tells no span, or one that is not inside."""
@@ -87,7 +91,17 @@ def enclosing(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
         return whole
     before = [moment for moment in moments if moment.monotonic_ns <= span.start_monotonic_ns]
     after = [moment for moment in moments if moment.monotonic_ns >= span.end_monotonic_ns]
-    return Stretch(before[-1], after[0]) if before and after else whole
+    if not before or not after:
+        return whole
+    while (stretch := Stretch(before[-1], after[0])).duration_s < SHORTEST_S and stretch != whole:
+        before, after = before[:-1] or before, after[1:] or after
+    return stretch
+
+
+def longest_s(span: MeasuredSpan) -> float:
+    """For how long the readings of `enclosing` last at most, where they are taken in time."""
+    measured_s = (span.end_monotonic_ns - span.start_monotonic_ns) / 1e9
+    return max(measured_s, SHORTEST_S) + 2 * EVERY_S
 
 
 class HostWatch:

@@ -19,7 +19,7 @@ from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.experiments.result import ExperimentResult
 from jdkmatrix.fork.box import Box, boxed
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
-from jdkmatrix.fork.gates import Means, host_reasons, remote_reasons
+from jdkmatrix.fork.gates import Means, host_reasons, readings_late, remote_reasons
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.turns import Turn
 from jdkmatrix.host import launch
@@ -28,7 +28,7 @@ from jdkmatrix.records.forks import ExperimentFork
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
-from jdkmatrix.subjects.experiments.host_watch import HostWatch, Stretch, enclosing
+from jdkmatrix.subjects.experiments.host_watch import HostWatch, Stretch, enclosing, longest_s
 from jdkmatrix.terms.loads import TaskLoad
 from jdkmatrix.terms.tables import Limits
 
@@ -176,6 +176,8 @@ class ProgramMeasurement:
     def _judge(self, stretch: Stretch, host: Pressure) -> None:
         cpus, thresholds = self.setup.parts.cpu_sets, self.setup.matrix.thresholds
         means = Means(precision=self.setup.precision, sut_cpus=len(cpus.sut))
+        if self.result and self.result.measured_span:
+            self.draft.reasons += readings_late(host.elapsed_s, longest_s(self.result.measured_span), thresholds)
         self.draft.reasons += host_reasons(host, thresholds, means)
         if self.remote:
             service_s = self.setup.planned.key.wait_us / 1e6
