@@ -1,12 +1,16 @@
 """Do the gates catch what they say they catch? Real forks whose windows are disturbed on purpose.
 
-    python bench/provoke.py [--windows N] [--json FILE] [--only NAME …]
+    python bench/provoke.py [--windows N] [--json FILE] [--only NAME …] [--at-rates]
 
 A server is measured as in any run, in windows of 3 s. Between windows a hog is started or ended: a process that
 computes for a share of every 20 ms on one CPU. Quiet windows and disturbed ones take turns in random order in one
 fork. For each kind the table says how many windows the gates refused, and by which ones. Of quiet windows few may
 be refused, of disturbed ones nearly all must be. Exit status: 0 the goals are met, 1 one is missed, 2 something is
 missing.
+
+With --at-rates, the forks are others: pool and virtual threads at 5, 25, 50 and 90 % of what each of them does in a
+closed loop, which is measured first. `--at-rates --windows 25` has 50 quiet windows of each, of which one may be
+refused, and takes an hour.
 
 Needs a host on which nothing else runs: whatever does is a disturbance too, and is refused as one.
 """
@@ -22,7 +26,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -41,7 +45,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.plan import select_cells
-from jdkmatrix.run.prepare import prepare
+from jdkmatrix.run.prepare import Prepared, prepare
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.loads import RateLoad
 
@@ -75,8 +79,11 @@ class Case:
     shares: tuple[float, ...]
     cpus: int = 1
     wait_us: int = 0
+    of_capacity: float | None = None  # its rate, as a share of what a closed loop had; None: as `load` says
 
 
+RATE = "provoked-rate"
+RATE_RPS = 1000.0  # where it is no share of a capacity
 CASES = (
     Case("closed loop", "mp-ping", "virtual", "saturate-50", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
     Case("closed loop, pool", "mp-ping", "liberty", "saturate-50", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
@@ -86,11 +93,18 @@ CASES = (
         "bank, remote beside driver",
         "banking-servlet",
         "virtual",
-        "provoked-rate",
+        RATE,
         "driver",
         (0.0, 0.25, 0.50),
         wait_us=2_000,
     ),
+)
+
+
+AT_RATES = tuple(
+    Case(f"{executor}, {share:.0%}", "mp-ping", executor, RATE, "sut", (0.0, 0.0, 0.05), of_capacity=share)
+    for executor in ("liberty", "virtual")
+    for share in (0.05, 0.25, 0.50, 0.90)
 )
 
 
@@ -138,11 +152,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--windows", type=int, default=20, help="of each kind (default 20)")
     parser.add_argument("--json", type=Path, help="write the outcomes here")
-    parser.add_argument("--only", action="append", choices=[case.name for case in CASES], help="these forks only")
+    parser.add_argument(
+        "--only", action="append", choices=[case.name for case in (*CASES, *AT_RATES)], help="these forks only"
+    )
+    parser.add_argument("--at-rates", action="store_true", help="forks at shares of the capacity")
     arguments = parser.parse_args()
     console = Console()
     try:
-        cases = [case for case in CASES if not arguments.only or case.name in arguments.only]
+        known = AT_RATES if arguments.at_rates else CASES
+        cases = [case for case in known if not arguments.only or case.name in arguments.only]
+        if not cases:
+            parser.error("--only: forks at shares of the capacity take --at-rates, and the others do not")
         outcomes, host = _run(cases, arguments.windows, console)
     except MatrixError as error:
         print(error, file=sys.stderr)
@@ -164,38 +184,52 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
     project = find_project()
     matrix = load_matrix(project.matrix)
     outcomes: list[Outcome] = []
+    capacities_rps: dict[str, float] = {}
     with (
         measuring() as confiner,
         tempfile.TemporaryDirectory(prefix="provoke-", ignore_cleanup_errors=True) as folder,
     ):
-        for number, case in enumerate(cases):
-            count = 1 + windows * len(case.shares)
-            chosen = _only(matrix, case, count)
+
+        def measured(case: Case, shares: Sequence[float], rate_rps: float, seed: int) -> tuple[Fork, Prepared]:
+            """One fork, with a window before those that have `shares` beside them."""
+            chosen = _only(matrix, case, 1 + len(shares), rate_rps)
             ready = prepare(
                 project,
                 chosen,
                 chosen.profiles["provoked"],
                 select_cells(chosen, "provoked"),
-                seed=number,
+                seed=seed,
                 known_calibration=None,
                 capacities_rps={},
                 confiner=confiner,
                 say=console.print,
             )
-            store = RunStore.create(Path(folder) / str(number))
+            store = RunStore.create(Path(tempfile.mkdtemp(dir=folder)) / "run")
             campaign = Campaign(
                 matrix=chosen, profile=chosen.profiles["provoked"], plan=ready.plan, parts=ready.parts,
                 host=ready.host, confiner=confiner, store=store,
             )  # fmt: skip
             sets = next(iter(ready.parts.values())).cpu_sets
-            shares = [*case.shares] * windows
-            random.Random(number).shuffle(shares)
             turns = Turns((sets.sut if case.on == "sut" else sets.driver)[0], shares)
             try:
                 campaign.measure(campaign.open(console.print), Listening(turns, console))
             finally:
                 turns.end()
-            outcomes += _outcomes(case, _fork(store, ready.plan.cells[0]), [0.0, *turns.placed])
+            return _fork(store, ready.plan.cells[0]), ready
+
+        def rate_of(case: Case) -> float:
+            if case.of_capacity is None:
+                return RATE_RPS
+            if case.executor not in capacities_rps:
+                closed, _ = measured(replace(case, load="saturate-50"), [0.0, 0.0], RATE_RPS, seed=0)
+                capacities_rps[case.executor] = max(window.load.throughput_rps for window in closed.served.windows)
+            return round(case.of_capacity * capacities_rps[case.executor])
+
+        for number, case in enumerate(cases):
+            shares = [*case.shares] * windows
+            random.Random(number).shuffle(shares)
+            fork, ready = measured(case, shares, rate_of(case), seed=number)
+            outcomes += _outcomes(case, fork, [0.0, *shares])
     host: dict[str, object] = {
         "measured_at": datetime.now(UTC).date().isoformat(),
         "commit": source_revision(project.root, None)[0],
@@ -209,8 +243,8 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
     return outcomes, host
 
 
-def _only(matrix: Matrix, case: Case, count: int) -> Matrix:
-    """With one profile, of one fork of this case."""
+def _only(matrix: Matrix, case: Case, count: int, rate_rps: float) -> Matrix:
+    """With one profile, of one fork of this case. `rate_rps`: of the load `RATE`."""
     select = Selection(
         workload=(case.workload,), server=("open-liberty",), jdk=("temurin-25",), executor=(case.executor,),
         cpus=(case.cpus,), burn_us=(0,), wait_us=(case.wait_us,), load=(case.load,),
@@ -223,8 +257,8 @@ def _only(matrix: Matrix, case: Case, count: int) -> Matrix:
         precision=PRECISION,
         select=select,
     )
-    loads = {**matrix.loads, "provoked-rate": RateLoad(rate_rps=1000, connections=50)}
-    axes = matrix.axes.model_copy(update={"load": (*matrix.axes.load, "provoked-rate")})
+    loads = {**matrix.loads, RATE: RateLoad(rate_rps=rate_rps, connections=50)}
+    axes = matrix.axes.model_copy(update={"load": (*matrix.axes.load, RATE)})
     measure = matrix.measure.model_copy(update={"repeats_max": 0})
     return matrix.model_copy(
         update={"loads": loads, "axes": axes, "profiles": {"provoked": profile}, "measure": measure}
