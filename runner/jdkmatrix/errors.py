@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
+from typing import ClassVar
+
+_UNSEEN = {"Cc", "Cf", "Cs"}  # control and format characters, halves of surrogate pairs
 
 
 class MatrixError(Exception):
     """Bad input or a missing part: says where, what was found and what is allowed or what to do. `figures`: counts that
-    say so, where there are any."""
+    say so, where there are any. `exit_code`: of the command that it ends."""
 
     figures: Mapping[str, float] = {}
+    exit_code: ClassVar[int] = 1
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
+
+
+def visible(text: str) -> str:
+    """Text of others for a terminal: what would move its cursor, colour or turn what follows is shown as an escape
+    sequence, "\\x1b"."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(character) in _UNSEEN and character not in "\n\t"
+        else character
+        for character in text
+    )

@@ -22,7 +22,7 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import words
 from jdkmatrix.report.compare.sides import Compared, Side, compare_sides
 from jdkmatrix.report.site.templates import pages_of
-from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.readable import UnreadableError, readable
 from jdkmatrix.terms.quantities import plural
 
 EXIT_WITH_REGRESSIONS = 4
@@ -44,17 +44,24 @@ def compare(
         MatrixError: not two sides, a side that is not there, or nothing that both have.
     """
     loaded = [load_run(run) for run in runs]
-    found = compare_sides(*_sides(loaded, values), threshold=threshold)
+    names = " or ".join(str(run.directory) for run in loaded)
+    with readable(names):
+        sides = [Side(run.run, Cells(run.run, run.cells)) for run in loaded]
+    before, after = _chosen(sides, values)
+    damaged = tell_damage([text for run in loaded for text in run.damaged])
+    with readable(names):
+        found = compare_sides(before, after, threshold=threshold)
     if not found.changes:
         why = f": {found.why_not}, and no run has both virtual threads and a pool" if found.why_not else ""
-        raise MatrixError(f"{found.before} and {found.after} have no figure in common{why}")
-    damaged = tell_damage([text for run in loaded for text in run.damaged])
-    if as_json:
-        print(json.dumps(_as_json(found), indent=1, allow_nan=False))
-    elif as_markdown:
-        print(_as_markdown(found))
-    else:
-        _print(found, Console())
+        kind = UnreadableError if damaged else MatrixError
+        raise kind(f"{found.before} and {found.after} have no figure in common{why}")
+    with readable(names):
+        if as_json:
+            print(json.dumps(_as_json(found), indent=1, allow_nan=False))
+        elif as_markdown:
+            print(_as_markdown(found))
+        else:
+            _print(found, Console())
     if html is not None:
         write_page(found, html, find_project().templates)
     if found.regressions:
@@ -62,14 +69,13 @@ def compare(
     return EXIT_WITH_FAILURES if damaged else 0
 
 
-def _sides(loaded: Sequence[LoadedRun], values: Mapping[str, Sequence[str]]) -> tuple[Side, Side]:
+def _chosen(sides: Sequence[Side], values: Mapping[str, Sequence[str]]) -> tuple[Side, Side]:
     if len(values) > 1:
         raise MatrixError(f"only one axis can be compared, and these were given: {', '.join(values)}")
-    if not 1 <= len(loaded) <= 2:
-        raise MatrixError(f"compare takes one or two runs, found {len(loaded)}")
-    if len(loaded) == 2 and loaded[0].run.run_id == loaded[1].run.run_id:
-        raise MatrixError(f"both are run {loaded[0].run.run_id}: two copies of one run have nothing to compare")
-    sides = [Side(one.run, Cells(one.run, one.cells)) for one in loaded]
+    if not 1 <= len(sides) <= 2:
+        raise MatrixError(f"compare takes one or two runs, found {len(sides)}")
+    if len(sides) == 2 and sides[0].run.run_id == sides[1].run.run_id:
+        raise MatrixError(f"both are run {sides[0].run.run_id}: two copies of one run have nothing to compare")
     if not values:
         if len(sides) == 1:
             raise MatrixError("one run alone: name a second one, or two JDKs or executors of it")

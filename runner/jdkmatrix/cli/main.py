@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable
 from enum import StrEnum
 from functools import wraps
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
 
 from jdkmatrix.cli.selection_options import with_selection
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, visible
 
 if TYPE_CHECKING:
     from jdkmatrix.cli.selecting import Options
@@ -57,7 +58,7 @@ MarkdownOption = Annotated[
 
 
 def told(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn a MatrixError into its message and exit code 1."""
+    """Turn a MatrixError, or what the system refuses, into one message and an exit code."""
 
     @wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -65,6 +66,12 @@ def told(command: Callable[P, R]) -> Callable[P, R]:
             return command(*args, **kwargs)
         except MatrixError as error:
             print(f"matrix: {error}", file=sys.stderr)
+            raise typer.Exit(error.exit_code) from None
+        except BrokenPipeError:  # typer ends quietly
+            raise
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename is not None else ""
+            print(f"matrix: {visible(f'{where}{error.strerror or error}')}", file=sys.stderr)
             raise typer.Exit(1) from None
 
     return wrapper
@@ -301,6 +308,9 @@ def version() -> None:
 
 
 def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show stops nothing
+            stream.reconfigure(errors="replace")
     app()
 
 

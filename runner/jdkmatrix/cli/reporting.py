@@ -6,6 +6,7 @@ import json
 import sys
 import webbrowser
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, latest_run
+from jdkmatrix.store.readable import readable
+from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, is_run, latest_run
 
 if TYPE_CHECKING:
     from jdkmatrix.report.site.build import Built
@@ -43,23 +45,32 @@ def export(run: str | None, form: str) -> int:
     """Print the results of a run, or of the newest, for other programs; returns the exit code.
 
     Raises:
-        MatrixError: no run is there, or its run.json cannot be read.
+        MatrixError: no run is there, or it cannot be read.
     """
     from jdkmatrix.report import exports
     from jdkmatrix.report.judged_run import JudgedRun
 
     loaded = load_run(run)
-    judged = JudgedRun(loaded, claims_of_today(find_project()))
-    if form == "jmh":
-        _print_json(exports.jmh(judged.cells))
-    else:
-        rows = exports.results(judged)
-        if form == "csv":
-            print(exports.as_csv(rows), end="")
+    registry = claims_of_today(find_project())
+    with readable(loaded.directory):
+        judged = JudgedRun(loaded, registry)
+        if form == "jmh":
+            _print_json(exports.jmh(judged.cells))
         else:
-            claims = exports.verdicts(judged.claims)
-            _print_json({"run_id": loaded.run.run_id, "results": exports.as_json(rows), "verdicts": claims})
+            rows = exports.results(judged)
+            if form == "csv":
+                _print_as_utf_8(exports.as_csv(rows))
+            else:
+                claims = exports.verdicts(judged.claims)
+                _print_json({"run_id": loaded.run.run_id, "results": exports.as_json(rows), "verdicts": claims})
     return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
+
+
+def _print_as_utf_8(text: str) -> None:
+    """Programs read it, whatever the terminal can show."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    print(text, end="")
 
 
 def _print_json(data: object) -> None:
@@ -70,7 +81,7 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
     """Print what `run`, or the newest run, came to; returns the exit code.
 
     Raises:
-        MatrixError: no run is there, or its run.json cannot be read.
+        MatrixError: no run is there, or it cannot be read.
     """
     from rich.console import Console
 
@@ -78,10 +89,11 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
 
     loaded = load_run(run)
     registry = claims_of_today(find_project())
-    if as_markdown:
-        print(summary_markdown(loaded, registry))
-    else:
-        print_summary(loaded, Console(), registry)
+    with readable(loaded.directory):
+        if as_markdown:
+            print(summary_markdown(loaded, registry))
+        else:
+            print_summary(loaded, Console(), registry)
     return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
 
 
@@ -102,7 +114,7 @@ def folders_of(named: Sequence[Path]) -> tuple[Path, ...]:
     for folder in named:
         if not folder.is_dir():
             raise MatrixError(f"{folder}: not a run, and no folder of runs")
-        runs = (folder,) if (folder / "run.json").is_file() else all_runs(folder)
+        runs = (folder,) if is_run(folder) else all_runs(folder)
         found.update((run.resolve(), run) for run in runs)
     return tuple(found.values())
 
@@ -111,13 +123,13 @@ def load_run(named: str | None) -> LoadedRun:
     """A run that is named by the path of its folder, or by its id; None: the newest.
 
     Raises:
-        MatrixError: there is none, or its run.json cannot be read.
+        MatrixError: there is none, or it cannot be read.
     """
     results = find_project().results
     if named is None:
         return RunStore(latest_run(results)).load()
     for folder in (Path(named), results / named, results / REFERENCE / named):
-        if (folder / "run.json").is_file():
+        if is_run(folder):
             return RunStore(folder).load()
     raise MatrixError(f"{named}: neither the folder of a run nor the id of one in {results}")
 

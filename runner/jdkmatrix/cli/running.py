@@ -39,7 +39,8 @@ from jdkmatrix.run.plan import estimate_s, select_cells
 from jdkmatrix.run.prepare import Prepared, catalogue_records, prepare, set_up_parts
 from jdkmatrix.run.repeats import again_words, in_order
 from jdkmatrix.run.sessions import closed, ended, idle
-from jdkmatrix.store.runs import RunStore, latest_run, runs_of
+from jdkmatrix.store.readable import readable
+from jdkmatrix.store.runs import RUN_FILE, RunStore, is_run, latest_begun, runs_of
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import plural
 
@@ -55,6 +56,9 @@ def set_up(options: Options) -> None:
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None) -> int:
     """Run, or go on with a run; returns the exit code."""
+    if resume and options.given:
+        which = ", ".join(options.given)
+        raise MatrixError(f"--resume continues a run as it was started, which leaves nothing to choose: drop {which}")
     project = find_project()
     console = Console()
     fresh = None if resume else _asked_for(project, options, directory)
@@ -162,9 +166,12 @@ def _capacities(
 def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
     """Write the site, print the summary; returns the exit code."""
     loaded = store.load()
-    print_summary(loaded, console)
-    tell_damage(loaded.damaged)
-    built = write_site(project, folders_of([*runs_of(project.results), store.directory]), site)
+    try:
+        built = write_site(project, folders_of([*runs_of(project.results), store.directory]), site)
+    finally:
+        with readable(store.directory):
+            print_summary(loaded, console)
+        tell_damage(loaded.damaged)
     tell_damage(built.unreadable)
     console.print(f"results: {store.directory}", soft_wrap=True)
     console.print(f"site: {built.index}", soft_wrap=True)
@@ -191,7 +198,15 @@ def _begun(fresh: tuple[Path, Chosen]) -> tuple[RunStore, Chosen, RunRecord | No
 
 def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord | None]:
     """A run goes on as it was started: with its own copy of the matrix, not with today's matrix.toml."""
-    store = RunStore(directory or latest_run(project.results))
+    folder = directory or latest_begun(project.results)
+    if not folder.is_dir():
+        raise MatrixError(f"{folder}: no run there")
+    if not is_run(folder):
+        raise MatrixError(
+            f"{folder}: stopped before it had a {RUN_FILE}, so that nothing says what it was to measure. Give its "
+            f"command again with --run {folder}, which keeps what it has, or continue another: --resume --run FOLDER"
+        )
+    store = RunStore(folder)
     record = store.read_run()
     matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
     only = {axis: values for axis, values in record.selection.items() if axis != "aa"}

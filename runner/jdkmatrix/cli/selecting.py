@@ -20,7 +20,7 @@ _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "pro
 class Options:
     """`only` narrows axes; `aa` replaces the profile's executors by one, twice; what is None stays as the profile
     says. `blocks` alone fixes their number; without `stop_early` the profile's are measured, and none is added. `seed`:
-    of the order of forks; None: one is to be drawn."""
+    of the order of forks; None: one is to be drawn. `given`: the options of the command line that say all this."""
 
     profile: str
     only: Mapping[str, Sequence[str | int]]
@@ -36,6 +36,7 @@ class Options:
     aa: str | None = None
     scenario: str | None = None  # instead of a profile
     scale: Literal["auto", "article", "small"] = "auto"
+    given: tuple[str, ...] = ()
 
     def apply(self, matrix: Matrix) -> Matrix:
         """The matrix with the profile's protocol replaced where asked.

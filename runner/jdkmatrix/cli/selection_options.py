@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -98,8 +99,13 @@ def with_selection(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def wrapper(**values: Any) -> None:
-        options = _selected(**{parameter.name: values.pop(parameter.name) for parameter in chosen})
-        command(options, **values)
+        asked = {parameter.name: values.pop(parameter.name) for parameter in chosen}
+        given = tuple(
+            f"--{parameter.name.replace('_', '-')}"
+            for parameter in chosen
+            if asked[parameter.name] != parameter.default
+        )
+        command(replace(_selected(**asked), given=given), **values)
 
     parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*chosen, *own)]
     # Typer reads both.

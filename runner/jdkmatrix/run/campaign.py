@@ -39,7 +39,8 @@ from jdkmatrix.run.repeats import (
     without_fork,
 )
 from jdkmatrix.run.turns import orders, rounds_of_next, why_alone
-from jdkmatrix.store.runs import RunStore, UnreadableError
+from jdkmatrix.store.readable import UnreadableError
+from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.warmup import load_statistics
 from jdkmatrix.terms.cell_key import CellKey
 

@@ -13,7 +13,8 @@ from jdkmatrix.records.outline import outline
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.code_version import measuring_code
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
-from jdkmatrix.store.runs import RunStore, UnreadableError
+from jdkmatrix.store.readable import UnreadableError
+from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.cell_key import CellKey
 
 

@@ -6,9 +6,10 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -21,17 +22,16 @@ from jdkmatrix.records.outline import outline
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.readable import UnreadableError, readable
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.uncollected import uncollected
 
 Model = TypeVar("Model", bound=BaseModel)
 
+RUN_FILE = "run.json"
+_CELLS = "cells"
 REFERENCE = "reference"  # below the results: runs that the project itself shows
 _SCHEMA_1 = re.compile(rb'\s*\{\s*"schema_version":\s*1\b')  # the first key of every file
-
-
-class UnreadableError(MatrixError):
-    """A result file that is not what it should be; the message names it and the first fault."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RunStore:
     def create(cls, directory: Path) -> RunStore:
         """Make the folder of a new run. Raises: MatrixError when that is not possible."""
         try:
-            (directory / "cells").mkdir(parents=True, exist_ok=True)
+            (directory / _CELLS).mkdir(parents=True, exist_ok=True)
             (directory / "logs").mkdir(exist_ok=True)
         except OSError as error:
             raise MatrixError(f"{directory}: cannot be made: {error.strerror}") from None
@@ -64,17 +64,17 @@ class RunStore:
         return folder
 
     def cell_path(self, key: CellKey) -> Path:
-        return self.directory / "cells" / f"{key.cell_id}.json"
+        return self.directory / _CELLS / f"{key.cell_id}.json"
 
     def save_run(self, run: RunRecord) -> None:
-        write_atomic(self.directory / "run.json", run.model_dump_json(indent=1))
+        write_atomic(self.directory / RUN_FILE, run.model_dump_json(indent=1))
 
     def save_cell(self, cell: CellRecord) -> None:
         write_atomic(self.cell_path(cell.key), cell.model_dump_json(indent=1))
 
     def read_run(self) -> RunRecord:
         """Raises: UnreadableError."""
-        return _read(self.directory / "run.json", RunRecord, run_from_1)
+        return _read(self.directory / RUN_FILE, RunRecord, run_from_1)
 
     def read_cell(self, key: CellKey) -> CellRecord | None:
         """The cell's record, or None when it has none. Raises: UnreadableError."""
@@ -86,7 +86,7 @@ class RunStore:
     def stamp(self) -> str:
         """Another one as soon as one of its records is written, or something else stands in its place."""
         digest = hashlib.sha256()
-        for path in (self.directory / "run.json", *sorted((self.directory / "cells").glob("*"))):
+        for path in (self.directory / RUN_FILE, *sorted((self.directory / _CELLS).glob("*"))):
             with suppress(OSError):
                 facts = path.stat()
                 digest.update(f"{path.name}\0{facts.st_size}\0{facts.st_mtime_ns}\0{facts.st_ino}\n".encode())
@@ -94,7 +94,7 @@ class RunStore:
 
     def count_cells(self) -> int:
         """How many have a file, whether it can be read or not."""
-        return sum(1 for _ in (self.directory / "cells").glob("*.json"))
+        return sum(1 for _ in (self.directory / _CELLS).glob("*.json"))
 
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
@@ -105,8 +105,12 @@ class RunStore:
         """Everything that can be read, cells in outline; what cannot is named in `problems`.
 
         Raises:
-            UnreadableError: run.json itself.
+            UnreadableError: run.json itself, or it has what no run can have.
         """
+        with readable(self.directory):
+            return self._load()
+
+    def _load(self) -> LoadedRun:
         run = self.read_run()
         cells: list[CellRecord] = []
         damaged: list[str] = []
@@ -123,7 +127,7 @@ class RunStore:
                     damaged.append(f"{self.cell_path(key)}: missing, although the run is complete")
         set_aside = [
             f"{path.name}: was unreadable, set aside and measured again"
-            for path in sorted((self.directory / "cells").glob("*.json.unreadable-*"))
+            for path in sorted((self.directory / _CELLS).glob("*.json.unreadable-*"))
         ]
         return LoadedRun(
             run=run,
@@ -166,7 +170,7 @@ def _read(path: Path, model: type[Model], from_1: Callable[[Json], Json]) -> Mod
         raise UnreadableError(f"{path}: not a readable result: {where}: {first['msg']}") from None
     except ValueError as error:
         raise UnreadableError(f"{path}: not a readable result: {error}") from None
-    except (KeyError, TypeError, AttributeError) as error:
+    except Exception as error:
         raise UnreadableError(f"{path}: not a result of schema 1: {error}") from None
 
 
@@ -187,17 +191,43 @@ def runs_of(results: Path) -> tuple[Path, ...]:
     return (*_runs(results), *_runs(results / REFERENCE))
 
 
+def is_run(folder: Path) -> bool:
+    """Has it a run.json?"""
+    try:
+        return (folder / RUN_FILE).is_file()
+    except OSError:  # a name that no file can have
+        return False
+
+
 def latest_run(results: Path) -> Path:
-    """The newest run below `results`, which was measured here; run ids begin with their date.
+    """The run below `results` that began last; the project's own are none of them.
 
     Raises:
         MatrixError: there is none.
     """
-    runs = _runs(results)
-    if not runs:
+    return _latest(results, _runs(results))
+
+
+def latest_begun(results: Path) -> Path:
+    """As latest_run, where one that was stopped before it had a run.json counts, too."""
+    return _latest(results, {*_runs(results), *(path.parent for path in results.glob(f"*/{_CELLS}"))})
+
+
+def _latest(results: Path, runs: Iterable[Path]) -> Path:
+    latest = max(runs, key=lambda folder: (_began(folder), folder.name), default=None)
+    if latest is None:
         raise MatrixError(f"{results}: no run there yet; `matrix run` makes one")
-    return runs[-1]
+    return latest
+
+
+def _began(folder: Path) -> datetime:
+    """By its record; where that cannot be read, by when its folder last changed."""
+    try:
+        began = datetime.fromisoformat(RunStore(folder).read_run().started_at)
+    except (UnreadableError, ValueError):
+        return datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+    return began if began.tzinfo else began.replace(tzinfo=UTC)
 
 
 def _runs(folder: Path) -> tuple[Path, ...]:
-    return tuple(sorted(path.parent for path in folder.glob("*/run.json")))
+    return tuple(sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}")))

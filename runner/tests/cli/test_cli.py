@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
 import jsonschema
@@ -15,6 +16,7 @@ from rich.console import Console
 
 from jdkmatrix.cli.running import conclude
 from jdkmatrix.provision.project import Project
+from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT, called, make_project, matrix, matrix_command
 from tests.support.served_runs import QUICK, synthetic_run
@@ -117,7 +119,8 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("report", "/no/such/run"), "/no/such/run: not a run"),
         (("summary", "/no/such/run", "--markdown"), "/no/such/run: neither the folder of a run nor the id of one in "),
         (("summary",), "no run there yet"),
-        (("run", "--resume", "--run", "/proc/no-such"), "/proc/no-such"),
+        (("run", "--resume", "--run", "/proc/no-such"), "/proc/no-such: no run there"),
+        (("run", "--resume", "-p", "quick", "--cpus", "1", "--no-stopping"), "drop --profile, --cpus, --no-stopping\n"),
         (("jdks", "fetch", "temurin-52"), "temurin-52"),
     ],
 )
@@ -127,6 +130,18 @@ def test_bad_input_is_one_message_and_exit_code_1(home: Path, arguments: tuple[s
     assert message in done.stderr
     assert done.stderr.startswith("matrix: ")
     assert "Traceback" not in done.stderr
+
+
+def test_a_run_that_was_stopped_before_it_had_a_record_is_not_passed_over(tmp_path: Path) -> None:
+    """Preparing takes minutes, and so do capacities; `--resume` would go on with an older run."""
+    home = make_project(tmp_path / "project")
+    stored(home / "results" / "older", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1)))
+    RunStore.create(home / "results" / "20260101T000000Z-matrix")
+    done = called(home, "run", "--resume")
+    assert done.returncode == 1
+    assert "results/20260101T000000Z-matrix: stopped before it had a run.json" in done.stderr
+    assert f"again with --run {home / 'results' / '20260101T000000Z-matrix'}" in done.stderr
+    assert called(home, "summary").returncode == 0, "there is nothing to sum up of the other one"
 
 
 @pytest.mark.parametrize("command", [("report",), ("summary",), ("summary", "--markdown")])
@@ -166,6 +181,31 @@ def test_the_end_of_a_run_tells_lost_files_too(tmp_path: Path, capsys: pytest.Ca
     assert loaded.cells[1].key.cell_id in capsys.readouterr().err
     store.save_cell(loaded.cells[1])
     assert conclude(project, store, tmp_path / "site", Console(file=StringIO())) == 0
+
+
+def test_a_terminal_that_is_not_utf_8_is_shown_what_it_can_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = make_project(tmp_path / "project")
+    stored(home / "results" / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=2, windows=1)))
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    for arguments in (("summary",), ("report",), ("summary", "--markdown")):
+        done = matrix(home, *arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+    table = subprocess.run(
+        matrix_command("export"), env={**os.environ, "MATRIX_HOME": str(home)}, capture_output=True, check=True
+    )
+    (written,) = (home / "site" / "runs").glob("*/results.csv")
+    assert table.stdout == written.read_bytes(), "data is no text for a terminal"
+
+
+def test_the_site_stands_before_anything_is_printed(tmp_path: Path) -> None:
+    store = stored(tmp_path / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=2, windows=1)))
+    terminal = Console(file=TextIOWrapper(BytesIO(), "latin-1"))
+    with pytest.raises(UnreadableError, match="UnicodeEncodeError"):
+        conclude(Project(root=ROOT, work=tmp_path), store, tmp_path / "site", terminal)
+    assert (tmp_path / "site" / "index.html").is_file()
 
 
 def test_a_broken_matrix_toml_names_the_key(home: Path, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.migrations import cell_from_1
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.store.runs import RunStore, UnreadableError
+from jdkmatrix.store.readable import UnreadableError
+from jdkmatrix.store.runs import RunStore
 from tests.support.project import RECORDED
 
 SAMPLES = RECORDED / "schema1"

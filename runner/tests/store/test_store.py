@@ -14,7 +14,8 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.run.repeats import with_fork
 from jdkmatrix.store.atomic import StoreError, write_atomic
-from jdkmatrix.store.runs import RunStore, UnreadableError, latest_run
+from jdkmatrix.store.readable import UnreadableError
+from jdkmatrix.store.runs import RunStore, latest_begun, latest_run
 from tests.support.builders import cell, fork, key
 from tests.support.outcome_runs import run_of
 
@@ -106,13 +107,25 @@ def test_what_cannot_stand_is_kept_under_another_name(tmp_path: Path) -> None:
     assert len(list((tmp_path / "cells").iterdir())) == 2
 
 
-def test_the_newest_run_is_found_by_its_name(tmp_path: Path) -> None:
-    with pytest.raises(MatrixError, match="no run"):
-        latest_run(tmp_path)
-    for name in ("20260101T000000Z-quick", "20260301T000000Z-quick", "20260201T000000Z-full"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "run.json").write_text("{}")
-    assert latest_run(tmp_path).name == "20260301T000000Z-quick"
+def test_the_newest_run_is_the_one_that_began_last_whatever_its_name(tmp_path: Path) -> None:
+    for newest in (latest_run, latest_begun):
+        with pytest.raises(MatrixError, match="no run"):
+            newest(tmp_path)
+    run = run_of([cell()]).run
+    session = run.first_session
+    for name, began in {
+        "my-first-try": "2026-03-01T00:30:00+01:00",
+        "20260301T000000Z-quick": "2026-02-28T23:29:59Z",
+        "zzz": "2026-02-27T00:00:00",
+    }.items():
+        sessions = (session.model_copy(update={"started_at": began}),)
+        RunStore.create(tmp_path / name).save_run(run.model_copy(update={"sessions": sessions}))
+    for newest in (latest_run, latest_begun):
+        assert newest(tmp_path).name == "my-first-try"
+    stopped = RunStore.create(tmp_path / "a-second-try").directory
+    assert (latest_run(tmp_path).name, latest_begun(tmp_path)) == ("my-first-try", stopped)
+    (stopped / "run.json").write_text("{")
+    assert latest_run(tmp_path) == stopped, "it is named, and no other run is taken for the newest"
 
 
 def test_forks_stay_in_the_order_of_their_numbers() -> None:

@@ -10,20 +10,21 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.html.library import vega_library
+from jdkmatrix.report.html.page import Pages
 from jdkmatrix.report.site.by_axis import FOLDER, view_axes
 from jdkmatrix.report.site.claims_page import view_claims
 from jdkmatrix.report.site.digest import RunDigest
@@ -36,6 +37,7 @@ from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
 from jdkmatrix.report.site.run_pages import LIBRARY
 from jdkmatrix.report.site.templates import digest_of_templates, pages_of
 from jdkmatrix.run.code_version import PACKAGE, digest_of_files
+from jdkmatrix.store.readable import UnreadableError, readable
 
 _DIGEST = "digest.json"
 _MADE_WITH = ".made-with"
@@ -104,29 +106,67 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
             _write(fresh / LIBRARY, vega_library())
         found, unreadable = _shown(runs, fresh, earlier, background.templates, registry)
         if not found:
-            raise MatrixError("; ".join(unreadable) or "no run to report: give at least one")
+            raise UnreadableError("; ".join(unreadable)) if unreadable else MatrixError("no run to report: give one")
         newest_first = tuple(sorted(found.values(), key=lambda run: (run.started_at, run.run_id), reverse=True))
-        hosts = host_verdicts(registry, newest_first)
-        said = verdicts(registry, hosts)
-        offered = offers(background.matrix)
-        home = pages.render(
+        together = partial(_pages_of_all, pages=pages, registry=registry, background=background)
+        try:
+            texts = together(newest_first, unreadable)
+        except Exception:
+            odd = _that_fit_with_none_before(newest_first, together)
+            unreadable += odd.values()
+            newest_first = tuple(run for run in newest_first if run not in odd)
+            if not newest_first:
+                raise UnreadableError("; ".join(unreadable)) from None
+            for run in odd:
+                shutil.rmtree(fresh / run.folder)
+            texts = together(newest_first, unreadable)
+        for path, text in texts.items():
+            _write(fresh / path, text)
+    hosts = host_verdicts(registry, newest_first)
+    return Built(out_dir.resolve() / "index.html", newest_first, hosts, tuple(unreadable))
+
+
+def _pages_of_all(
+    runs: tuple[RunDigest, ...],
+    unreadable: Sequence[str],
+    *,
+    pages: Pages,
+    registry: tuple[ClaimRecord, ...],
+    background: Background,
+) -> dict[str, str]:
+    """By path, what is written of all runs together. `runs`: newest first."""
+    hosts = host_verdicts(registry, runs)
+    said, scenarios, offered = verdicts(registry, hosts), background.scenarios, offers(background.matrix)
+    groups = view_axes(runs)
+    return {
+        **{page.path: pages.render("by-axis.html.j2", page=page) for group in groups for page in group.pages},
+        f"{FOLDER}/index.html": pages.render("by.html.j2", groups=groups),
+        "index.html": pages.render(
             "home.html.j2",
-            view=view_home(newest_first, said.values(), unreadable, offered),
+            view=view_home(runs, said.values(), unreadable, offered),
             data={"offers": offered},
             scripts=("report.js", "home.js"),
-        )
-        scenarios = background.scenarios
-        claims = pages.render("claims.html.j2", view=view_claims(registry, hosts, said, scenarios, "../"))
-        history = pages.render("history.html.j2", view=view_history(newest_first, "../"))
-        groups = view_axes(newest_first)
-        for page in (page for group in groups for page in group.pages):
-            _write(fresh / page.path, pages.render("by-axis.html.j2", page=page))
-        _write(fresh / FOLDER / "index.html", pages.render("by.html.j2", groups=groups))
-        _write(fresh / "index.html", home)
-        _write(fresh / "claims" / "index.html", claims)
-        _write(fresh / "history" / "index.html", history)
-        _write(fresh / "data" / "runs.json", _RUNS.dump_json(newest_first, indent=1).decode())
-    return Built(out_dir.resolve() / "index.html", newest_first, hosts, tuple(unreadable))
+        ),
+        "claims/index.html": pages.render("claims.html.j2", view=view_claims(registry, hosts, said, scenarios, "../")),
+        "history/index.html": pages.render("history.html.j2", view=view_history(runs, "../")),
+        "data/runs.json": _RUNS.dump_json(runs, indent=1).decode(),
+    }
+
+
+def _that_fit_with_none_before(
+    runs: tuple[RunDigest, ...], together: Callable[[tuple[RunDigest, ...], Sequence[str]], object]
+) -> dict[RunDigest, str]:
+    """Those that make the pages of all impossible, and why."""
+    kept: tuple[RunDigest, ...] = ()
+    odd: dict[RunDigest, str] = {}
+    for run in runs:
+        try:
+            with readable(f"run {run.run_id}"):
+                together((*kept, run), ())
+            kept = (*kept, run)
+        except UnreadableError as error:
+            odd[run] = str(error)
+    return odd
 
 
 def _shown(
@@ -151,12 +191,13 @@ def _shown(
                 )
                 continue
             try:
-                if isinstance(one, Made):
-                    earlier.keep(one, run.stamp)
-                else:
-                    earlier.take(one)
-            except (ValueError, OSError) as error:
-                unreadable.append(f"{run.name}: {error}")
+                with readable(run.name):
+                    if isinstance(one, Made):
+                        earlier.keep(one, run.stamp)
+                    else:
+                        earlier.take(one)
+            except UnreadableError as error:
+                unreadable.append(str(error))
                 continue
             found[told.run_id] = told
     return found, unreadable
@@ -179,7 +220,7 @@ class _Earlier:
             if stamp is not None and digest is not None and site / digest.folder == path.parent:
                 self._by_stamp[stamp] = digest
         marker = site / _MADE_WITH
-        self.same_maker = (site / LIBRARY).is_file() and marker.is_file() and marker.read_text("utf-8") == made_with
+        self.same_maker = (site / LIBRARY).is_file() and marker.is_file() and marker.read_bytes() == made_with.encode()
         (fresh / _MADE_WITH).write_text(made_with, "utf-8")
 
     def known(self, stamp: str | None) -> RunDigest | None:
@@ -207,5 +248,5 @@ def _read(path: Path) -> tuple[str | None, RunDigest | None]:
     try:
         kept = json.loads(path.read_text("utf-8"))
         return kept["stamp"], _DIGESTS.validate_python(kept["run"])
-    except (OSError, ValueError, KeyError, TypeError, ValidationError):
+    except Exception:  # whatever stands there, the run's pages can be made anew
         return None, None

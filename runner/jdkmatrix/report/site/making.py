@@ -19,6 +19,7 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.run_pages import write_run
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.readable import UnreadableError, readable
 from jdkmatrix.terms.uncollected import frozen
 
 CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many small cells are made
@@ -89,9 +90,9 @@ def _end_with_parent() -> None:
 def _make(job: tuple[SiteRun, Path], *, templates: Path, registry: tuple[ClaimRecord, ...]) -> Made | str:
     run, root = job
     try:
-        loaded = run.load()
-        with frozen():
-            return Made(root, write_run(loaded, root, pages_of(templates), registry))
-    except (MatrixError, ValueError, OSError) as error:
-        # Whatever is wrong with one run, the others are shown.
-        return str(error) if isinstance(error, MatrixError) else f"{run.name}: {error}"
+        with readable(run.name):
+            loaded = run.load()
+            with frozen():
+                return Made(root, write_run(loaded, root, pages_of(templates), registry))
+    except UnreadableError as error:  # whatever is wrong with one run, the others are shown
+        return str(error)

@@ -44,6 +44,9 @@ def replacing(target: Path) -> Iterator[Path]:
             _exchange(fresh, target)
         else:
             fresh.rename(target)
+    except OSError as error:
+        stays = "; what stood there stays" if target.exists() else ""
+        raise MatrixError(f"{target}: the site cannot be written: {error.strerror or error}{stays}") from None
     finally:
         # After the exchange this is the old site.
         shutil.rmtree(fresh, ignore_errors=True)

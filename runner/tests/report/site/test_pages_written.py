@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import re
+import resource
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +23,15 @@ from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.html.library import as_script
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.html.page import as_json
-from jdkmatrix.report.site import replace_folder
+from jdkmatrix.report.site import build, replace_folder
+from jdkmatrix.report.site.build import build_site
+from jdkmatrix.report.site.digest import RunDigest
+from jdkmatrix.report.site.history import HistoryView, view_history
+from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.readable import UnreadableError
 from tests.support.served_runs import QUICK, synthetic_run
-from tests.support.sites import site_of, stored
+from tests.support.sites import background, built, later, site_of, stored
 
 ONE = replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1)
 
@@ -159,6 +167,48 @@ def test_a_failure_leaves_the_old_site_and_nothing_else(tmp_path: Path) -> None:
         raise RuntimeError
     assert (site / "index.html").read_text() == "one"
     assert [p.name for p in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_disk_without_room_is_one_message_and_the_old_site_stays(tmp_path: Path, loaded: LoadedRun) -> None:
+    """Wherever it fills up: in a file of all runs, or while a run's own pages are written, whose fault it is not."""
+    site_of([loaded], tmp_path / "site")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def full() -> LoadedRun:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    told = r"site: the site cannot be written: No space left on device; what stood there stays"
+    with pytest.raises(MatrixError, match=told):
+        build_site([SiteRun("run", full)], tmp_path / "site", background())
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(MatrixError, match="the site cannot be written: File too large; what stood there stays"):
+            site_of([loaded], tmp_path / "site")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_that_fits_on_no_page_of_all_is_left_out_of_them(
+    tmp_path: Path, loaded: LoadedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own pages could be written, and the other runs' ratios beside its own cannot."""
+
+    def stumbles(runs: Sequence[RunDigest], root: str) -> HistoryView:
+        if "odd" in {run.run_id for run in runs}:
+            raise OverflowError("math range error")
+        return view_history(runs, root)
+
+    monkeypatch.setattr(build, "view_history", stumbles)
+    runs = [later(loaded, name, f"2024-01-0{day}") for day, name in enumerate(("old", "odd", "new"), start=1)]
+    made = built(runs, tmp_path / "site")
+    assert [run.run_id for run in made.runs] == ["new", "old"]
+    assert len(made.unreadable) == 1 and made.unreadable[0].startswith("run odd: cannot be shown: OverflowError")
+    assert made.unreadable[0] in (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert sorted(path.name for path in (tmp_path / "site" / "runs").iterdir()) == ["new", "old"]
+    with pytest.raises(UnreadableError, match="run odd: cannot be shown"):
+        built(runs[1:2], tmp_path / "site")
 
 
 def test_a_folder_of_somebody_else_is_never_replaced(tmp_path: Path, loaded: LoadedRun) -> None:

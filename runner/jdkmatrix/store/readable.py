@@ -1,0 +1,53 @@
+"""The net under everything that is worked out from the files of a run."""
+
+from __future__ import annotations
+
+import errno
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import jdkmatrix
+from jdkmatrix.errors import MatrixError
+
+_PACKAGE = Path(jdkmatrix.__file__).parent
+_OF_THE_HOST = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EPIPE),
+}
+_SHOWN_AT_MOST = 200
+
+
+class UnreadableError(MatrixError):
+    """A result file that is not what it should be; the message names it and the first fault."""
+
+    exit_code = 3
+
+
+@contextmanager
+def readable(run: object) -> Iterator[None]:
+    """Whatever goes wrong in the block is a fault of this run; not that the host has no room left, and the like.
+
+    Raises:
+        UnreadableError: names the run.
+    """
+    try:
+        yield
+    except UnreadableError:
+        raise
+    except MatrixError as error:
+        raise UnreadableError(f"{run}: {error}") from error
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _OF_THE_HOST:
+            raise
+        raise UnreadableError(f"{run}: cannot be shown: {fault(error)}") from error
+
+
+def fault(error: Exception) -> str:
+    """What went wrong and where in the code, in a line: "OverflowError in report/cells/heat.py:46: too large"."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [(path, frame.lineno) for frame in frames if (path := Path(frame.filename)).is_relative_to(_PACKAGE)]
+    where = f" in {ours[-1][0].relative_to(_PACKAGE)}:{ours[-1][1]}" if ours else ""
+    said = next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}{where}: {said[:_SHOWN_AT_MOST]}"

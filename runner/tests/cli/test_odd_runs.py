@@ -1,0 +1,143 @@
+"""One odd result file is named. It stops neither the site of the other runs nor a command with a traceback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
+from tests.support.project import called, make_project
+from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import later, stored
+
+Change = Callable[[Any], None]
+# What json.dumps cannot write, by the text that stands for it until then.
+WRITTEN = {'"deep"': "[" * 100_000 + "]" * 100_000, '"5,000 digits"': "1" * 5000}
+NO_FILE_NAME = "w" * 300
+
+
+def every(name: str, value: Any) -> Change:
+    """Each entry of that name, at any depth."""
+
+    def change(document: Any) -> None:
+        for key, inner in list(document.items() if isinstance(document, dict) else enumerate(document)):
+            if key == name:
+                document[key] = value
+            elif isinstance(inner, dict | list):
+                change(inner)
+
+    return change
+
+
+def of_the_first_fork(name: str, value: Any) -> Change:
+    def change(cell: Any) -> None:
+        cell["forks"][0][name] = value
+
+    return change
+
+
+def as_schema_1(change: Change) -> Change:
+    def both(document: Any) -> None:
+        change(document)
+        document["schema_version"] = 1
+
+    return both
+
+
+IN_CELLS = {
+    "count-of-400-digits": every("completed", 10**400),
+    "bytes-of-400-digits": every("rss_bytes", 10**400),
+    "integer-of-5000-digits": every("completed", "5,000 digits"),
+    "kind-contradicts-key": of_the_first_fork("measured", {"kind": "experiment"}),
+    "clock-stands": of_the_first_fork("clock_speed_after", 0),
+    "endless-drift": every("drift_per_s", float("inf")),
+    "drift-alone": every("tail_s", None),
+    "nested": every("digest", "deep"),
+    "nested-in-schema-1": as_schema_1(every("digest", "deep")),
+    "no-time": every("duration_s", 0),
+    "no-number": every("throughput_rps", float("nan")),
+    "no-load": every("load", "none"),
+    "no-percentiles": every("percentiles_us", {}),
+}
+IN_RUN = {
+    "nested-run": as_schema_1(every("profile", "deep")),
+    "no-date": every("started_at", "\x1b[31mnever"),
+    "seed-of-5000-digits": every("seed", "5,000 digits"),
+    "long-run-id": every("run_id", NO_FILE_NAME),
+    "long-cell-id": every("workload", NO_FILE_NAME),
+    "memory-of-400-digits": every("memory_bytes", 10**400),
+    "no-cpus": every("online", []),
+}
+ODD = (*IN_CELLS, *IN_RUN)
+
+
+def rewrite(path: Path, change: Change) -> None:
+    document = json.loads(path.read_text())
+    change(document)
+    text = json.dumps(document)
+    for stands_for, written in WRITTEN.items():
+        text = text.replace(stands_for, written)
+    path.write_text(text)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a run that is as it should be, and those that are not."""
+    folder = tmp_path_factory.mktemp("odd")
+    home = make_project(folder / "project")
+    loaded = synthetic_run(folder / "made-up", replace(QUICK, jdks=("temurin-25",), windows=1))
+    for name in ("good", *ODD):
+        run = stored(home / "results" / name, later(loaded, name, "2024-01-01")).directory
+        if name in IN_RUN:
+            rewrite(run / "run.json", IN_RUN[name])
+        for path in (run / "cells").iterdir():
+            if name in IN_CELLS:
+                rewrite(path, IN_CELLS[name])
+    return home
+
+
+def names_it_if_it_matters(done: CompletedProcess[str], run: Path) -> None:
+    assert done.returncode in (0, EXIT_WITH_FAILURES), done.stderr
+    assert (done.returncode == 0) == (done.stderr == "")
+    assert all(line.startswith("matrix: ") for line in done.stderr.splitlines())
+    assert str(run) in (done.stderr.splitlines() or [str(run)])[0]
+
+
+def test_the_site_shows_the_others_and_says_why_not_these(home: Path) -> None:
+    done = called(home, "report")
+    assert done.returncode == EXIT_WITH_FAILURES
+    assert "site: " in done.stdout
+    assert (home / "site" / "runs" / "good" / "index.html").is_file()
+    front = (home / "site" / "index.html").read_text()
+    for name in ODD:
+        told = f"{home / 'results' / name}" in done.stderr
+        shown = any((home / "site" / "runs").glob(f"{'wwww' if name == 'long-run-id' else name}*/index.html"))
+        assert told or shown, name
+        assert shown or f"results/{name}" in front
+    for name in ("count-of-400-digits", "kind-contradicts-key", "clock-stands", "nested-run", "long-cell-id"):
+        assert not (home / "site" / "runs" / name).exists()
+    assert "results/kind-contradicts-key: cannot be shown: TypeError in records/forks.py:" in done.stderr
+    assert "results/no-number: a summary needs at least one value" in done.stderr
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_command_names_it_and_ends_with_3(home: Path, name: str) -> None:
+    run = home / "results" / name
+    for command, *options in (
+        ("summary",), ("summary", "--markdown"),
+        ("export",), ("export", "--format", "json"), ("export", "--format", "jmh"),
+        ("compare", "good"),
+    ):  # fmt: skip
+        names_it_if_it_matters(called(home, command, name, *options), run)
+
+
+def test_where_no_run_can_be_shown_each_is_named(home: Path) -> None:
+    done = called(home, "report", *(str(home / "results" / name) for name in ("nested-run", "long-cell-id")))
+    assert (done.returncode, done.stderr.count("\n")) == (EXIT_WITH_FAILURES, 1)
+    assert "results/nested-run" in done.stderr and "results/long-cell-id" in done.stderr
