@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.cli.terminal import escape
+from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.jdks import net
 from jdkmatrix.jdks.availability import Outlook, outlook
 from jdkmatrix.jdks.catalogue import JdkEntry, dump_catalogue, load_catalogue, parse_catalogue, read_catalogue
@@ -49,9 +49,9 @@ def fetch_one(jdk_id: str) -> None:
     catalogue = load_catalogue(find_project().jdks)
     entry = catalogue.entry(jdk_id)
     got = fetch(entry, progress=print, catalogue=catalogue)
-    print(f"{entry.id}: {got.version} from {got.source}: {got.home}")
+    print(visible(f"{entry.id}: {got.version} from {got.source}: {got.home}"))
     if got.notice:
-        print(got.notice)
+        print(visible(got.notice))
 
 
 def update(ids: Sequence[str], *, write: bool) -> None:
@@ -76,11 +76,11 @@ def update(ids: Sequence[str], *, write: bool) -> None:
     if verdicts and len(reasons) == len(verdicts):
         raise MatrixError(f"no newer JDK could be looked up: {'; '.join(dict.fromkeys(reasons))}")
     for verdict in verdicts:
-        print(f"{verdict.entry.id}: {verdict.text}")
+        print(visible(f"{verdict.entry.id}: {verdict.text}"))
     moved = [verdict.entry.id for verdict in verdicts if verdict.moved is not None]
     if moved:
         new = dump_catalogue(applied(catalogue, verdicts))
-        print(f"\n{difference(text, new, path.name)}")
+        print(visible(f"\n{difference(text, new, path.name)}"))
         if write:
             write_atomic(path, new)
     count = "1 entry" if len(moved) == 1 else f"{len(moved)} entries"

@@ -11,11 +11,11 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli import markdown
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, load_run, tell_damage
+from jdkmatrix.cli.terminal import escape
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.cells.cellstats import Cells

@@ -10,6 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from jdkmatrix.errors import visible
+
 _INDENT = "  "
 
 
@@ -37,7 +39,7 @@ def conditions_table(headings: Sequence[str], conditions: Iterable[Condition], c
     parts: list[RenderableType] = [_grid(widths, [Row(amber=False, columns=tuple(headings))], style="bold")]
     parts.append(Text(_INDENT + "─" * (sum(widths) + 2 * (len(widths) - 1)), style="dim"))
     for condition in conditions:
-        parts += [Text(condition.words, style="bold"), _grid(widths, condition.rows)]
+        parts += [Text(visible(condition.words), style="bold"), _grid(widths, condition.rows)]
     return Group(*parts, Text(caption, style="dim italic"))
 
 
@@ -47,6 +49,6 @@ def _grid(widths: Sequence[int], rows: Iterable[Row], style: str = "") -> Table:
         first = number == 0
         grid.add_column(justify="left" if first else "right", min_width=width + len(_INDENT) * first, style=style)
     for row in rows:
-        first_text, *others = row.columns
+        first_text, *others = map(visible, row.columns)
         grid.add_row(Text(_INDENT + first_text), *map(Text, others), style="yellow" if row.amber else None)
     return grid

@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli import markdown
+from jdkmatrix.cli.terminal import escape
 from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, HostVerdict, overall
 from jdkmatrix.doctor.catalogue import examine
 from jdkmatrix.errors import MatrixError

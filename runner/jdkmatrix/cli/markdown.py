@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from jdkmatrix.errors import visible
+
 # What is markup wherever it stands; what makes an emoji (":x:"), a link or a formula of text.
 _ANYWHERE = re.compile(r"[\\`*_\[\]<&~|@#$]|:(?=//|[\w+-]+:)|(?<=\bwww)\.", re.IGNORECASE)
 # What makes a heading, a quotation or a list of a line that begins with it.
@@ -14,7 +16,7 @@ _AT_THE_START = re.compile(r"^((?=[-+=>])|[0-9]+(?=[.)](?: |$)))")
 def escaped(text: str) -> str:
     """`text` on one line, with nothing in it that is markup, and no more backslashes than that takes: one may stand
     before any ASCII punctuation character (CommonMark 0.31.2, section 2.4; in tables: GFM 0.29, section 4.10)."""
-    one_line = _ANYWHERE.sub(r"\\\g<0>", " ".join(text.split()))
+    one_line = _ANYWHERE.sub(r"\\\g<0>", " ".join(visible(text).split()))
     return _AT_THE_START.sub(r"\1\\", one_line)
 
 

@@ -6,11 +6,11 @@ import json
 from collections import Counter
 
 from rich.console import Console
-from rich.markup import escape
 
 from jdkmatrix.cli.plan_table import plan_table
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.terminal import escape
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available, resolve

@@ -7,10 +7,11 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from jdkmatrix.cli import experiments
+from jdkmatrix.cli.terminal import escape
+from jdkmatrix.errors import visible
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
@@ -99,7 +100,7 @@ class Lines:
         self._say(text)
 
     def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
 
 
 class Live:

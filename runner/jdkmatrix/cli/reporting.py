@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from jdkmatrix.claims.load import load_claims, load_claims_of
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.store.readable import readable
@@ -32,7 +32,7 @@ def report(runs: Sequence[Path], site: Path | None, *, verdicts_into: Path | Non
 
     project = find_project()
     built = write_site(project, folders_of(runs or [project.results]), site)
-    print(f"site: {built.index}")
+    print(visible(f"site: {built.index}"))
     if verdicts_into is not None:
         put_between(verdicts_into, VERDICTS, verdict_table(built.verdicts))
     if show:
@@ -100,7 +100,7 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
 def tell_damage(damaged: Sequence[str]) -> bool:
     """Say on stderr which result files are damaged or missing; are there any?"""
     for text in damaged:
-        print(f"matrix: {text}", file=sys.stderr)
+        print(f"matrix: {visible(text)}", file=sys.stderr)
     return bool(damaged)
 
 

@@ -20,9 +20,10 @@ from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError
 from jdkmatrix.cli.summary import has_failures, print_summary
+from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import now_utc
 from jdkmatrix.host.facts import boot_id
@@ -114,7 +115,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
                 record = record.model_copy(update={"order": campaign.measure(cells, shown)})
             status = "complete"
         except StoppedError as stopped:
-            console.print(f"stopped; finished work is kept in {store.directory} (matrix run --resume continues)")
+            _say(f"stopped; finished work is kept in {store.directory} (matrix run --resume continues)")
             return stopped.exit_code
         finally:
             if status == "complete":
@@ -173,8 +174,7 @@ def conclude(project: Project, store: RunStore, site: Path | None, console: Cons
             print_summary(loaded, console)
         tell_damage(loaded.damaged)
     tell_damage(built.unreadable)
-    console.print(f"results: {store.directory}", soft_wrap=True)
-    console.print(f"site: {built.index}", soft_wrap=True)
+    console.print(escape(f"results: {store.directory}\nsite: {built.index}"), soft_wrap=True)
     return EXIT_WITH_FAILURES if has_failures(loaded) else 0
 
 
@@ -276,4 +276,4 @@ def _stopping_record(profile: Profile) -> Stopping | None:
 
 
 def _say(text: str) -> None:
-    print(text, flush=True)
+    print(visible(text), flush=True)

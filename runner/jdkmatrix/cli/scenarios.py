@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.claims.load import load_claims_of
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix, ScaleName, Scenario

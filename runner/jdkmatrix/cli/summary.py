@@ -7,11 +7,11 @@ from itertools import groupby
 
 from rich import box
 from rich.console import Console, RenderableType
-from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli import experiments, markdown
 from jdkmatrix.cli.conditions_table import Condition, Row, conditions_table
+from jdkmatrix.cli.terminal import escape
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, metrics_of
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord

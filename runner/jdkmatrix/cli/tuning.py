@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from jdkmatrix.cli.examining import this_host
+from jdkmatrix.cli.terminal import escape
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.doctor.catalogue import proposed
 from jdkmatrix.doctor.tuned import ARM_FILE, STATE_FILE

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,9 +16,12 @@ from pydantic_core import ErrorDetails
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.errors import MatrixError
 
+_DEPTH_MAX = 64
+_INTEGERS = range(-(2**63), 2**63)  # what TOML 1.0 asks for
+
 
 class ConfigError(MatrixError):
-    """matrix.toml or claims.toml cannot be used."""
+    """matrix.toml, claims.toml or another such file cannot be used."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -26,15 +30,51 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: it cannot be read, or is no TOML.
     """
+    tables: dict[str, Any] = _parsed(read_text(path), str(path), "TOML", tomllib.loads)
+    return tables
+
+
+def read_text(path: Path, where: str | None = None) -> str:
+    """Raises: ConfigError: it cannot be read, or is not UTF-8. `where`: its name for messages, as of those below."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{path}: cannot be read: {reason}") from None
+        raise ConfigError(f"{where or path}: cannot be read: {reason}") from None
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Not validated. Raises: ConfigError: it is no JSON."""
+    return _parsed(text, where, "JSON", json.loads)
+
+
+def explained(error: ValidationError, where: str) -> ConfigError:
+    """The first thing that is wrong with a file that programs write."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(map(str, first["loc"])) or "the file"
+    return ConfigError(f"{where}: {key}: {first['msg']}, found {_shown(first['input'])}")
+
+
+def _parsed(text: str, where: str, form: str, parse: Callable[[str], Any]) -> Any:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+        value = parse(text)
+        _check_bounds(value, "")
+    except ValueError as error:  # the parsers' own errors are such
+        raise ConfigError(f"{where}: not valid {form}: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{where}: not valid {form}: nested too deeply") from None
+    return value
+
+
+def _check_bounds(value: object, key: str, depth: int = 0) -> None:
+    """Raises: ValueError: nothing that reads or shows it further could bear that."""
+    if depth > _DEPTH_MAX:
+        raise ValueError(f"{key.partition('.')[0]}: nested more than {_DEPTH_MAX} deep")
+    if isinstance(value, int) and value not in _INTEGERS:
+        raise ValueError(f"{key}: an integer of more than 64 bits")
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in entries:
+        _check_bounds(inner, f"{key}.{name}" if key else str(name), depth + 1)
 
 
 def message(where: str, problems: Sequence[str]) -> str:

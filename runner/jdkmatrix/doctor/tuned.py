@@ -67,7 +67,7 @@ def load(file: Path) -> Tuned | None:
         return Tuned(record["boot_id"], settings)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise MatrixError(f"{file}: not a record of --tune that can be read ({error}); nothing was changed") from None
 
 

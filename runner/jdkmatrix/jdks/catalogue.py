@@ -18,6 +18,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError, 
 from pydantic_core import ErrorDetails
 
 from jdkmatrix.config.checks import unknown
+from jdkmatrix.config.explain import parse_json, read_text
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.identify import VendorName, Vm, feature_version
 from jdkmatrix.jdks.net import is_secure
@@ -181,10 +182,7 @@ def read_catalogue(path: Path) -> str:
     Raises:
         MatrixError: it cannot be read.
     """
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise MatrixError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return read_text(path)
 
 
 def dump_catalogue(catalogue: Catalogue) -> str:
@@ -198,10 +196,7 @@ def parse_catalogue(path: Path, text: str) -> Catalogue:
     Raises:
         MatrixError: names the file, the entry, the key, what was found and what is allowed.
     """
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise MatrixError(f"{path}: not valid JSON: {error}") from None
+    data = parse_json(text, str(path))
     try:
         catalogue = Catalogue.model_validate(data)
     except ValidationError as error:

@@ -7,13 +7,13 @@ what was got is ours: nothing is used before its sha256 is that of the lock file
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from jdkmatrix.config.explain import explained, parse_json, read_text
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.cache import cache_dir, locked
@@ -63,15 +63,9 @@ def load_lock(root: Path) -> Lock:
     """Read `root`/toolchain.lock.json. Raises: MatrixError with the key and what is wrong with it."""
     path = root / LOCK_FILE
     try:
-        return Lock.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise MatrixError(f"{path}: {error.strerror}") from None
-    except json.JSONDecodeError as error:
-        raise MatrixError(f"{path}: line {error.lineno}: {error.msg}") from None
+        return Lock.model_validate(parse_json(read_text(path), str(path)))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise MatrixError(f"{path}: {where}: {first['msg']}, found {first['input']!r}") from None
+        raise explained(error, str(path)) from None
 
 
 def maven_repository() -> Path:

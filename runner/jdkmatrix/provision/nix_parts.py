@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.config.explain import explained, parse_json, read_text
 from jdkmatrix.records.provenance import FlakeInput
 from jdkmatrix.terms.record import Record
 
@@ -55,13 +54,8 @@ def handed_over() -> Handed | None:
     name = os.environ.get(VARIABLE)
     if not name:
         return None
+    where = f"{VARIABLE}={name}"
     try:
-        return Handed.model_validate(json.loads(Path(name).read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise MatrixError(f"{VARIABLE}={name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    except json.JSONDecodeError as error:
-        raise MatrixError(f"{VARIABLE}={name}: line {error.lineno}: {error.msg}") from None
+        return Handed.model_validate(parse_json(read_text(Path(name), where), where))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise MatrixError(f"{VARIABLE}={name}: {where}: {first['msg']}, found {first['input']!r}") from None
+        raise explained(error, where) from None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.config.explain import parse_json, read_text
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, maven
 from jdkmatrix.provision.cache import atomic_dir, locked
@@ -89,7 +89,8 @@ def open_workloads(root: Path, built: Path) -> Workloads:
 
 
 def _outputs(root: Path) -> dict[str, str]:
-    found: dict[str, str] = json.loads((root / "workloads" / _OUTPUTS).read_text(encoding="utf-8"))
+    path = root / "workloads" / _OUTPUTS
+    found: dict[str, str] = parse_json(read_text(path), str(path))
     return found
 
 

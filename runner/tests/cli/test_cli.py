@@ -217,6 +217,26 @@ def test_a_broken_matrix_toml_names_the_key(home: Path, tmp_path: Path) -> None:
     assert 'did you mean "virtual"' in done.stderr
 
 
+STEERING = "\x1b[31m\x9b2J\x07\u202e\r"
+SHOWN = r"\x1b[31m\x9b2J\x07\u202e\r"
+
+
+def test_what_steers_a_terminal_is_shown_as_text(tmp_path: Path) -> None:
+    """Wherever it comes from: options, configuration or results, in errors and in tables."""
+    home = make_project(tmp_path / "project")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "matrix.toml").write_text('["\\u001b[31m\\u009b2J\\u0007\\u202e\\r"]\n')
+    shape = replace(QUICK, jdks=(STEERING,), blocks=2, windows=1, run_id=f"run{STEERING}")
+    stored(home / "results" / "run", synthetic_run(tmp_path / "made-up", shape))
+    told = [called(home, "plan", "--executor", STEERING), called(broken, "plan"), called(home, "summary", STEERING)]
+    told += [called(home, "summary", "run"), called(home, "summary", "run", "--markdown"), called(home, "report")]
+    for done in told:
+        text = done.stdout + done.stderr
+        assert not set(text) & set(STEERING.replace("[31m", "").replace("2J", "")), done.args
+        assert "site: " in text or SHOWN in text.replace(r"\\", "\\").replace(r"\[", "["), done.args
+
+
 def test_a_folder_without_a_project_is_told(tmp_path: Path) -> None:
     done = called(tmp_path, "plan")
     assert done.returncode == 1

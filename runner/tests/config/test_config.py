@@ -19,6 +19,9 @@ from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.provision.artefacts import load_lock
+from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
+from jdkmatrix.provision.workloads import open_workloads
 from jdkmatrix.terms.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
 from tests.support.project import ROOT
 
@@ -113,6 +116,52 @@ def test_a_mistake_is_told_once_with_its_key(mistake: Callable[[dict[str, Any]],
         assert part in message
     first_key = expected[0].split(":")[0]
     assert message.count(f"{first_key}: ") <= 1 or "problems" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seed = " + "1" * 5000, r"not valid TOML: .*digits"),
+        ("[a]\nb = [{c = 0x" + "f" * 5000 + "}]", r"not valid TOML: a\.b\.0\.c: an integer of more than 64 bits"),
+        (f"seed = {2**63}", "not valid TOML: seed: an integer of more than 64 bits"),
+        ("a = " + "[" * 50_000 + "]" * 50_000, "not valid TOML: nested too deeply"),
+        (".".join("a" * 5000) + " = 1", "not valid TOML: a: nested more than 64 deep"),
+    ],
+)
+def test_what_no_reader_could_bear_is_one_message(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "matrix.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=rf"^{path}: {message}"):
+        load_matrix(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"a": "\xff"}', "cannot be read: 'utf-8' codec can't decode byte 0xff in position 7"),
+        (b'{"a": ' + b"1" * 5000 + b"}", "not valid JSON: .*digits"),
+        (b'{"a": [' + b"1" * 400 + b"]}", r"not valid JSON: a\.0: an integer of more than 64 bits"),
+        (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "not valid JSON: nested too deeply"),
+        (b'{"a": ' + b"[" * 100 + b"]" * 100 + b"}", "not valid JSON: a: nested more than 64 deep"),
+        (b"{", r"not valid JSON: .*line 1"),
+    ],
+)
+@pytest.mark.parametrize("name", ["jdks.json", "toolchain.lock.json", "parts.json", "workloads/outputs.json"])
+def test_so_it_is_of_every_file_that_comes_with_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    monkeypatch.setenv(VARIABLE, str(path))
+    read: dict[str, Callable[[], object]] = {
+        "jdks.json": lambda: load_catalogue(path),
+        "toolchain.lock.json": lambda: load_lock(tmp_path),
+        "parts.json": handed_over,
+        "workloads/outputs.json": lambda: open_workloads(tmp_path, tmp_path),
+    }
+    with pytest.raises(ConfigError, match=rf"{path}: {message}"):
+        read[name]()
 
 
 def test_toml_syntax_errors_name_the_line(tmp_path: Path) -> None:

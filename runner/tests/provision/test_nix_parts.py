@@ -34,7 +34,7 @@ def test_nothing_is_handed_over_in_a_checkout(monkeypatch: pytest.MonkeyPatch) -
     ("text", "message"),
     [
         (None, r"MATRIX_PARTS=.*parts.json: cannot be read: No such file"),
-        ("{", r"MATRIX_PARTS=.*parts.json: line 1: "),
+        ("{", r"MATRIX_PARTS=.*parts.json: not valid JSON: .*line 1 "),
         ("[]", r"MATRIX_PARTS=.*parts.json: the file: Input should be .*, found \[\]"),
         ('{"schema_version": 2}', r"MATRIX_PARTS=.*parts.json: schema_version: Input should be 1, found 2"),
     ],

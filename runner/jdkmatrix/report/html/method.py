@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from jdkmatrix.config.explain import explained
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.words.numbers import Figure, share
@@ -234,9 +235,7 @@ def read_provoked(templates: Path) -> Provoked:
     except OSError as error:
         raise MatrixError(f"{path}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise MatrixError(f"{path}: {where}: {first['msg']}") from None
+        raise explained(error, str(path)) from None
 
 
 def view_method(run: RunRecord, provoked: Provoked) -> MethodView:
