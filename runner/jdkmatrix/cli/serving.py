@@ -6,29 +6,17 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from jdkmatrix.cli.loopback_server import LOOPBACK, LoopbackServer
 from jdkmatrix.cli.measuring_lock import is_measuring
 from jdkmatrix.cli.reporting import folders_of, write_site
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
+from jdkmatrix.store.readable import fault
 from jdkmatrix.store.runs import RunStore
 
-_LOOPBACK = "127.0.0.1"
 _LOOKS_EVERY_S = 2.0
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    """Files of the site, never out of a cache: they change under the same name."""
-
-    def end_headers(self) -> None:
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        super().end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing: a page is some ten lines."""
 
 
 def serve(runs: Sequence[Path], port: int) -> None:
@@ -42,14 +30,14 @@ def serve(runs: Sequence[Path], port: int) -> None:
     known = stamps(folders())
     write_site(project, tuple(known), None)
     try:
-        server = ThreadingHTTPServer((_LOOPBACK, port), partial(_Handler, directory=str(project.site)))
+        server = LoopbackServer(port, project.site)
     except OSError as error:
         raise MatrixError(f"--port {port}: {error.strerror}; --port 0 takes any that is free") from None
     ended = threading.Event()
     write = partial(write_site, project, site=None)
     watcher = threading.Thread(target=watch, args=(folders, write, ended, known), daemon=True)
     watcher.start()
-    print(f"http://{_LOOPBACK}:{server.server_address[1]}/", flush=True)
+    print(f"http://{LOOPBACK}:{server.server_address[1]}/", flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:
@@ -66,8 +54,8 @@ def watch(
     known: dict[Path, str],
 ) -> None:
     """Call `write` with the runs whenever one of them changes, or there is another, until `ended` is set; not while a
-    run is measuring, which it would disturb. A site that cannot be written now is told, and tried again after the next
-    change. `known`: the stamps of what is written already."""
+    run is measuring, which it would disturb. Whatever keeps a site from being written is told, and it is tried again
+    after the next change. `known`: the stamps of what is written already."""
     while not ended.wait(_LOOKS_EVERY_S):
         if is_measuring():
             continue
@@ -76,8 +64,9 @@ def watch(
             if found != known:
                 known = found
                 write(tuple(found))
-        except (MatrixError, OSError) as error:
-            print(f"matrix: {error}", file=sys.stderr)
+        except Exception as error:
+            why = str(error) if isinstance(error, MatrixError) else f"the site is not written again: {fault(error)}"
+            print(f"matrix: {why}", file=sys.stderr)
 
 
 def stamps(folders: Sequence[Path]) -> dict[Path, str]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import jdkmatrix
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, visible
 
 _PACKAGE = Path(jdkmatrix.__file__).parent
 _OF_THE_HOST = {
@@ -27,7 +27,7 @@ class UnreadableError(MatrixError):
 
 @contextmanager
 def readable(run: object) -> Iterator[None]:
-    """Whatever goes wrong in the block is a fault of this run; not that the host has no room left, and the like.
+    """Whatever goes wrong in the block is a fault of this run, unless it is one of the host.
 
     Raises:
         UnreadableError: names the run.
@@ -39,9 +39,14 @@ def readable(run: object) -> Iterator[None]:
     except MatrixError as error:
         raise UnreadableError(f"{run}: {error}") from error
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _OF_THE_HOST:
+        if is_of_the_host(error):
             raise
         raise UnreadableError(f"{run}: cannot be shown: {fault(error)}") from error
+
+
+def is_of_the_host(error: Exception) -> bool:
+    """No room, no descriptor left, nobody who reads: whatever is written, and of any run, would fail so."""
+    return isinstance(error, OSError) and error.errno in _OF_THE_HOST
 
 
 def fault(error: Exception) -> str:
@@ -49,5 +54,5 @@ def fault(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     ours = [(path, frame.lineno) for frame in frames if (path := Path(frame.filename)).is_relative_to(_PACKAGE)]
     where = f" in {ours[-1][0].relative_to(_PACKAGE)}:{ours[-1][1]}" if ours else ""
-    said = next(iter(str(error).splitlines()), "")
-    return f"{type(error).__name__}{where}: {said[:_SHOWN_AT_MOST]}"
+    said = next(iter(str(error).splitlines()), "")[:_SHOWN_AT_MOST]
+    return visible(f"{type(error).__name__}{where}: {said}")

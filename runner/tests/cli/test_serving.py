@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jdkmatrix.cli import serving
+from jdkmatrix.cli.loopback_server import LoopbackServer
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT
@@ -52,6 +54,7 @@ def test_it_shows_the_site_on_loopback_only_and_ends_with_ctrl_c(tmp_path: Path)
         with urllib.request.urlopen(address) as answer:
             assert b"Thread pool or virtual threads?" in answer.read()
             assert answer.headers["Cache-Control"] == "no-store"
+            assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'sha256-")
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{address}../matrix.toml")
         process.send_signal(signal.SIGINT)
@@ -59,8 +62,96 @@ def test_it_shows_the_site_on_loopback_only_and_ends_with_ctrl_c(tmp_path: Path)
         assert (process.returncode, errors) == (0, "")
 
 
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Pages, and what beside them is nobody's business."""
+    folder = tmp_path / "site"
+    (folder / "runs").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    meta = """<meta http-equiv="Content-Security-Policy" content="script-src &#39;sha256-a=&#39;">"""
+    for name in ("index.html", ".made-with", "results.csv", ".git/config", "runs/bare.html"):
+        (folder / name).write_text(meta if name == "index.html" else name)
+    return folder
+
+
+@contextmanager
+def served(site: Path, **limits: float) -> Iterator[int]:
+    """The port."""
+    with LoopbackServer(0, site, **limits) as server:  # type: ignore[arg-type]
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def asked(port: int, path: str, *headers: str) -> tuple[int, str]:
+    """Status and all of the answer, whose every header tells a browser what it may do."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall("\r\n".join([f"GET {path} HTTP/1.0", *headers, "", ""]).encode())
+        with connection.makefile("rb") as file:
+            answer = file.read().decode()
+    assert "Content-Security-Policy: " in answer and "X-Content-Type-Options: nosniff" in answer
+    return int(answer.split()[1]), answer
+
+
+@pytest.mark.parametrize(
+    ("hosts", "status"),
+    [
+        (("localhost",), 200), (("LocalHost:8000",), 200), (("127.0.0.1:1",), 200), (("[::1]:8000",), 200),
+        ((), 421), (("",), 421), (("attacker.example",), 421), (("localhost.attacker.example:8000",), 421),
+        (("127.0.0.1.attacker.example",), 421), (("localhost", "attacker.example"), 421), (("0.0.0.0",), 421),
+    ],
+)  # fmt: skip
+def test_only_a_loopback_name_is_answered(site: Path, hosts: tuple[str, ...], status: int) -> None:
+    """Another may be that of a page whose author has let it mean this host (DNS rebinding)."""
+    with served(site) as port:
+        assert asked(port, "/", *(f"Host: {host}" for host in hosts))[0] == status
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/%00", "/index.html%00", "/runs/", "/.made-with", "/.git/config", "/runs/../.made-with", "/%2emade-with",
+        f"/{'a' * 3000}", "/index.html/", "/../secret", "/%ff",
+    ],
+)  # fmt: skip
+def test_what_is_no_page_is_not_found(site: Path, capfd: pytest.CaptureFixture[str], path: str) -> None:
+    (site.parent / "secret").write_text("secret")
+    with served(site) as port:
+        assert asked(port, path, "Host: localhost")[0] == 404
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_page_may_do_what_it_says_itself_and_other_files_nothing(site: Path) -> None:
+    with served(site) as port:
+        for path, policy in {
+            "/": "script-src 'sha256-a='",
+            "/index.html": "script-src 'sha256-a='",
+            "/runs/bare.html": "default-src 'none'",
+            "/results.csv": "default-src 'none'",
+            "/runs": "default-src 'none'",
+            "/nowhere": "default-src 'none'",
+        }.items():
+            _, answer = asked(port, path, "Host: localhost")
+            assert f"\r\nContent-Security-Policy: {policy}; frame-ancestors 'none'\r\n" in answer
+
+
+def test_a_connection_too_many_is_closed_and_one_that_is_silent_makes_room(site: Path) -> None:
+    with ExitStack() as stack:
+        port = stack.enter_context(served(site, connections_max=2, silence_s_max=1))
+        silent = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30)) for _ in range(3)]
+        silent[0].sendall(b"GET / HT")
+        assert silent[2].recv(1) == b"", "there is no room for it"
+        assert silent[0].recv(1) == silent[1].recv(1) == b"", "they said nothing for too long"
+        assert asked(port, "/", "Host: localhost")[0] == 200
+
+
+@pytest.mark.parametrize("trouble", [MatrixError("not now"), OSError("not now"), TypeError("not now")], ids=repr)
 def test_a_site_is_written_again_when_results_change_and_only_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], trouble: Exception
 ) -> None:
     first = result(tmp_path, "one")
     looks = 0
@@ -81,7 +172,7 @@ def test_a_site_is_written_again_when_results_change_and_only_then(
     def write(runs: Sequence[Path]) -> None:
         written.append(tuple(runs))
         if len(written) == 2:
-            raise MatrixError("cannot be written now")
+            raise trouble
 
     monkeypatch.setattr(serving, "is_measuring", lambda: False)
 
@@ -91,7 +182,8 @@ def test_a_site_is_written_again_when_results_change_and_only_then(
     serving.watch(folders, write, Ended(), serving.stamps(folders()))
     both = (first.directory, tmp_path / "results" / "two")
     assert written == [both, both]
-    assert "cannot be written now" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert told.startswith("matrix: ") and told.endswith("not now\n")
 
 
 def test_a_port_that_is_taken_is_one_message(tmp_path: Path) -> None:

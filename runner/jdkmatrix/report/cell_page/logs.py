@@ -12,6 +12,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.views import LogView
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.readable import is_of_the_host
 
 TAIL_LINES = 200
 _TAIL_BYTES = 512 * 1024
@@ -91,5 +92,7 @@ def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: 
         shutil.copyfile(found, copy)
         text, left_out = ("", 0) if suffix == ".hlog" else tail(found)
     except OSError as error:
+        if is_of_the_host(error):
+            raise
         return LogView(title, None, 0, None, f"{relative}: cannot be copied: {error.strerror}")
     return LogView(title, text, left_out, href, None)

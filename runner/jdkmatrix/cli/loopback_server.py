@@ -1,0 +1,107 @@
+"""A folder of static files for the browsers of this host, and for nobody else."""
+
+from __future__ import annotations
+
+import html
+import re
+import socket
+import sys
+import threading
+from functools import partial
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from jdkmatrix.store.readable import fault
+
+LOOPBACK = "127.0.0.1"
+_NAMES = {LOOPBACK, "localhost", "[::1]"}
+_PORT = re.compile(r":[0-9]*$")
+_OWN_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
+_NOTHING = "default-src 'none'"
+_READ_FOR_POLICY_BYTES = 4096
+
+
+class LoopbackServer(ThreadingHTTPServer):
+    """Serves what is in `directory`, which may be replaced meanwhile. A connection beyond `connections_max` is closed
+    at once, and one that is silent for `silence_s_max` then."""
+
+    def __init__(self, port: int, directory: Path, *, connections_max: int = 64, silence_s_max: float = 10) -> None:
+        """Raises: OSError: the port is taken."""
+        self._free = threading.BoundedSemaphore(connections_max)
+        self.silence_s_max = silence_s_max
+        super().__init__((LOOPBACK, port), partial(_Handler, directory=str(directory)))
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        try:
+            super().finish_request(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing of connections that break, which browsers do all the time."""
+        error = sys.exception()
+        if isinstance(error, Exception) and not isinstance(error, OSError):
+            print(f"matrix: a request failed: {fault(error)}", file=sys.stderr)
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Files of the site, never out of a cache: they change under the same name."""
+
+    server: LoopbackServer
+    request: socket.socket
+    _policy = _NOTHING
+
+    def setup(self) -> None:
+        self.request.settimeout(self.server.silence_s_max)
+        super().setup()
+
+    def send_head(self) -> BinaryIO | None:
+        """A name that only says that it is this host could be anybody's page, which would read along."""
+        names = [_PORT.sub("", name).lower() for name in self.headers.get_all("Host", ())]
+        if len(names) != 1 or names[0] not in _NAMES:
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, f"Ask for {LOOPBACK} or localhost")
+            return None
+        path = self.translate_path(self.path)
+        hidden = any(part.startswith(".") for part in Path(path).relative_to(self.directory).parts)
+        if hidden or "\0" in path:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+        self._policy = _policy(Path(path))
+        return super().send_head()
+
+    def list_directory(self, path: object) -> None:
+        self.send_error(HTTPStatus.NOT_FOUND)
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Security-Policy", f"{self._policy}; frame-ancestors 'none'")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: a page is some ten lines."""
+
+
+def _policy(path: Path) -> str:
+    """What the page allows itself, and nothing for any other file."""
+    try:
+        page = path / "index.html" if path.is_dir() else path
+        if page.suffix != ".html":
+            return _NOTHING
+        with page.open("rb") as file:
+            found = _OWN_POLICY.search(file.read(_READ_FOR_POLICY_BYTES))
+    except OSError:
+        return _NOTHING
+    return html.unescape(found[1].decode("ascii", "replace")) if found else _NOTHING
