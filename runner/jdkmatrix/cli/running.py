@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -104,6 +105,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             return conclude(project, store, site, console)
         for words in again_words(needed, cells):
             _say(words)
+        started_s = time.monotonic()
         session = _session(len(sessions) + 1, project, prepared.host, confiner)
         record = _record(store.directory.name, chosen, prepared, earlier, (*sessions, session), capacities, seed=seed)
         store.save_run(record)
@@ -120,7 +122,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         finally:
             if status == "complete":
                 record = record.model_copy(update={"jdks": catalogue_records(project, prepared)})
-            store.save_run(ended(record, status, now_utc()))
+            store.save_run(ended(record, status, now_utc(), time.monotonic() - started_s))
         gaps = len(campaign.needed(cells))
     code = conclude(project, store, site, console)
     if gaps:

@@ -28,6 +28,8 @@ def stoppable() -> Iterator[None]:
     try:
         yield
     except StoppedError as stopped:
+        name = signal.Signals(stopped.exit_code - 128).name
+        print(f"matrix: stopped by {name}; what had been finished is kept", file=sys.stderr)
         sys.exit(stopped.exit_code)
     finally:
         for number, handler in previous.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -122,6 +123,7 @@ class ForkDraft:
     """What is known so far of the envelope."""
 
     started_at: str = field(default_factory=now_utc)
+    started_s: float = field(default_factory=time.monotonic)
     failed: bool = False
     reasons: list[Reason] = field(default_factory=list)
     command: tuple[str, ...] = ()
@@ -146,6 +148,7 @@ def finished(setup: ForkSetup, draft: ForkDraft, measurement: Measurement) -> Fo
         reasons=(*draft.reasons, *reasons, *hits),
         started_at=draft.started_at,
         ended_at=now_utc(),
+        duration_s=time.monotonic() - draft.started_s,
         command=draft.command,
         remote_command=draft.remote_command,
         confinement=_confinement(setup.parts.cpu_sets, setup.confiner),

@@ -154,6 +154,7 @@ class Fork(Record):
     reasons: tuple[Reason, ...]
     started_at: str
     ended_at: str
+    duration_s: float | None = None  # by a clock that nobody sets; None: not recorded
     command: tuple[str, ...]  # of the process that is measured
     remote_command: tuple[str, ...] = ()
     confinement: Confinement

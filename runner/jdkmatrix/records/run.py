@@ -137,12 +137,13 @@ class Session(Record):
     that faults of the host have left gaps in; no block is split over two.
 
     `ended_at` is None while it goes on, and where it was killed; a session that was killed is "interrupted" as soon as
-    there is a later one. `boot_id`: the kernel's, another one after each start of the host. None in `boot_id` and
-    `confinement`: not recorded."""
+    there is a later one. `duration_s`: as Fork.duration_s, and None where `ended_at` is. `boot_id`: the kernel's,
+    another one after each start of the host. None in `boot_id` and `confinement`: not recorded."""
 
     number: int  # 1..
     started_at: str
     ended_at: str | None
+    duration_s: float | None = None
     status: Literal["running", "complete", "interrupted"]
     tool_version: str
     git_commit: str | None

@@ -16,10 +16,10 @@ def closed(sessions: Sequence[Session]) -> tuple[Session, ...]:
     )
 
 
-def ended(run: RunRecord, status: Literal["complete", "interrupted"], at: str) -> RunRecord:
-    """`run`, its latest session having ended at this time of day."""
+def ended(run: RunRecord, status: Literal["complete", "interrupted"], at: str, duration_s: float) -> RunRecord:
+    """`run`, its latest session having ended at this time of day, after so long."""
     *earlier, latest = run.sessions
-    last = latest.model_copy(update={"status": status, "ended_at": at})
+    last = latest.model_copy(update={"status": status, "ended_at": at, "duration_s": duration_s})
     return run.model_copy(update={"status": status, "ended_at": at, "sessions": (*earlier, last)})
 
 

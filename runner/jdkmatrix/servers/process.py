@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,13 @@ from jdkmatrix.servers.base import Launch
 _POLL_S = 0.05
 _TRY_TIMEOUT_S = 5.0
 _TAIL_LINES = 12
+_CAUSE_SHOWN = 200
+# The likeliest first: a JVM that has no memory, HotSpot that does not start, an error of Open Liberty.
+_CAUSES = (
+    re.compile(r"(?P<said>\S*OutOfMemoryError\b.*)"),
+    re.compile(r"Error occurred during initialization of VM\s*\n(?P<said>.+)"),
+    re.compile(r"(?P<said>\b[A-Z]{4,5}[0-9]{4}E: .+)"),
+)
 
 
 class ServerError(MatrixError):
@@ -100,12 +108,13 @@ class ServerProcess:
                 if answer is None and refused_s > self._rules.ready_without_port_s:
                     raise self._error(
                         f"the server says that it is ready ({ready_words}) but has opened no port for "
-                        f"{refused_s:.0f} s: a service that its HTTP channel needs is missing, such as the plugged "
-                        "executor"
+                        f"{refused_s:.0f} s",
+                        perhaps="a service that its HTTP channel needs may be missing, such as the plugged executor",
                     )
                 if now_ns > limit_ns:
                     last = f"the last answer was {answer}" if answer else "the port is closed"
-                    raise HungError(f"no 200 within {self._rules.first_response_timeout_s:g} s; {last}")
+                    message = f"no 200 within {self._rules.first_response_timeout_s:g} s; {last}"
+                    raise HungError(self._with_cause(message))
                 time.sleep(_POLL_S)
 
     def kill(self) -> None:
@@ -144,10 +153,21 @@ class ServerProcess:
         except OSError:
             return ""
 
-    def _error(self, message: str) -> ServerError:
+    def _error(self, message: str, perhaps: str = "") -> ServerError:
         log = self._messages() or _read(self._what.console_log)
         tail = "\n".join(log.splitlines()[-_TAIL_LINES:])
-        return ServerError(f"{message}\n{tail}".rstrip())
+        return ServerError(f"{self._with_cause(message, perhaps)}\n{tail}".rstrip())
+
+    def _with_cause(self, message: str, perhaps: str = "") -> str:
+        """With the line of its log that says why; `perhaps`: what to say where none does."""
+        found = cause(f"{self._messages()}\n{_read(self._what.console_log)}")
+        return "; ".join(filter(None, (message, f"its log says: {found}" if found else perhaps)))
+
+
+def cause(log: str) -> str | None:
+    """The line of a server's log that says why it does not serve, without what stands before it; None: none does."""
+    found = next(filter(None, (pattern.search(log) for pattern in _CAUSES)), None)
+    return found["said"].strip()[:_CAUSE_SHOWN] if found else None
 
 
 def _read(path: Path) -> str:

@@ -4,6 +4,7 @@ made-up forks."""
 from __future__ import annotations
 
 import io
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ from rich.console import Console
 from jdkmatrix.cli import running
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.cli.stopping import StoppedError
+from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.fork.confinement import AffinityConfiner
@@ -26,6 +27,7 @@ from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, ServerFacts, Session
 from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.facts import started
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.run_page.sessions import differences, windows_fact
 from jdkmatrix.report.site.build import Built
@@ -163,6 +165,7 @@ def test_a_finished_run_offers_what_can_be_measured_again(
         ("a" * 40, "boot-1", "complete"), ("b" * 40, "boot-2", "complete"),
     ]  # fmt: skip
     assert after.run.sessions[0] == first.sessions[0]
+    assert all(session.duration_s is not None and session.duration_s > 0 for session in after.run.sessions)
     assert after.run.order == tuple(script.labels)
     assert "measured in 2 sessions; the host was restarted in between" in told
 
@@ -317,6 +320,36 @@ def test_the_share_of_time_in_windows_that_count(tmp_path: Path) -> None:
     assert windows_fact(replace(two, cells=())) == ()
 
 
+@pytest.mark.parametrize(
+    ("changes", "took_s"),
+    [
+        ({}, 1800),
+        ({"duration_s": 900.0}, 900),
+        ({"duration_s": 900.0, "ended_at": "2026-01-01T08:00:29Z"}, 900),
+        ({"ended_at": "2026-01-01T08:00:29Z"}, None),
+        ({"ended_at": "2026-01-01T10:30:00"}, None),
+    ],
+)
+def test_no_clock_that_is_set_changes_how_long_it_took(
+    tmp_path: Path, changes: dict[str, Any], took_s: int | None
+) -> None:
+    loaded = synthetic_run(tmp_path, QUICK)
+    timed = session(**changes)
+    one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (timed,)}))
+    facts = {fact.name: fact.value for fact in view_run(JudgedRun(one)).facts}
+    assert facts["Measured"] == "2026-01-01 10:00 UTC" + (f", {took_s // 60} min" if took_s else "")
+    assert ("In windows" in facts) == (took_s is not None)
+    times = {name: getattr(timed, name) for name in ("started_at", "ended_at", "duration_s")}
+    assert started(loaded.cells[0].forks[0].model_copy(update=times)).value == facts["Measured"]
+
+
+def test_a_signal_before_the_first_fork_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending, stoppable():
+        signal.raise_signal(signal.SIGTERM)
+    assert ending.value.code == 143
+    assert capsys.readouterr().err == "matrix: stopped by SIGTERM; what had been finished is kept\n"
+
+
 def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
     loaded = in_two_sessions(synthetic_run(tmp_path, QUICK))
     (notice,) = [n for n in view_run(JudgedRun(loaded)).notices if "sessions" in n.title]
@@ -337,7 +370,7 @@ def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_
     killed = run.model_copy(update={"status": "running", "sessions": (session(status="running", ended_at=None),)})
     found = idle(killed, order=("a#1",))
     assert (found.status, found.order, found.sessions[0].status) == ("complete", ("a#1",), "interrupted")
-    assert ended(killed, "complete", "now").sessions[0].ended_at == "now"
+    assert ended(killed, "complete", "now", 7.5).sessions[0].ended_at == "now"
 
 
 def test_this_host_says_when_it_was_started() -> None:

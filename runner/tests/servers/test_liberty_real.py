@@ -182,6 +182,18 @@ def test_a_target_that_matches_nothing_is_ready_and_opens_no_port(
         process.wait_ready()
 
 
+def test_a_heap_that_is_too_small_is_told_in_the_words_of_the_log(
+    liberty: Liberty, workloads: Workloads, tmp_path: Path
+) -> None:
+    made = layout(liberty, workloads, tmp_path, executor="virtual")
+    command = tuple("-Xmx12m" if part.startswith("-Xmx") else part for part in made.launch.command)
+    with (
+        pytest.raises(ServerError, match=r"^[^\n]*; its log says: java\.lang\.OutOfMemoryError: Java heap space"),
+        ServerProcess(replace_command(made, command).launch, cpus=CPUS, rules=RULES) as process,
+    ):
+        process.wait_ready()
+
+
 @pytest.mark.parametrize("arm", ["virtual", "liberty-virtual"])
 def test_an_unknown_kind_ends_the_server(arm: str, liberty: Liberty, workloads: Workloads, tmp_path: Path) -> None:
     made = layout(liberty, workloads, tmp_path, executor=arm)

@@ -186,7 +186,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
     together = "they share CPUs" if confinement.overlapped else "no CPU in common"
     return (
         Fact("Order", order_words(fork, run)),
-        facts.started(fork.started_at, fork.ended_at),
+        facts.started(fork),
         Fact(
             "CPUs",
             f"server {facts.ranges(confinement.sut_cpus)}, driver {facts.ranges(confinement.driver_cpus)}: {together}",

@@ -83,7 +83,7 @@ def _facts(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
         cpus += f", remote system {facts.ranges(confinement.remote_cpus)}: {together}"
     found = [
         Fact("Order", order_words(fork, run)),
-        facts.started(fork.started_at, fork.ended_at),
+        facts.started(fork),
         Fact("CPUs", cpus),
         kept_there(fork),
         Fact("CPU speed", speed_words(fork), "of serial work on one of its CPUs, before and after"),

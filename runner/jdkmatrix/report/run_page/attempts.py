@@ -24,7 +24,7 @@ def attempt_views(cell: CellRecord, run: RunRecord, logs: Logs) -> tuple[Attempt
             status=STATUS_WORDS[fork.status],
             status_class=STATUS_CLASS[fork.status],
             reasons=_reasons(fork),
-            facts=(Fact("Order", order_words(fork, run)), facts.started(fork.started_at, fork.ended_at)),
+            facts=(Fact("Order", order_words(fork, run)), facts.started(fork)),
             logs=tuple(logs.get((fork.fork, fork.attempt), ())),
         )
         for fork in cell.attempts

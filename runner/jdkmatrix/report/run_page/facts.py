@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from jdkmatrix.claims.address import web
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord
+from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.run_page.aa_check import aa_notices
@@ -43,22 +43,25 @@ def moment(iso: str) -> str:
     return (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def seconds_between(start: str, end: str | None) -> float | None:
-    """None where one of them is no date."""
+def lasted_s(one: Session | Fork) -> float | None:
+    """Of an older record by the time of day. None: it has not ended, or that clock was set back meanwhile."""
+    if one.duration_s is not None or one.ended_at is None:
+        return one.duration_s
     try:
-        return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() if end else None
-    except ValueError:
+        seconds = (datetime.fromisoformat(one.ended_at) - datetime.fromisoformat(one.started_at)).total_seconds()
+    except (ValueError, TypeError):  # no date, or one with a zone and one without
         return None
+    return seconds if seconds >= 0 else None
 
 
-def duration(start: str, end: str | None) -> str | None:
-    seconds = seconds_between(start, end)
+def duration(one: Session | Fork) -> str | None:
+    seconds = lasted_s(one)
     return None if seconds is None else span(seconds)
 
 
-def started(at: str, ended_at: str) -> Fact:
-    took = duration(at, ended_at)
-    return Fact("Started", moment(at) + (f", {took}" if took else ""))
+def started(fork: Fork) -> Fact:
+    took = duration(fork)
+    return Fact("Started", moment(fork.started_at) + (f", {took}" if took else ""))
 
 
 def host_facts(host: HostFacts) -> tuple[Fact, ...]:
@@ -100,7 +103,7 @@ def _frequency(host: HostFacts) -> tuple[str | None, ...]:
 
 
 def run_facts(run: RunRecord) -> tuple[Fact, ...]:
-    took = duration(run.started_at, run.ended_at) if len(run.sessions) == 1 else None
+    took = duration(run.first_session) if len(run.sessions) == 1 else None
     latest = run.latest_session
     dirty = " with uncommitted changes" if _dirty(run) else ""
     commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from jdkmatrix.records.run import Session
-from jdkmatrix.report.run_page.facts import duration, moment, seconds_between
+from jdkmatrix.report.run_page.facts import duration, lasted_s, moment
 from jdkmatrix.report.views import Fact, Notice
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.quantities import plural
@@ -71,7 +71,7 @@ def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
                 None,
                 (
                     moment(session.started_at),
-                    duration(session.started_at, session.ended_at) or "killed",
+                    duration(session) if session.ended_at else "killed",
                     plural(forks[session.number], "fork"),
                 ),
             )
@@ -85,7 +85,7 @@ def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
 
 def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
     """How much of the time gave figures; nothing where it is not known how long a session took, or no window counts."""
-    spans = [seconds_between(session.started_at, session.ended_at) for session in loaded.run.sessions]
+    spans = [lasted_s(session) for session in loaded.run.sessions]
     took_s = sum(filter(None, spans))
     counted_s = sum(
         window.load.duration_s
