@@ -18,7 +18,7 @@ from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.terms.applications import APPLICATIONS, application_of
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import check_executor, unsized
-from jdkmatrix.terms.loads import CapacityLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
+from jdkmatrix.terms.loads import CapacityLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
 from jdkmatrix.terms.servers import FeatureSet, server_kind
 from jdkmatrix.terms.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
 
@@ -290,7 +290,7 @@ class Thresholds(Table):
 
 
 AskedLoad = Annotated[
-    SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad | ShareLoad | FloodLoad,
+    SaturateLoad | RateLoad | RampedLoad | JoinedLoad | CapacityLoad | StepsLoad | ShareLoad | FloodLoad,
     Field(discriminator="kind"),
 ]
 

@@ -18,8 +18,8 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import Summary, summarise
 from jdkmatrix.stats.percentiles import tail_checked
-from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, time_to_peak_s
-from jdkmatrix.terms.loads import CellLoad, RampLoad
+from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, seconds_of
+from jdkmatrix.terms.loads import CellLoad, RampLoad, RisingLoad
 
 # None: the fork does not have this figure. Of usable forks only.
 FigureOf = Callable[[Fork, CellLoad], ForkFigure | None]
@@ -50,12 +50,11 @@ def capacity_rps(fork: Fork, _: CellLoad) -> ForkFigure | None:
 
 
 def time_to_peak(fork: Fork, load: CellLoad) -> ForkFigure | None:
-    """Seconds from the start of a ramp; where the peak was not reached, longer than the ramp."""
-    seconds = seconds_of(fork)
-    if not isinstance(load, RampLoad) or not seconds:
+    """Seconds from the start of a rising load; where the peak was not seen, longer than it could have been."""
+    if not isinstance(load, RisingLoad) or not seconds_of(fork):
         return None
-    reached_s = time_to_peak_s(seconds)
-    return ForkFigure(load.duration_s, Bound.AT_LEAST) if reached_s is None else ForkFigure(reached_s)
+    reached_s = peak_of(fork)
+    return ForkFigure(latest_peak_s(load), Bound.AT_LEAST) if reached_s is None else ForkFigure(reached_s)
 
 
 def knee_rps(fork: Fork, load: CellLoad) -> ForkFigure | None:
@@ -66,7 +65,7 @@ def knee_rps(fork: Fork, load: CellLoad) -> ForkFigure | None:
     found = knee(seconds)
     if found is None:
         return ForkFigure(max(rate_rps for _, rate_rps in load.points), Bound.AT_LEAST)
-    return ForkFigure(found.rate_rps)
+    return ForkFigure(found.asked)
 
 
 def p99_us(fork: Fork, load: CellLoad) -> ForkFigure | None:

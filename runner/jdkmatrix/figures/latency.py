@@ -14,7 +14,7 @@ Kind = Literal["corrected", "uncorrected"]
 
 def distribution_of(window: Window) -> Kind:
     """Which of its distributions stands for this window: the corrected one wherever there is a schedule."""
-    return "corrected" if window.load.load.kind == "rate" else "uncorrected"
+    return "uncorrected" if window.load.load.is_closed_loop else "corrected"
 
 
 def chosen(window: Window) -> Latency | None:

@@ -11,9 +11,9 @@ from jdkmatrix.loads.base import LoadKind
 from jdkmatrix.loads.capacity_search import CapacitySearch
 from jdkmatrix.loads.closed_loop import ClosedLoop
 from jdkmatrix.loads.constant_rate import ConstantRate
-from jdkmatrix.loads.ramps import ramp
+from jdkmatrix.loads.ramps import Joining, ramp
 from jdkmatrix.loads.rising_steps import RisingSteps
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 
 KINDS: Mapping[type[CellLoad], Callable[[Any], LoadKind[Any]]] = {
     SaturateLoad: ClosedLoop,
@@ -21,6 +21,7 @@ KINDS: Mapping[type[CellLoad], Callable[[Any], LoadKind[Any]]] = {
     CapacityLoad: CapacitySearch,
     StepsLoad: RisingSteps,
     RampedLoad: ramp,
+    JoinedLoad: Joining,
 }
 
 

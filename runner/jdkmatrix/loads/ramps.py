@@ -1,20 +1,23 @@
-"""A rate that changes while it is measured: how long until the peak, or up to which rate?"""
+"""A load that rises while it is measured: how long until the peak, or up to which rate?"""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from typing import TypeVar
 
 from jdkmatrix.loads.base import Ask, ForkFigure, Lengths, LoadKind, Question
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
-from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, seconds_of, steady_part, time_to_peak_s
-from jdkmatrix.terms.loads import Load, RampedLoad
+from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, peak_of, seconds_of, steady_part
+from jdkmatrix.terms.loads import JoinedLoad, Load, RampedLoad, RisingLoad
 from jdkmatrix.terms.quantities import plural, rate_words
 
 _BEGINNING_S = 10.0
 
+R = TypeVar("R", bound=RisingLoad)
 
-class _Ramp(LoadKind[RampedLoad]):
+
+class _Rising(LoadKind[R]):
     overloads = True
     one_level = False
     grows_pool = True
@@ -37,24 +40,24 @@ class _Ramp(LoadKind[RampedLoad]):
     def length_words(self, lengths: Lengths) -> str:
         return f"a ramp of {self.load.duration_s:g} s"
 
-    def words(self) -> str:
-        highest_rps = max(rate_rps for _, rate_rps in self.load.points)
-        return (
-            f"open loop: a rate that changes within {self.load.duration_s:g} s, at most "
-            f"{rate_words(highest_rps)} requests/s, on a fixed schedule over "
-            f"{plural(self.load.connections, 'connection')}"
-        )
+
+def _rate_words(load: RampedLoad) -> str:
+    highest_rps = max(rate_rps for _, rate_rps in load.points)
+    return (
+        f"open loop: a rate that changes within {load.duration_s:g} s, at most {rate_words(highest_rps)} requests/s, "
+        f"on a fixed schedule over {plural(load.connections, 'connection')}"
+    )
 
 
-class RampToLevel(_Ramp):
-    """It ends with a rate that is held for a while."""
+class _ToLevel(_Rising[R]):
+    """It ends at a level that is held for a while."""
 
     question = Question("reached the peak of the ramp", "Reached the peak")
     metrics = ("time-to-peak", "throughput", "cpu")
     ratio_of = "of the time to peak of a ramp"
 
     def answer(self, fork: Fork) -> bool:
-        return time_to_peak_s(seconds_of(fork)) is not None
+        return peak_of(fork) is not None
 
     def throughput_rps(self, fork: Fork) -> ForkFigure | None:
         steady = steady_part(fork)
@@ -77,7 +80,26 @@ class RampToLevel(_Ramp):
         return "Over the second half of the level stretch at the end, without requests that worked off a backlog."
 
 
-class RampToKnee(_Ramp):
+class RampToLevel(_ToLevel[RampedLoad]):
+    def words(self) -> str:
+        return _rate_words(self.load)
+
+
+class Joining(_ToLevel[JoinedLoad]):
+    """A closed loop has no backlog: who has no answer sends nothing."""
+
+    def words(self) -> str:
+        return (
+            f"closed loop: {plural(self.load.connections, 'connection')} that join within {self.load.join_s:g} s, each "
+            f"sends its next request as soon as it has the answer; then held for {self.load.held_s:g} s"
+        )
+
+    @property
+    def throughput_of(self) -> str:
+        return "Over the second half of the stretch in which all connections have joined."
+
+
+class RampToKnee(_Rising[RampedLoad]):
     """It rises until its end."""
 
     question = Question(
@@ -85,6 +107,9 @@ class RampToKnee(_Ramp):
     )
     metrics = ("knee",)
     ratio_of = "of the rate at the knee of a ramp"
+
+    def words(self) -> str:
+        return _rate_words(self.load)
 
     def answer(self, fork: Fork) -> bool | None:
         seconds = seconds_of(fork)

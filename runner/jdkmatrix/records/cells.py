@@ -14,6 +14,7 @@ from jdkmatrix.terms.loads import (
     CountLoad,
     GivenTasks,
     InFlightLoad,
+    JoinedLoad,
     RampedLoad,
     RateLoad,
     SaturateLoad,
@@ -24,7 +25,15 @@ from jdkmatrix.terms.loads import (
 from jdkmatrix.terms.record import Record
 
 AnyLoad = Annotated[
-    SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad | InFlightLoad | TaskRateLoad | CountLoad,
+    SaturateLoad
+    | RateLoad
+    | RampedLoad
+    | JoinedLoad
+    | CapacityLoad
+    | StepsLoad
+    | InFlightLoad
+    | TaskRateLoad
+    | CountLoad,
     Field(discriminator="kind"),
 ]
 

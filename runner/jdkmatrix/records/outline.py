@@ -15,15 +15,15 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork, ServedFork
 from jdkmatrix.records.load_results import Latency, LoadResult
 from jdkmatrix.records.windows import Capacity, Warmup, Window
-from jdkmatrix.terms.loads import RampedLoad
+from jdkmatrix.terms.loads import RisingLoad
 
 _SETS: dict[frozenset[str], set[str]] = {}
 
 
 def outline(cell: CellRecord) -> CellRecord:
-    """Every figure is the same. Left out are series, except those of a ramp, which has its figures from them, and
-    points of distributions wherever a histogram has them."""
-    if isinstance(cell.load, RampedLoad) or not cell.key.has_server:
+    """Every figure is the same. Left out are series, except those of a rising load, whose figures are read from
+    them, and points of distributions wherever a histogram has them."""
+    if isinstance(cell.load, RisingLoad) or not cell.key.has_server:
         return cell
     less = cell.model_copy(
         update={"forks": tuple(map(_fork, cell.forks)), "attempts": tuple(map(_fork, cell.attempts)), "jvm_flags": {}}

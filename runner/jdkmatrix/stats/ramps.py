@@ -1,7 +1,7 @@
 """What a load that rises over time says: when the throughput had caught up with it, and where the server's knee is.
 Pure, on what the driver saw second by second.
 
-Every rule asks for several seconds in a row, since one second of a stalled machine is no finding.
+Every rule asks for several seconds, since one second of a stalled machine is no finding.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from itertools import pairwise
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Sample, Window
-from jdkmatrix.terms.loads import RampLoad
+from jdkmatrix.terms.loads import JoinLoad, RampLoad, RisingLoad
 
-CAUGHT_UP_SHARE = 0.95  # of the rate that the load ends with, as the published "time to peak" is read here
-CAUGHT_UP_SECONDS = 3
+CAUGHT_UP_SHARE = 0.95  # of the level that the load ends at
+SMOOTHED_SECONDS = 3
+WAITING_MAX_S = 1.0  # of the requests that the level brings: intervals are as long, and tell nothing finer
+HELD_SHARE = 1 / 6  # of a load whose level nobody asked for: what a shorter end has in common is no level
 BACKLOG_SHARE = 0.05
 KNEE_FACTOR = 2.0
 KNEE_SECONDS = 5
@@ -26,32 +28,65 @@ STEADY_SECONDS = 5  # fewer say nothing
 
 @dataclass(frozen=True)
 class Second:
-    """One second of the load, of those that end at `t_s` after its start. `rate_rps` is the rate that was asked for at
-    its end; `p99_us` is None where nothing was answered."""
+    """One second of the load, of those that end at `t_s` after its start. `asked`: at its end, in requests per second,
+    or in connections where a closed loop asks for no rate. `in_flight`: requests that were due by its end and have no
+    answer, sent or not. `p50_us`, `p99_us`: None where nothing was answered."""
 
     t_s: float
-    rate_rps: float
+    asked: float
     completed_rps: float
+    in_flight: float
     errors: int
+    p50_us: float | None
     p99_us: float | None
 
 
 @dataclass(frozen=True)
 class At:
-    """A moment of the ramp, and the rate that was asked for there."""
+    """A moment of the ramp, and what was asked for there."""
 
     t_s: float
-    rate_rps: float
+    asked: float
 
 
-def time_to_peak_s(seconds: Sequence[Second]) -> float | None:
-    """The end of the first of `CAUGHT_UP_SECONDS` in a row with a throughput of at least `CAUGHT_UP_SHARE` of the last
-    rate that was asked for; None where that never was so."""
-    if not seconds:
+def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float = 0.0) -> float | None:
+    """The end of the first second from which on the throughput stays at `level_rps` and nothing waits; None where the
+    last of them come to less than `held_s`.
+
+    Throughput, as the mean of `SMOOTHED_SECONDS` around each second, must be at least `CAUGHT_UP_SHARE` of the level.
+    In flight may be what Little's law asks for at this level (rate x response time), and the requests of
+    `WAITING_MAX_S` more. The response time is the shortest median of any `KNEE_SECONDS` in a row: that of the end may
+    be of a backlog. Throughput alone would call it a peak when a server that still grows, with thousands waiting,
+    crosses the level on its way up.
+    """
+    limit = level_rps * ((_shortest(tuple(one.p50_us for one in seconds)) or 0.0) / 1e6 + WAITING_MAX_S)
+    reached_s = None
+    for index in range(len(seconds) - 1, -1, -1):
+        around = seconds[max(0, index - SMOOTHED_SECONDS // 2) : index + SMOOTHED_SECONDS // 2 + 1]
+        throughput_rps = statistics.fmean(one.completed_rps for one in around)
+        if throughput_rps < CAUGHT_UP_SHARE * level_rps or seconds[index].in_flight > limit:
+            break
+        reached_s = seconds[index].t_s
+    return reached_s if reached_s is not None and seconds[-1].t_s - reached_s >= held_s else None
+
+
+def peak_of(fork: Fork) -> float | None:
+    """Seconds from the start of the load to its peak, as `time_to_peak_s`; None where the fork did not show one.
+
+    A ramp's level is the rate that it ends with. That of a closed loop is what it came to: the mean of its last
+    `STEADY_SECONDS`, which it must have held for `HELD_SHARE` of the load."""
+    seconds, load = seconds_of(fork), _load_of(fork)
+    if not seconds or load is None:
         return None
-    enough_rps = CAUGHT_UP_SHARE * seconds[-1].rate_rps
-    found = _first_run(seconds, CAUGHT_UP_SECONDS, lambda second: second.completed_rps >= enough_rps)
-    return found.t_s if found else None
+    if isinstance(load, RampLoad):
+        return time_to_peak_s(seconds, load.points[-1][1])
+    level_rps = statistics.fmean(one.completed_rps for one in seconds[-STEADY_SECONDS:])
+    return time_to_peak_s(seconds, level_rps, held_s=HELD_SHARE * seconds[-1].t_s)
+
+
+def latest_peak_s(load: RisingLoad) -> float:
+    """A peak later than this cannot be seen."""
+    return load.duration_s if isinstance(load, RampLoad) else (1 - HELD_SHARE) * load.duration_s
 
 
 def knee(seconds: Sequence[Second]) -> At | None:
@@ -62,14 +97,18 @@ def knee(seconds: Sequence[Second]) -> At | None:
     The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on. So
     is a server that never answers for `KNEE_SECONDS` in a row.
     """
-    p99s = [second.p99_us for second in seconds]
-    runs = (_known(p99s[start : start + KNEE_SECONDS]) for start in range(len(p99s)))
-    medians = [statistics.median(run) for run in runs if len(run) == KNEE_SECONDS]
-    if not medians:
-        return At(seconds[0].t_s, seconds[0].rate_rps) if len(seconds) >= KNEE_SECONDS else None
-    limit_us = KNEE_FACTOR * min(medians)
+    shortest_us = _shortest(tuple(second.p99_us for second in seconds))
+    if shortest_us is None:
+        return At(seconds[0].t_s, seconds[0].asked) if len(seconds) >= KNEE_SECONDS else None
+    limit_us = KNEE_FACTOR * shortest_us
     found = _first_run(seconds, KNEE_SECONDS, lambda second: second.p99_us is None or second.p99_us > limit_us)
-    return At(found.t_s, found.rate_rps) if found else None
+    return At(found.t_s, found.asked) if found else None
+
+
+def _shortest(latencies_us: Sequence[float | None]) -> float | None:
+    """The lowest median of any `KNEE_SECONDS` in a row, all of which have one."""
+    runs = (_known(latencies_us[start : start + KNEE_SECONDS]) for start in range(len(latencies_us)))
+    return min((statistics.median(run) for run in runs if len(run) == KNEE_SECONDS), default=None)
 
 
 def _known(values: Sequence[float | None]) -> list[float]:
@@ -79,7 +118,7 @@ def _known(values: Sequence[float | None]) -> list[float]:
 def backlog_until_s(seconds: Sequence[Second]) -> float | None:
     """The end of the last second in which clearly more was answered than was asked for, by `BACKLOG_SHARE`; None where
     that never was so."""
-    return max((one.t_s for one in seconds if one.completed_rps > (1 + BACKLOG_SHARE) * one.rate_rps), default=None)
+    return max((one.t_s for one in seconds if one.completed_rps > (1 + BACKLOG_SHARE) * one.asked), default=None)
 
 
 def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second], bool]) -> Second | None:
@@ -92,33 +131,44 @@ def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second],
     return None
 
 
+def _load_of(fork: Fork) -> RampLoad | JoinLoad | None:
+    """As the driver ran it."""
+    window = next(iter(fork.served.valid_windows), None)
+    return window.load.load if window and isinstance(window.load.load, RampLoad | JoinLoad) else None
+
+
 def seconds_of(fork: Fork) -> tuple[Second, ...]:
-    """What the driver saw of the ramp; empty where the fork has no valid window of one."""
-    for window in fork.served.valid_windows:
-        load = window.load.load
-        if isinstance(load, RampLoad):
-            return tuple(_seconds(load, window.load.intervals))
-    return ()
+    """What the driver saw of the load; empty where the fork has no valid window of one."""
+    load = _load_of(fork)
+    return tuple(_seconds(load, fork.served.valid_windows[0].load.intervals)) if load else ()
 
 
-def _seconds(load: RampLoad, intervals: Sequence[Interval]) -> Iterator[Second]:
-    previous_s = 0.0
+def _seconds(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> Iterator[Second]:
+    previous_s, done = 0.0, 0
     for interval in intervals:
         length_s = interval.t_s - previous_s
         previous_s = interval.t_s
-        if length_s > 0:
-            yield Second(
-                t_s=interval.t_s,
-                rate_rps=load.rate_at(interval.t_s),
-                completed_rps=interval.completed / length_s,
-                errors=interval.errors,
-                p99_us=interval.p99_us,
-            )
+        done += interval.completed + interval.errors
+        if length_s <= 0:
+            continue
+        if isinstance(load, RampLoad):
+            asked, in_flight = load.rate_at(interval.t_s), float(load.due_until(interval.t_s)) - done
+        else:
+            asked = in_flight = float(load.joined_at(interval.t_s))
+        yield Second(
+            t_s=interval.t_s,
+            asked=asked,
+            completed_rps=interval.completed / length_s,
+            in_flight=in_flight,
+            errors=interval.errors,
+            p50_us=interval.p50_us,
+            p99_us=interval.p99_us,
+        )
 
 
 @dataclass(frozen=True)
 class Steady:
-    """What a fork did in the second half of the level stretch that its ramp ends with, or what of it was left when no
+    """What a fork did in the second half of the level stretch that its load ends with, or what of it was left when no
     backlog was worked off any more: before, something was still growing, or more was answered than was asked for.
     `cpu_us_per_request` is None where nothing was answered or the samples do not reach so far."""
 
@@ -127,14 +177,19 @@ class Steady:
 
 
 def steady_part(fork: Fork) -> Steady | None:
-    """None where the ramp does not end level, or the fork has no valid window of it."""
-    for window in fork.served.valid_windows:
-        load = window.load.load
-        if isinstance(load, RampLoad) and load.ends_level:
-            (level_s, _), (end_s, _) = load.points[-2:]
-            caught_up_s = backlog_until_s(seconds_of(fork)) or 0.0
-            return _steady(fork.served.samples, window, max((level_s + end_s) / 2, caught_up_s), end_s)
-    return None
+    """None where the load does not end level, or the fork has no valid window of it."""
+    load = _load_of(fork)
+    if load is None:
+        return None
+    window = fork.served.valid_windows[0]
+    if isinstance(load, JoinLoad):
+        end_s = window.load.duration_s
+        return _steady(fork.served.samples, window, (load.join_s + end_s) / 2, end_s)
+    if not load.ends_level:
+        return None
+    (level_s, _), (end_s, _) = load.points[-2:]
+    caught_up_s = backlog_until_s(seconds_of(fork)) or 0.0
+    return _steady(fork.served.samples, window, max((level_s + end_s) / 2, caught_up_s), end_s)
 
 
 def _steady(samples: Sequence[Sample], window: Window, from_s: float, to_s: float) -> Steady | None:

@@ -116,6 +116,21 @@ class RampLoad(DriverLoad):
         return due
 
 
+class JoinLoad(DriverLoad):
+    """Closed loop whose connections join one after another: the k-th, from 0 on, sends its first request when k /
+    connections of `join_s` are over (JMeter's ramp-up period)."""
+
+    is_closed_loop: ClassVar[bool] = True
+
+    kind: Literal["join"] = "join"
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
+    join_s: Annotated[float, Field(gt=0, le=86_400)]
+
+    def joined_at(self, t_s: float) -> int:
+        """Connections that have begun by then."""
+        return min(self.connections, math.floor(t_s * self.connections / self.join_s) + 1)
+
+
 def _decimal(number: float) -> Fraction:
     """What is written: 0.1 is a tenth."""
     return Fraction(repr(number))
@@ -185,9 +200,32 @@ class RampedLoad(RampLoad):
         return RampLoad(points=self.points, connections=self.connections)
 
 
-Load = Annotated[SaturateLoad | RateLoad | RampLoad, Field(discriminator="kind")]  # what a driver runs
+class JoinedLoad(JoinLoad):
+    """When all have joined, they go on for `held_s`. `warmup_rps`: as of RampedLoad."""
+
+    held_s: Annotated[float, Field(gt=0, le=86_400)]
+    warmup_rps: Annotated[float, Field(gt=0)]
+
+    @property
+    def duration_s(self) -> float:
+        return self.join_s + self.held_s
+
+    @property
+    def in_windows(self) -> RateLoad:
+        return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
+
+    @property
+    def ramp(self) -> JoinLoad:
+        """As a driver runs it."""
+        return JoinLoad(connections=self.connections, join_s=self.join_s)
+
+
+RisingLoad = RampedLoad | JoinedLoad  # what is read second by second
+Load = Annotated[SaturateLoad | RateLoad | RampLoad | JoinLoad, Field(discriminator="kind")]  # what a driver runs
 # `in_windows`: what the gate of the warm-up looks at, and the windows where the load has none of its own.
-CellLoad = Annotated[SaturateLoad | RateLoad | RampedLoad | CapacityLoad | StepsLoad, Field(discriminator="kind")]
+CellLoad = Annotated[
+    SaturateLoad | RateLoad | RampedLoad | JoinedLoad | CapacityLoad | StepsLoad, Field(discriminator="kind")
+]
 
 
 class GivenTasks(Record, ABC):

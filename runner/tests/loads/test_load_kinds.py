@@ -10,7 +10,7 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.figures.metrics import METRICS, metrics_of
 from jdkmatrix.loads.base import Lengths
 from jdkmatrix.loads.kinds import KINDS, kind_of, loads_words, planned
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.terms.loads import CapacityLoad, CellLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.project import ROOT
 
 CLOSED = SaturateLoad(connections=50)
@@ -18,6 +18,7 @@ RATE = RateLoad(rate_rps=2000, connections=50)
 STEPS = StepsLoad(rates_rps=(1000, 2000), connections=50, step_s=6, warmup_rps=500, further_max=3)
 LEVEL = RampedLoad(points=((0, 100), (30, 600), (90, 600)), connections=600, warmup_rps=50)
 RISING = RampedLoad(points=((0, 50), (100, 2000)), connections=2000, warmup_rps=50)
+JOINED = JoinedLoad(connections=600, join_s=30, held_s=60, warmup_rps=50)
 SEARCH = CapacityLoad(connections=50, p99_max_us=1e4, floor_share=0.1, resolution=0.05, step_s=3)
 LENGTHS = Lengths(2, 3)
 
@@ -25,7 +26,7 @@ LENGTHS = Lengths(2, 3)
 def test_every_load_of_a_cell_has_a_kind() -> None:
     union, *_ = get_args(CellLoad)
     assert set(KINDS) == set(get_args(union))
-    for load in (CLOSED, RATE, STEPS, LEVEL, RISING, SEARCH):
+    for load in (CLOSED, RATE, STEPS, LEVEL, JOINED, RISING, SEARCH):
         assert kind_of(load).load is load
 
 
@@ -36,6 +37,7 @@ def test_every_load_of_a_cell_has_a_kind() -> None:
         (RATE, ["cpu", "p99"]),
         (STEPS, ["saturated", "lowest-cpu"]),
         (LEVEL, ["time-to-peak", "throughput", "cpu"]),
+        (JOINED, ["time-to-peak", "throughput", "cpu"]),
         (RISING, ["knee"]),
         (SEARCH, ["capacity", "throughput", "cpu"]),
     ],
@@ -52,6 +54,7 @@ def test_what_executors_are_compared_by(load: CellLoad, metrics: list[str]) -> N
         (RATE, 6, 6, "2 windows of 3 s"),
         (STEPS, 12, 6, "up to 2 steps of 6 s, and up to 3 more until the server is saturated"),
         (LEVEL, 90, 10, "a ramp of 90 s"),
+        (JOINED, 90, 10, "a ramp of 90 s"),
         (SEARCH, 6 + 12 * 3, 6, "2 windows of 3 s and a search"),
     ],
 )
@@ -78,7 +81,7 @@ def test_loads_of_one_name_that_differ_are_told_together() -> None:
     )
 
 
-@pytest.mark.parametrize("load", [CLOSED, RATE, STEPS, LEVEL, RISING, SEARCH])
+@pytest.mark.parametrize("load", [CLOSED, RATE, STEPS, LEVEL, JOINED, RISING, SEARCH])
 def test_the_driver_is_asked_whether_it_can_do_all_that_is_measured(load: CellLoad) -> None:
     """Every load that the generator of windows asks for is one of those."""
     kind = kind_of(load)

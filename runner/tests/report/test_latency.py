@@ -7,16 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.figures.latency import fork_latency
+from jdkmatrix.figures.latency import chosen, distribution_of, fork_latency
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
+from jdkmatrix.report.cell_page.fork_windows import window_table
 from jdkmatrix.report.cell_page.logs import publish
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.latency import MAX_CURVE_POINTS, Pooled, percentile_figure, pool
-from jdkmatrix.report.words.numbers import Figure, missing
+from jdkmatrix.report.cells.latency import KIND_WORDS, MAX_CURVE_POINTS, Pooled, percentile_figure, pool
+from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.stats.percentiles import Percentile
+from jdkmatrix.terms.loads import JoinLoad
+from tests.support.ramped_runs import recorded_ramps
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 from tests.support.sites import site_of
@@ -125,6 +128,27 @@ def test_a_driver_that_leaves_unanswered_requests_out_is_told_apart() -> None:
     )
     left_out = percentile_figure(replace(counted, lower_bounds=None), "50", why="").title or ""
     assert left_out.endswith("; this driver leaves requests without an answer out")
+
+
+def test_a_ramp_has_a_schedule_and_its_latency_is_counted_from_it() -> None:
+    """The first fork of the pool in the reference run of infoq-rampup: 18.6 s, of which the requests that were sent at
+    last took 16.5 s."""
+    of_pool = next(one for one in recorded_ramps() if one.executor == "liberty")
+    (window,) = of_pool.fork.served.windows
+    assert distribution_of(window) == "corrected"
+    latency = chosen(window)
+    assert latency is not None and latency.percentiles_us["99"] == pytest.approx(18.6e6, rel=0.01)
+    figures = {name: row[0] for _, rows in window_table([window]).groups for name, _, row in rows}
+    assert figures["p99"] == milliseconds(latency.percentiles_us["99"], why="")
+    assert (figures["Kind"].text, figures["Kind"].title) == ("response time", KIND_WORDS["corrected"])
+
+
+def test_a_closed_loop_has_none_however_its_connections_join(tmp_path: Path) -> None:
+    fork = forks_of(tmp_path, QUICK)[0]
+    window = fork.served.windows[0]
+    assert distribution_of(window) == "uncorrected"
+    joining = window.load.model_copy(update={"load": JoinLoad(connections=50, join_s=30)})
+    assert distribution_of(window.model_copy(update={"load": joining})) == "uncorrected"
 
 
 def test_nothing_answered_is_no_distribution(tmp_path: Path) -> None:

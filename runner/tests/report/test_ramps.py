@@ -16,7 +16,7 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.loads import RampedLoad
-from tests.support.ramped_runs import LEVEL, RISING, STARTED_S, ramped, with_ramp
+from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped, with_ramp
 from tests.support.records import altered
 from tests.support.sites import site_of
 
@@ -97,6 +97,22 @@ def test_the_page_shows_it_second_by_second(tmp_path: Path, load: RampedLoad) ->
         assert "liberty: knee at 2,100 requests/s; virtual: knee at 2,600 requests/s" in notes
     page = site_of([run], tmp_path / "site") / "index.html"
     assert "Throughput second by second" in page.read_text()
+
+
+def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee(tmp_path: Path) -> None:
+    run = ramped(tmp_path, JOINING)
+    assert metrics_of(JOINING) == (TIME_TO_PEAK, THROUGHPUT, CPU)
+    assert leading_by_block(cell_of(run, "virtual")) == {1: 11.0, 2: 11.0}
+    steady = steady_part(cell_of(run, "virtual").forks[0])
+    assert steady is not None and steady.throughput_rps == 1000
+    section = view_run(JudgedRun(run)).sections[0]
+    groups = {group.title: group for group in section.experiment}
+    assert [chart.title for chart in groups["What was asked for"].charts] == ["Connections"]
+    assert "if it is held for 17% of the load" in groups["Throughput second by second"].words
+    assert groups["p99 second by second"].words.startswith("From when the request was sent")
+    assert not any(chart.note for chart in groups["p99 second by second"].charts)
+    told = [words for answer in section.answers for _, words in answer.sentences if "its level" in words]
+    assert any("came to its level after 11.0 s; answered 1,000 requests/s at the end" in words for words in told)
 
 
 def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart(tmp_path: Path) -> None:

@@ -3,31 +3,128 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.stats.ramps import At, Second, knee, time_to_peak_s
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.load_results import Interval
+from jdkmatrix.records.windows import Window
+from jdkmatrix.stats.ramps import At, Second, knee, latest_peak_s, peak_of, time_to_peak_s
+from jdkmatrix.terms.loads import JoinedLoad, JoinLoad
+from tests.support.builders import fork, load_result, pressure, sut_usage
+from tests.support.ramped_runs import recorded_ramps
+from tests.support.records import altered
+
+LEVEL_RPS = 1000.0
 
 
-def ramp(completed: Sequence[float], p99_us: Sequence[float | None] | None = None, errors: int = 0) -> list[Second]:
-    """One second each; the rate rises by 100/s every second."""
+def ramp(
+    completed: Sequence[float], p99_us: Sequence[float | None] | None = None, in_flight: Sequence[float] | None = None
+) -> list[Second]:
+    """One second each; the rate rises by 100/s every second. Half of the answers take a second."""
     latencies = p99_us or [1000.0] * len(completed)
     return [
-        Second(i + 1.0, 100.0 * (i + 1), done, errors, p99)
-        for i, (done, p99) in enumerate(zip(completed, latencies, strict=True))
+        Second(i + 1.0, 100.0 * (i + 1), done, waiting, 0, 1e6, p99)
+        for i, (done, p99, waiting) in enumerate(
+            zip(completed, latencies, in_flight or [0.0] * len(completed), strict=True)
+        )
     ]
 
 
-def test_the_peak_is_reached_when_three_seconds_in_a_row_have_it() -> None:
-    lone = [100, 200, 960, 300, 400, 950, 955, 990, 1000, 1000]
-    assert time_to_peak_s(ramp(lone)) == 6.0
+def test_the_peak_is_where_the_throughput_stays_and_not_where_it_passes_by() -> None:
+    passing = [100, 200, 960, 1200, 1100, 400, 600, 955, 990, 1000, 1000]
+    assert time_to_peak_s(ramp(passing), LEVEL_RPS) == 9.0, "the mean of three seconds: the 8th is 848"
+    stalled = [100, 950, 1000, 1000, 1000, 860, 1000, 1000, 1000]
+    assert time_to_peak_s(ramp(stalled), LEVEL_RPS) == 3.0, "one second of a stalled machine is no finding"
+
+
+def test_a_backlog_that_is_worked_off_is_no_peak_yet() -> None:
+    """A second of answers is a thousand in flight, and a second's requests more are no backlog that can be told."""
+    done = [500, 1000, 1500, 1500, 1500, 1500, 1000, 1000]
+    in_flight = [1000, 3500, 3500, 3000, 2500, 2000, 1500, 1500]
+    assert time_to_peak_s(ramp(done, in_flight=in_flight), LEVEL_RPS) == 6.0
+    assert time_to_peak_s(ramp(done, in_flight=[*in_flight[:-1], 2001]), LEVEL_RPS) is None, "it comes back"
 
 
 def test_a_throughput_that_stays_below_has_no_time_to_peak() -> None:
-    assert time_to_peak_s(ramp([900.0] * 10)) is None
-    assert time_to_peak_s(ramp([100, 200, 300, 400, 500, 600, 700, 800, 1000, 1000])) is None, "two seconds do not do"
-    assert time_to_peak_s([]) is None
+    assert time_to_peak_s(ramp([900.0] * 10), LEVEL_RPS) is None
+    assert time_to_peak_s(ramp([100, 200, 300, 400, 1000]), LEVEL_RPS) is None, "the last second is not there yet"
+    assert time_to_peak_s([], LEVEL_RPS) is None
+
+
+def test_a_level_that_was_not_asked_for_must_be_held() -> None:
+    done = [100, 500, 1000, 1000, 1000, 1000]
+    assert time_to_peak_s(ramp(done), LEVEL_RPS, held_s=2) == 4.0
+    assert time_to_peak_s(ramp(done), LEVEL_RPS, held_s=3) is None
+
+
+def test_the_lag_of_the_pool_in_the_reference_run() -> None:
+    """23.0.0.10 and later, six forks: it has thousands waiting while its throughput crosses the level at 40 s, and is
+    there 31 to 34 s after virtual threads. 23.0.0.9 is not there after 90 s."""
+    peaks = [(one.server, one.executor, peak_of(one.fork)) for one in recorded_ramps()]
+    assert {peak for _, executor, peak in peaks if executor == "virtual"} == {30.0}
+    fixed = [peak for server, executor, peak in peaks if executor == "liberty" and not server.endswith("0.9")]
+    assert fixed == [64.0, 64.0, 63.0, 62.0, 61.0, 64.0]
+    assert [peak for server, _, peak in peaks if server.endswith("0.9")] == [None]
+
+
+def joining(completed: Sequence[int], *, connections: int = 1000, join_s: float = 10) -> Fork:
+    """A fork in a closed loop whose answers take a second."""
+    intervals = tuple(
+        Interval(t_s=i + 1.0, completed=done, errors=0, p50_us=1e6, p99_us=1e6, max_us=1e6)
+        for i, done in enumerate(completed)
+    )
+    load = JoinLoad(connections=connections, join_s=join_s)
+    result = load_result(load, intervals=intervals, duration_s=float(len(completed)))
+    return altered(fork(), {"windows": (Window(index=1, t_s=0.0, load=result, sut=sut_usage(), host=pressure()),)})
+
+
+def test_a_closed_loop_has_the_level_that_it_came_to() -> None:
+    rising = [100 * i for i in range(1, 10)]
+    assert peak_of(joining([*rising, *[1000] * 21])) == 10.0
+    assert peak_of(joining([*rising[:6], *[700] * 24])) == 7.0, "the CPU is full before all have joined"
+    assert peak_of(joining([*range(10, 310, 10)])) is None, "still rising at the end"
+    assert peak_of(joining([300] * 30)) is None, "700 of 1,000 wait for a thread, whatever is held"
+    assert latest_peak_s(JoinedLoad(connections=1, join_s=10, held_s=20, warmup_rps=1)) == 25.0
+
+
+@st.composite
+def growing_pools(draw: st.DrawFn) -> tuple[list[Second], float, float]:
+    """A pool that has a few threads and gets `growth` more a second, under a rate that rises for 20 s and is held; as
+    a flow, in steps of 20 ms. With it the level, and the first moment from which less than a second's requests wait
+    and the level is answered."""
+    level, service_s = draw(st.sampled_from([200.0, 1000.0])), draw(st.sampled_from([0.5, 1.0, 2.0]))
+    growth = draw(st.floats(0.01, 0.2)) * level * service_s
+    step_s, per_s, rise_s = 0.02, 50, 20.0
+    waiting = serving = done = reached_s = 0.0
+    started: list[float] = []
+    seconds = []
+    for step in range(150 * per_s):
+        t_s = step * step_s
+        arriving = level * min(1.0, 0.2 + 0.8 * t_s / rise_s) * step_s
+        ended = started[step - round(service_s * per_s)] if step >= service_s * per_s else 0.0
+        threads = level * service_s * 0.25 + growth * t_s
+        begun = min(waiting + arriving, max(0.0, threads - serving + ended))
+        waiting, serving, done = waiting + arriving - begun, serving + begun - ended, done + ended
+        started.append(begun)
+        if waiting > level or ended < 0.95 * level * step_s:
+            reached_s = t_s
+        if step % per_s == per_s - 1:
+            p50_us = (service_s + waiting / max(begun / step_s, 1e-9)) * 1e6
+            seconds.append(Second((step + 1) / per_s, level, done, waiting + serving, 0, p50_us, p50_us))
+            done = 0.0
+    return seconds, level, reached_s
+
+
+@given(growing_pools())
+def test_the_peak_is_there_when_the_backlog_is_gone(case: tuple[list[Second], float, float]) -> None:
+    seconds, level, reached_s = case
+    found = time_to_peak_s(seconds, level)
+    if reached_s < seconds[-1].t_s - 2:
+        assert found is not None and abs(found - reached_s) <= 2
+    assert found is None or all(one.in_flight <= 3.01 * level for one in seconds if one.t_s >= found)
 
 
 def test_the_knee_is_where_p99_stays_above_twice_what_it_was() -> None:
@@ -56,22 +153,19 @@ def test_moments_are_seconds_of_the_ramp(seconds: list[Second]) -> None:
     times = {second.t_s for second in seconds}
     found = knee(seconds)
     assert found is None or found.t_s in times
-    reached = time_to_peak_s(seconds)
+    reached = time_to_peak_s(seconds, LEVEL_RPS)
     assert reached is None or reached in times
 
 
 @given(SECONDS, st.floats(0.1, 10))
 def test_the_knee_does_not_depend_on_the_unit(seconds: list[Second], factor: float) -> None:
     power_of_two = 2.0 ** round(factor)  # exact, so that rounding decides nothing
-    scaled = [
-        Second(s.t_s, s.rate_rps, s.completed_rps, s.errors, None if s.p99_us is None else s.p99_us * power_of_two)
-        for s in seconds
-    ]
+    scaled = [replace(one, p99_us=None if one.p99_us is None else one.p99_us * power_of_two) for one in seconds]
     assert knee(scaled) == knee(seconds)
 
 
 @given(SECONDS)
 def test_a_better_server_reaches_its_peak_no_later(seconds: list[Second]) -> None:
-    better = [Second(s.t_s, s.rate_rps, s.completed_rps * 2, s.errors, s.p99_us) for s in seconds]
-    one, other = time_to_peak_s(seconds), time_to_peak_s(better)
+    better = [replace(second, completed_rps=second.completed_rps * 2) for second in seconds]
+    one, other = time_to_peak_s(seconds, LEVEL_RPS), time_to_peak_s(better, LEVEL_RPS)
     assert one is None or (other is not None and other <= one)

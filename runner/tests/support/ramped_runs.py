@@ -1,16 +1,20 @@
-"""SYNTHETIC forks under a ramp."""
+"""Forks under a rising load: SYNTHETIC ones, and those of the reference run of infoq-rampup."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.load_results import Interval
-from jdkmatrix.records.windows import Sample
+from jdkmatrix.records.load_results import Interval, LoadResult
+from jdkmatrix.records.windows import Sample, Window
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.loads import RampedLoad
+from jdkmatrix.terms.loads import JoinedLoad, RampedLoad, RisingLoad
+from tests.support.builders import fork as plain_fork
+from tests.support.builders import pressure, sut_usage
+from tests.support.project import RECORDED
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
 
@@ -20,20 +24,24 @@ LEVEL = RampedLoad(points=((0, 100), (10, 1000), (30, 1000)), connections=100, w
 RISING = RampedLoad(points=((0, 100), (30, 3100)), connections=100, warmup_rps=50)
 
 
+JOINING = JoinedLoad(connections=1000, join_s=10, held_s=20, warmup_rps=50)
+
+
 STARTED_S = 20.0  # of the load, since the start of the process
 
 
-def with_ramp(fork: Fork, load: RampedLoad, *, lag_s: float, capacity_rps: float) -> Fork:
-    """SYNTHETIC: throughput follows the rate `lag_s` late, up to a capacity beyond which p99 grows; one CPU second per
+def with_ramp(fork: Fork, load: RisingLoad, *, lag_s: float, capacity_rps: float) -> Fork:
+    """SYNTHETIC: throughput follows the rate `lag_s` late, which is what requests take, up to a capacity beyond which
+    they take longer; one CPU second per
     1,000 requests, and twice that in the first half of the level stretch."""
     intervals = []
     cpu_s = [0.0]
     for second in range(1, int(load.duration_s) + 1):
-        rate_rps = load.rate_at(second)
-        done = min(load.rate_at(max(0.0, second - lag_s)), capacity_rps)
-        p99_us = 1000.0 if rate_rps <= capacity_rps else 1000.0 * (1 + rate_rps - capacity_rps)
+        rate_rps = _rate(load, second, lag_s)
+        done = min(_rate(load, max(0.0, second - lag_s), lag_s), capacity_rps)
+        p99_us = lag_s * 1e6 * (1 if rate_rps <= capacity_rps else 1 + rate_rps - capacity_rps)
         intervals.append(
-            Interval(t_s=second, completed=round(done), errors=0, p50_us=p99_us / 2, p99_us=p99_us, max_us=p99_us * 2)
+            Interval(t_s=second, completed=round(done), errors=0, p50_us=p99_us, p99_us=p99_us, max_us=p99_us * 2)
         )
         cpu_s.append(cpu_s[-1] + round(done) / (1000 if second > 20 else 500))
     like = fork.served.windows[0]
@@ -45,6 +53,11 @@ def with_ramp(fork: Fork, load: RampedLoad, *, lag_s: float, capacity_rps: float
     return altered(fork, {"windows": (window,), "samples": samples})
 
 
+def _rate(load: RisingLoad, t_s: float, lag_s: float) -> float:
+    """That is asked for; in a closed loop, that answers within `lag_s` make."""
+    return load.rate_at(t_s) if isinstance(load, RampedLoad) else load.joined_at(t_s) / lag_s
+
+
 def _sample(like: Sample, t_s: float, cpu_s: list[float], i: int) -> Sample:
     """Half a second off the driver's seconds, as samples are."""
     known = cpu_s[min(i, len(cpu_s) - 1)]
@@ -52,7 +65,7 @@ def _sample(like: Sample, t_s: float, cpu_s: list[float], i: int) -> Sample:
     return like.model_copy(update={"t_s": t_s, "cpu_s": (known + before) / 2})
 
 
-def ramped(folder: Path, load: RampedLoad) -> LoadedRun:
+def ramped(folder: Path, load: RisingLoad) -> LoadedRun:
     """A run under the ramp, in which virtual threads are quicker."""
     plain = synthetic_run(folder, Shape(run_id="ramp", jdks=("temurin-25",), blocks=2))
 
@@ -64,3 +77,26 @@ def ramped(folder: Path, load: RampedLoad) -> LoadedRun:
         return cell.model_copy(update={"load": load, "forks": forks})
 
     return replace(plain, cells=tuple(changed(cell) for cell in plain.cells))
+
+
+@dataclass(frozen=True)
+class RecordedRamp:
+    """`fork` has what the driver saw of it, and nothing else of its own."""
+
+    server: str
+    executor: str
+    fork: Fork
+
+
+def recorded_ramps() -> tuple[RecordedRamp, ...]:
+    """From 20261125T014526Z-infoq-rampup.small: of the pool all forks on the two releases that have the fix, and one on
+    23.0.0.9; two of virtual threads. Distributions have their percentiles alone."""
+    found = json.loads((RECORDED / "ramps" / "infoq-rampup.json").read_text())
+    return tuple(RecordedRamp(one["server"], one["executor"], _with_load(one["load"])) for one in found)
+
+
+def _with_load(load: object) -> Fork:
+    result = LoadResult.model_validate(load)
+    return altered(
+        plain_fork(), {"windows": (Window(index=1, t_s=0.0, load=result, sut=sut_usage(), host=pressure()),)}
+    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from jdkmatrix.figures.latency import chosen
+from jdkmatrix.figures.latency import chosen, distribution_of
 from jdkmatrix.records.pressure import CpuRole, CpuUse
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.views import WindowTable
 from jdkmatrix.report.words.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
 
@@ -21,7 +22,12 @@ _Row = tuple[str, str, Getter]
 
 
 def _schedule(value: int | None, window: Window) -> Figure:
-    return count(value, why=_NO_SCHEDULE if window.load.load.kind == "saturate" else _SILENT)
+    return count(value, why=_NO_SCHEDULE if window.load.load.is_closed_loop else _SILENT)
+
+
+def _kind(window: Window) -> Figure:
+    kind = distribution_of(window)
+    return Figure(KIND_SHORT[kind], None, KIND_WORDS[kind])
 
 
 def _percentile(name: str) -> Getter:
@@ -39,7 +45,7 @@ def _maximum(window: Window) -> Figure:
 
 def _lateness(window: Window) -> Figure:
     lateness = window.load.send_lateness
-    why = _NO_SCHEDULE if window.load.load.kind == "saturate" else _SILENT
+    why = _NO_SCHEDULE if window.load.load.is_closed_loop else _SILENT
     return milliseconds(lateness.percentiles_us.get("99") if lateness else None, why=why)
 
 
@@ -89,6 +95,7 @@ _GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
     (
         "Latency",
         (
+            ("Kind", "", _kind),
             ("Recorded from", "s", lambda w: quantity(w.load.latency_from_s, 3, why="")),
             ("p50", "ms", _percentile("50")),
             ("p90", "ms", _percentile("90")),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from jdkmatrix.figures.metrics import KNEE, TIME_TO_PEAK, Metric
+from jdkmatrix.figures.metrics import KNEE, THROUGHPUT, TIME_TO_PEAK, Metric
 from jdkmatrix.loads.attainment import failed_by_itself
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Sample
@@ -20,29 +20,44 @@ from jdkmatrix.report.charts.specs import log_domain
 from jdkmatrix.report.run_page.line_charts import line_charts
 from jdkmatrix.report.views import Chart, ChartGroup
 from jdkmatrix.stats.ramps import (
-    CAUGHT_UP_SECONDS,
     CAUGHT_UP_SHARE,
+    HELD_SHARE,
     KNEE_FACTOR,
     KNEE_SECONDS,
+    SMOOTHED_SECONDS,
+    STEADY_SECONDS,
+    WAITING_MAX_S,
     backlog_until_s,
     knee,
+    peak_of,
     seconds_of,
-    time_to_peak_s,
 )
-from jdkmatrix.terms.loads import RampLoad
+from jdkmatrix.terms.loads import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.terms.quantities import digits, plural, rate_words
 
 _Points = Callable[[Fork], Iterable[tuple[float, float | None]]]
 
-PEAK_RULE = (
-    f"the first of {CAUGHT_UP_SECONDS} seconds in a row with at least {CAUGHT_UP_SHARE:.0%} of the last rate that was "
-    "asked for"
-)
+_LEVEL_RULES: dict[type[RisingLoad], str] = {
+    RampedLoad: "the last rate that was asked for",
+    JoinedLoad: f"that of the last {STEADY_SECONDS} seconds, if it is held for {HELD_SHARE:.0%} of the load",
+}
 KNEE_RULE = (
     f"the first of {KNEE_SECONDS} seconds in a row with a p99 above {KNEE_FACTOR:g} times the lowest median of any "
     f"{KNEE_SECONDS} seconds in a row"
 )
-_FROM_INTENDED = "From the intended send time."
+_SINCE: dict[type[RisingLoad], str] = {
+    RampedLoad: "From the intended send time.",
+    JoinedLoad: "From when the request was sent: a slow answer delays the next request.",
+}
+
+
+def peak_rule(load: RisingLoad) -> str:
+    return (
+        f"the end of the first second from which on at least {CAUGHT_UP_SHARE:.0%} of the level is answered, as the "
+        f"mean of {SMOOTHED_SECONDS} seconds, while no more requests are in flight than this level needs at the "
+        f"shortest response time (Little’s law) and those of {WAITING_MAX_S:g} s; the level is "
+        f"{_LEVEL_RULES[type(load)]}"
+    )
 
 
 @dataclass(frozen=True)
@@ -54,6 +69,13 @@ class _Figure:
     points: _Points
     log: bool = False
     offered: bool = False  # draw the offered rate beside it
+    since: bool = False  # a latency: the words say from when on
+    mark: str = ""  # what a dot marks, after the words
+
+    def words_for(self, load: RisingLoad) -> str:
+        rule = {"peak": peak_rule(load), "knee": KNEE_RULE if isinstance(load, RampedLoad) else ""}.get(self.mark)
+        since = [_SINCE[type(load)]] if self.since else []
+        return " ".join([*since, self.words, *([f"A dot marks the {self.mark}: {rule}."] if rule else [])]).strip()
 
 
 def _completed(fork: Fork) -> Iterable[tuple[float, float | None]]:
@@ -86,10 +108,11 @@ _FIGURES = (
     _Figure(
         "throughput",
         "Throughput second by second",
-        f"Requests answered per second; the dashed line is what was asked for. A dot marks the peak: {PEAK_RULE}.",
+        "Requests answered per second; a dashed line is the rate that was asked for.",
         "answered per second",
         _completed,
         offered=True,
+        mark="peak",
     ),
     _Figure(
         "pool",
@@ -105,23 +128,25 @@ _FIGURES = (
         "threads",
         _sampled(lambda sample: sample.threads),
     ),
-    _Figure("p50", "Median response time", _FROM_INTENDED, "p50 in ms", _percentile("p50_us"), log=True),
+    _Figure("p50", "Median response time", "", "p50 in ms", _percentile("p50_us"), log=True, since=True),
     _Figure(
         "p99",
         "p99 second by second",
-        f"{_FROM_INTENDED} A dot marks the knee: {KNEE_RULE}.",
+        "",
         "p99 in ms",
         _percentile("p99_us"),
         log=True,
+        since=True,
+        mark="knee",
     ),
-    _Figure("max", "Slowest response", _FROM_INTENDED, "maximum in ms", _percentile("max_us"), log=True),
+    _Figure("max", "Slowest response", "", "maximum in ms", _percentile("max_us"), log=True, since=True),
 )
 
 
 def ramp_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
     load = next((cell.load for cell in piece.cells), None)
-    if not isinstance(load, RampLoad) or not any(cell.usable for cell in piece.cells):
+    if not isinstance(load, RisingLoad) or not any(cell.usable for cell in piece.cells):
         return ()
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
     groups = [_offered_group(ident, load, time, order)]
@@ -129,7 +154,8 @@ def ramp_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGr
         values = [float(row["y"]) for cell in piece.cells for row in _rows(figure, cell) if row["y"]]
         if not values:
             continue
-        top = max([*values, *([max(rate for _, rate in load.points)] if figure.offered else [])])
+        offered = _offered(load) if figure.offered and isinstance(load, RampedLoad) else []
+        top = max([*values, *(float(row["y"]) for row in offered)])
         low, high = log_domain(values) if figure.log else (0.0, top * 1.05)
         charts = line_charts(
             f"{ident}-{figure.id}",
@@ -140,10 +166,10 @@ def ramp_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGr
             y=Axis(figure.axis, low, high, log=figure.log),
             rows=partial(_rows, figure),
             marks=partial(_marks, figure.id),
-            reference=_offered(load) if figure.offered else (),
+            reference=offered,
             note=partial(_note, figure.id),
         )
-        groups.append(ChartGroup(figure.title, figure.words, charts))
+        groups.append(ChartGroup(figure.title, figure.words_for(load), charts))
     return tuple(groups)
 
 
@@ -152,16 +178,20 @@ def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, st
     found: dict[str, list[tuple[str, str]]] = {}
     for cell in sorted(piece.cells, key=lambda cell: order.index(cell.key.executor)):
         load = cell.load
-        if isinstance(load, RampLoad) and cell.usable:
+        if isinstance(load, RisingLoad) and cell.usable:
             found.setdefault(cell.key.jdk, []).append((cell.key.executor, _became(cell, load)))
     return found
 
 
-def _became(cell: CellStats, load: RampLoad) -> str:
-    highest = rate_words(max(rate for _, rate in load.points))
+def _became(cell: CellStats, load: RisingLoad) -> str:
     words = []
-    if load.ends_level:
-        found = _mean(TIME_TO_PEAK, cell)
+    if isinstance(load, JoinedLoad):
+        found, level = _mean(TIME_TO_PEAK, cell), _mean(THROUGHPUT, cell)
+        peak = f"came to its level after {found} s" if found else "came to no level that it held"
+        words.append(peak + _in(cell.attained.yes if found else cell.attained.no, cell))
+        words += [f"answered {level} requests/s at the end"] if level else []
+    elif load.ends_level:
+        highest, found = _highest(load), _mean(TIME_TO_PEAK, cell)
         peak = f"reached {highest} requests/s after {found} s" if found else f"did not reach {highest} requests/s"
         words.append(peak + _in(cell.attained.yes if found else cell.attained.no, cell))
         backlogs = [until for fork in cell.usable if (until := backlog_until_s(seconds_of(fork))) is not None]
@@ -170,7 +200,7 @@ def _became(cell: CellStats, load: RampLoad) -> str:
     else:
         found = _mean(KNEE, cell)
         if cell.attained.yes:
-            words.append(f"no knee up to {highest} requests/s{_in(cell.attained.yes, cell)}")
+            words.append(f"no knee up to {_highest(load)} requests/s{_in(cell.attained.yes, cell)}")
         if found:
             words.append(f"knee at {found} requests/s{_in(len(cell.by_block(KNEE)), cell)}")
     if failed := sum(failed_by_itself(fork) for fork in cell.record.forks):
@@ -179,23 +209,34 @@ def _became(cell: CellStats, load: RampLoad) -> str:
     return "; ".join([*words, *hit[:1]]) + ("" if hit else ".")
 
 
-def _offered_group(ident: str, load: RampLoad, time: Axis, order: Sequence[str]) -> ChartGroup:
-    high = max(rate for _, rate in load.points) * 1.05
+def _highest(load: RampedLoad) -> str:
+    return rate_words(max(rate for _, rate in load.points))
+
+
+def _offered_group(ident: str, load: RisingLoad, time: Axis, order: Sequence[str]) -> ChartGroup:
+    offered, of_rate = _offered(load), isinstance(load, RampedLoad)
     spec = lines(
         [],
         x=time,
-        y=Axis("requests per second", 0, high),
+        y=Axis("requests per second" if of_rate else "connections", 0, max(float(row["y"]) for row in offered) * 1.05),
         order=order,
-        reference=_offered(load),
-        description="The rate of requests that was asked for, over time",
+        reference=offered,
+        description="The rate of requests that was asked for, over time" if of_rate else "Connections, over time",
         height=110,
     )
-    chart = Chart(f"{ident}-offered", "Rate", "", spec)
+    chart = Chart(f"{ident}-offered", "Rate" if of_rate else "Connections", "", spec)
     return ChartGroup("What was asked for", "The same for every fork.", (chart,), by_executor=False)
 
 
-def _offered(load: RampLoad) -> list[Row]:
-    return [{"x": t_s, "y": rate_rps} for t_s, rate_rps in load.points]
+def _offered(load: RisingLoad) -> list[Row]:
+    """Requests per second, or connections where a closed loop asks for no rate."""
+    if isinstance(load, RampedLoad):
+        return [{"x": t_s, "y": rate_rps} for t_s, rate_rps in load.points]
+    return [
+        {"x": 0.0, "y": 0},
+        {"x": load.join_s, "y": load.connections},
+        {"x": load.duration_s, "y": load.connections},
+    ]
 
 
 def _rows(figure: _Figure, cell: CellStats) -> Iterable[Row]:
@@ -210,13 +251,13 @@ def _marks(figure: str, cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
         seconds = seconds_of(fork)
         by_time = {second.t_s: second for second in seconds}
-        peak_s, bend = time_to_peak_s(seconds), knee(seconds)
+        peak_s, bend = peak_of(fork), knee(seconds) if isinstance(cell.load, RampedLoad) else None
         if figure == "throughput" and peak_s is not None:
             text = f"fork {fork.fork}: peak after {digits(peak_s, 3)} s"
             yield {"executor": cell.key.executor, "x": peak_s, "y": by_time[peak_s].completed_rps, "text": text}
         p99_us = by_time[bend.t_s].p99_us if bend else None
         if figure == "p99" and bend and p99_us:
-            text = f"fork {fork.fork}: knee at {digits(bend.rate_rps, 4)} requests/s"
+            text = f"fork {fork.fork}: knee at {digits(bend.asked, 4)} requests/s"
             yield {"executor": cell.key.executor, "x": bend.t_s, "y": p99_us / 1000, "text": text}
 
 
@@ -225,7 +266,7 @@ def _note(figure: str, cell: CellStats) -> str:
         found = _mean(TIME_TO_PEAK, cell)
         words = f"peak after {found} s" if found else "peak not reached"
         return f"{cell.key.executor}: {words}{_in(len(cell.by_block(TIME_TO_PEAK)), cell) if found else ''}"
-    if figure == "p99":
+    if figure == "p99" and isinstance(cell.load, RampedLoad):
         found = _mean(KNEE, cell)
         words = f"knee at {found} requests/s" if found else "no knee"
         return f"{cell.key.executor}: {words}{_in(len(cell.by_block(KNEE)), cell) if found else ''}"

@@ -10,7 +10,7 @@ import pytest
 
 from jdkmatrix.drivers.loadgen import LoadgenSession
 from jdkmatrix.records.load_results import Latency, LoadResult
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad
+from jdkmatrix.terms.loads import JoinLoad, RateLoad, SaturateLoad
 from tests.drivers.loadgen.conftest import MoodyServer, Report
 
 pytestmark = [pytest.mark.real, pytest.mark.alone]
@@ -154,3 +154,19 @@ def test_closed_loop(moody: Callable[..., MoodyServer], open_session: Callable[.
     # Little's law over the phase: 8 connections, each always waiting for an answer.
     in_flight = result.throughput_rps * result.uncorrected.mean_us / 1e6
     assert in_flight == pytest.approx(8, rel=0.05)
+
+
+def test_connections_that_join(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+    """One after another, none before its time; each goes on at once when it has its answer."""
+    server = moody(delay_us=100_000)
+    load = JoinLoad(connections=20, join_s=1)
+    result = open_session(server.url).run(load, 2, label="join")
+    first_s: dict[int, float] = {}
+    for seen in server.report().requests:
+        first_s.setdefault(seen.connection, (seen.arrived_ns - result.started_monotonic_ns) / 1e9)
+    assert (result.due, result.unsent, result.corrected) == (None, None, None)
+    assert len(first_s) == 20
+    for joined, time_s in enumerate(sorted(first_s.values()), start=1):
+        assert load.joined_at(time_s) >= joined
+    assert max(first_s.values()) >= 0.95
+    assert result.sent is not None and 20 < result.sent <= sum(10 * (2 - place / 20) + 1 for place in range(20))

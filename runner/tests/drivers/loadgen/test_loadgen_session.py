@@ -220,7 +220,7 @@ def test_protocol(driver: LoadgenDriver, moody: Callable[..., MoodyServer]) -> N
         json.dumps(good | {"rate_rps": 0}): "rate_rps = 0.0: a number above 0",
         json.dumps(good | {"connections": 0}): "connections = 0: 1 to 100000",
         json.dumps(good | {"duration_s": -1}): "duration_s = -1.0: above 0",
-        json.dumps(good | {"kind": "step", "rate_rps": None}): 'kind = "step": "rate", "ramp" or "saturate"',
+        json.dumps(good | {"kind": "step", "rate_rps": None}): 'kind = "step": "rate", "ramp", "saturate" or "join"',
         json.dumps(good | {"kind": "ramp"}): 'rate_rps is not for kind "ramp"',
         json.dumps(good | {"kind": "saturate"}): "rate_rps is not for kind",
         json.dumps(good | {"label": "a/b"}): 'label = "a/b"',

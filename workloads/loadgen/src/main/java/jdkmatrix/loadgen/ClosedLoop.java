@@ -2,15 +2,18 @@ package jdkmatrix.loadgen;
 
 import java.util.List;
 
-/** As fast as the answers come. */
+/** As fast as the answers come, from when a connection joins. */
 final class ClosedLoop implements Pacer {
     private final List<Connection> connections;
     private final Worker worker;
     private final long startNs;
     private final long endNs;
-    private boolean started;
+    private final Load.Joining load;
+    /** How many of the connections have joined. */
+    private int joined;
 
-    ClosedLoop(List<Connection> connections, Worker worker, long startNs, long endNs) {
+    ClosedLoop(Load.Joining load, List<Connection> connections, Worker worker, long startNs, long endNs) {
+        this.load = load;
         this.connections = connections;
         this.worker = worker;
         this.startNs = startNs;
@@ -19,23 +22,22 @@ final class ClosedLoop implements Pacer {
 
     @Override
     public long pump(long nowNs) {
-        if (nowNs < startNs) {
-            return startNs;
-        }
-        if (!started) {
-            started = true;
-            for (Connection connection : connections) {
-                if (connection.state == Connection.State.FREE) {
-                    free(connection, System.nanoTime());
-                }
+        while (joined < connections.size() && joinsNs(connections.get(joined)) <= nowNs) {
+            Connection connection = connections.get(joined++);
+            if (connection.state == Connection.State.FREE) {
+                free(connection, System.nanoTime());
             }
         }
-        return NEVER;
+        return joined < connections.size() ? joinsNs(connections.get(joined)) : NEVER;
+    }
+
+    private long joinsNs(Connection connection) {
+        return startNs + load.joinsAfterNs(connection.index);
     }
 
     @Override
     public void free(Connection connection, long nowNs) {
-        if (started && nowNs < endNs) {
+        if (nowNs >= joinsNs(connection) && nowNs < endNs) {
             worker.send(connection, nowNs, nowNs);
         }
     }

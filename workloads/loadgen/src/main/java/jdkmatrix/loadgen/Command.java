@@ -3,25 +3,33 @@ package jdkmatrix.loadgen;
 import java.util.List;
 
 /**
- * What a session reads, one JSON object per line: {@code kind} is "rate", "ramp" or "saturate".
+ * What a session reads, one JSON object per line: {@code kind} is "rate", "ramp", "saturate" or "join".
  *
  * @param points of a ramp, pairs of seconds and requests per second
  */
 record Command(
-        String label, String kind, Double rateRps, List<List<Double>> points, Integer connections, Double durationS) {
+        String label,
+        String kind,
+        Double rateRps,
+        List<List<Double>> points,
+        Double joinS,
+        Integer connections,
+        Double durationS) {
     Phase toPhase() {
         need("kind", kind);
         need("connections", connections);
         need("duration_s", durationS);
         onlyFor("rate", "rate_rps", rateRps);
         onlyFor("ramp", "points", points);
+        onlyFor("join", "join_s", joinS);
         Load load = switch (kind) {
             case "rate" -> new Load.Rate(need("rate_rps", rateRps), connections);
             case "ramp" -> new Load.Ramp(
                     need("points", points).stream().map(Command::toPoint).toList(), connections);
             case "saturate" -> new Load.Saturate(connections);
+            case "join" -> Load.Join.of(connections, need("join_s", joinS));
             default -> throw new IllegalArgumentException(
-                    "kind = \"%s\": \"rate\", \"ramp\" or \"saturate\" is needed".formatted(kind));
+                    "kind = \"%s\": \"rate\", \"ramp\", \"saturate\" or \"join\" is needed".formatted(kind));
         };
         return Phase.of(label, load, durationS);
     }

@@ -94,10 +94,41 @@ sealed interface Load {
         }
     }
 
-    /** Closed loop: every connection sends its next request as soon as it has the answer. */
-    record Saturate(int connections) implements Load {
+    /** Closed loop: every connection sends its next request as soon as it has the answer, once it has joined. */
+    sealed interface Joining extends Load {
+        /** When a connection sends its first request; does not fall with its index. */
+        long joinsAfterNs(int index);
+    }
+
+    /** All connections join at once. */
+    record Saturate(int connections) implements Joining {
         public Saturate {
             checkConnections(connections);
+        }
+
+        @Override
+        public long joinsAfterNs(int index) {
+            return 0;
+        }
+    }
+
+    /** The connections join one after another, evenly over {@code joinNs}. */
+    record Join(int connections, long joinNs) implements Joining {
+        public Join {
+            checkConnections(connections);
+        }
+
+        static Join of(int connections, double joinS) {
+            if (!(joinS > 0 && joinS <= Phase.MAX_DURATION_S)) {
+                throw new IllegalArgumentException(
+                        "join_s = %s: above 0 and at most %.0f is allowed".formatted(joinS, Phase.MAX_DURATION_S));
+            }
+            return new Join(connections, Phase.toNs(joinS));
+        }
+
+        @Override
+        public long joinsAfterNs(int index) {
+            return (long) (index / (double) connections * joinNs);
         }
     }
 

@@ -86,7 +86,7 @@ final class Summary {
                     ramp.points().size(),
                     ramp.points().stream().mapToDouble(Load.Ramp.Point::rateRps).max().orElseThrow(),
                     ramp.connections());
-            case Load.Saturate saturate -> format("closed loop over %,d connections", saturate.connections());
+            case Load.Joining loop -> format("closed loop over %,d connections", loop.connections());
         };
     }
 

@@ -104,7 +104,7 @@ final class Worker {
         pacer = switch (load) {
             case Load.Scheduled scheduled -> new OpenLoop(
                     scheduled.schedule(durationNs), pool.connections(), this, startNs, endNs, limits.bundleNs());
-            case Load.Saturate ignored -> new ClosedLoop(pool.connections(), this, startNs, endNs);
+            case Load.Joining joining -> new ClosedLoop(joining, pool.connections(), this, startNs, endNs);
         };
         mode = Mode.RUNNING;
         overNs = Math.min(startNs + Limits.INTERVAL_NS, endNs);

@@ -1,6 +1,7 @@
 package jdkmatrix.loadgen;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -50,6 +51,22 @@ class CommandTest {
         Command command = Wire.parse(RAMP.formatted(points, duration));
         String found = assertThrows(IllegalArgumentException.class, command::toPhase).getMessage();
         assertTrue(found.startsWith(message), found);
+    }
+
+    @Test
+    void connectionsThatJoin() {
+        String join = "{\"label\": \"a\", \"kind\": \"join\", \"join_s\": %s, \"connections\": 4, \"duration_s\": 30}";
+        Phase phase = Wire.parse(join.formatted("2")).toPhase();
+        Load.Join load = new Load.Join(4, 2_000_000_000L);
+        assertEquals(load, phase.load());
+        assertEquals(
+                List.of(0L, 500_000_000L, 1_000_000_000L, 1_500_000_000L),
+                List.of(load.joinsAfterNs(0), load.joinsAfterNs(1), load.joinsAfterNs(2), load.joinsAfterNs(3)));
+        assertFalse(phase.scheduled());
+        Command none = Wire.parse(join.formatted("0"));
+        assertEquals(
+                "join_s = 0.0: above 0 and at most 86400 is allowed",
+                assertThrows(IllegalArgumentException.class, none::toPhase).getMessage());
     }
 
     @Test
