@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from typing import Any, cast
+
 import pytest
 
+from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.host.http import Connection, NoAnswerError
+from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.records.load_results import Errors, LoadResult
-from jdkmatrix.subjects.served.observe import backlog_s
-from jdkmatrix.terms.loads import RateLoad
-from tests.support.builders import load_result
+from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.records.windows import Gauges
+from jdkmatrix.subjects.served import observe
+from jdkmatrix.subjects.served.observe import Bench, backlog_s
+from jdkmatrix.terms.loads import RateLoad, SaturateLoad
+from tests.subjects.test_served import gauges
+from tests.support.builders import load_result, remote_stats
 
 
 @pytest.mark.parametrize(
@@ -19,7 +32,8 @@ from tests.support.builders import load_result
         (load_result(completed=76, throughput_rps=4.0, lower_bounds=196), 49.0),
         # What timed out is still in the server.
         (load_result(throughput_rps=10.0, lower_bounds=5, errors=Errors(timeout=5)), 0.5),
-        (load_result(completed=0, throughput_rps=0.0, lower_bounds=200), 0.0),
+        (load_result(completed=0, throughput_rps=0.0, lower_bounds=200), math.inf),
+        (load_result(completed=0, throughput_rps=0.0, lower_bounds=0), None),
         (load_result(RateLoad(rate_rps=10, connections=5), lower_bounds=100), None),
     ],
 )
@@ -27,3 +41,84 @@ def test_a_server_works_off_what_a_closed_loop_gave_up_at_the_rate_it_had(
     left: LoadResult, expected_s: float | None
 ) -> None:
     assert backlog_s(left) == expected_s
+
+
+@dataclass
+class Draining:
+    """A server and its remote system on a clock of their own, on which a question takes two seconds and a pause as long
+    as it says. `in_flight`: what each question is answered with, the last one again and again; None: not at all.
+    `answered`: what the remote system says by then."""
+
+    in_flight: Iterator[int | None]
+    answered: Iterator[int] = field(default_factory=lambda: repeat(0))
+    now_s: float = 100.0
+    base_url: str = "http://127.0.0.1:1"
+    is_alive: bool = True
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def sleep(self, pause_s: float) -> None:
+        self.now_s += pause_s
+
+    def gauges(self, _: Connection) -> Gauges | None:
+        self.now_s += 2.0
+        in_flight = next(self.in_flight)
+        return None if in_flight is None else gauges(in_flight=in_flight)
+
+    def stats(self) -> RemoteStats:
+        return remote_stats(late_us=1, cpu_share=0.1).model_copy(update={"answered": next(self.answered)})
+
+    def get(self, path: str) -> None:
+        """Of a connection."""
+        if self.gauges(cast(Connection, self)) is None:
+            raise NoAnswerError(f"GET {path}: no answer within 10 s")
+
+
+@pytest.fixture
+def bench_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Draining], Bench]:
+    def bench(draining: Draining) -> Bench:
+        monkeypatch.setattr(observe, "time", draining)
+        monkeypatch.setattr(observe, "read_gauges", draining.gauges)
+        alike: Any = draining
+        return Bench(alike, alike, cast(Sampler, None), alike, alike, 10.0, 1.0, None, cast(RemoteProcess, alike))
+
+    return bench
+
+
+# Connections of a closed loop over a pool of a few threads, whose requests take a second; half a second was looked at.
+CROWD = load_result(SaturateLoad(connections=2139), completed=0, throughput_rps=0.0, lower_bounds=2139, answered_late=0)
+
+
+def test_a_pool_that_works_2139_requests_off_is_not_hung(bench_of: Callable[[Draining], Bench]) -> None:
+    """Its threads are all taken, so that it answers no question of ours for 72 s; the remote system is called on."""
+    silent_for = 32
+    draining = Draining(chain(repeat(None, silent_for), [60, 0]), (60 * call for call in range(silent_for + 2)))
+    bench_of(draining)._work_off(CROWD)
+    assert draining.now_s > 100 + 72
+
+
+def test_a_server_whose_requests_get_fewer_is_not_hung(bench_of: Callable[[Draining], Bench]) -> None:
+    draining = Draining(iter([*range(2139, 0, -100), 0]))
+    bench_of(draining)._work_off(CROWD)
+    assert draining.now_s > 100 + 11, "longer than one request and our patience"
+
+
+def test_a_server_that_answers_nothing_is_hung_when_its_requests_should_be_over(
+    bench_of: Callable[[Draining], Bench],
+) -> None:
+    deaf = Draining(repeat(None), chain(range(0, 180, 60), repeat(180)))
+    with pytest.raises(NoAnswerError, match="for 11 s, none of the requests that the load has left was answered"):
+        bench_of(deaf)._work_off(CROWD)
+    stuck = Draining(repeat(2139))
+    with pytest.raises(NoAnswerError, match="for 11 s"):
+        bench_of(stuck)._work_off(CROWD)
+    known = load_result(completed=76, throughput_rps=4.0, lower_bounds=196)
+    with pytest.raises(NoAnswerError, match="for 60 s"):
+        bench_of(Draining(repeat(None)))._work_off(known)
+
+
+def test_a_question_waits_behind_requests_that_get_on(bench_of: Callable[[Draining], Bench]) -> None:
+    bench_of(Draining(chain([None, None], repeat(0)), iter(range(9)))).ask("/gauges")
+    with pytest.raises(NoAnswerError, match="no answer within 10 s"):
+        bench_of(Draining(repeat(None), repeat(7))).ask("/gauges")

@@ -108,6 +108,14 @@ def test_the_tail_is_as_long_as_the_measurement_within_its_limits(ahead: float, 
     assert gate.steady_rules("p99_us").drift is None
 
 
+def test_a_window_is_long_enough_for_answers() -> None:
+    """Half a second says nothing of requests that take a whole one: no window had an answer."""
+    short = RULES.model_copy(update={"window_s": 0.5})
+    slow = Gate(short, ahead_s=6.0, precision=0.05, service_s=1.0)
+    assert (slow.window_s, slow.steady_rules("p99_us").tail_windows) == (2.0, 4)
+    assert Gate(short, ahead_s=6.0, precision=0.05, service_s=0.2).window_s == 0.5
+
+
 @pytest.mark.parametrize(
     ("load", "expected_s"),
     [

@@ -191,6 +191,7 @@ class ServedMeasurement:
                 connection,
                 cpus,
                 rules.server.answer_timeout_s,
+                self._service_s,
                 setup.irq_time_accounting,
                 remote,
                 may_end,
@@ -209,7 +210,7 @@ class ServedMeasurement:
                 overloaded = self._kind.ended_overloaded(found.windows)
                 if not overloaded:
                     # Each window begins with a question; a server that hangs in the last one is found by this one.
-                    connection.get("/gauges")
+                    bench.ask("/gauges")
                     self._check_burn(connection)
             finally:
                 found.driver_command = tuple(session.command)
@@ -225,7 +226,12 @@ class ServedMeasurement:
             bench,
             self._key,
             self.subject.load,
-            Gate(setup.matrix.warmup, self._kind.ahead_s(self._lengths), setup.precision),
+            Gate(
+                setup.matrix.warmup,
+                self._kind.ahead_s(self._lengths),
+                setup.precision,
+                service_s=0.0 if self._kind.grows_pool else self._service_s,
+            ),
             jit_cpus=self._jit_cpus,
             before_load=lambda: self._uncut_delays(remote),
             listener=self.listener,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from jdkmatrix.host.http import Connection, NoAnswerError
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.probes.process import Glance, Reading, SutGoneError, cpu_time_ns, glance, read_threads
-from jdkmatrix.probes.sampler import Sampler, read_gauges
+from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import usage
 from jdkmatrix.records.load_results import LoadResult
@@ -51,7 +52,8 @@ class LeftOver:
 class Bench:
     """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
     something to record, since it runs in a box that it may burst. `answer_timeout_s`: in which a server without load
-    answers. `irq_time_accounting`: as host/irq_time.py found it."""
+    answers; `service_s`: what each request of the load takes at least. `irq_time_accounting`: as host/irq_time.py found
+    it."""
 
     server: ServerProcess
     session: DriverSession
@@ -59,6 +61,7 @@ class Bench:
     connection: Connection
     cpu_sets: CpuSets
     answer_timeout_s: float
+    service_s: float
     irq_time_accounting: bool | None
     remote: RemoteProcess | None = None
     may_end: bool = False
@@ -75,7 +78,7 @@ class Bench:
         and after them at the end.
         """
         pid = self.server.pid
-        self.connection.get("/gauges?reset=peak")
+        self.ask("/gauges?reset=peak")
         gauges_before = read_gauges(self.connection)
         threads_before = read_threads(pid)
         if self.remote:
@@ -89,7 +92,7 @@ class Bench:
         remote = self.remote.stats() if self.remote else None
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
         samples = self.sampler.since(t_s)
-        self._work_off(backlog_s(result))
+        self._work_off(result)
         gauges_after = read_gauges(self.connection)
         sut = usage(
             Reading(before, threads_before),
@@ -117,25 +120,52 @@ class Bench:
         self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
         return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote, served=served)
 
-    def _work_off(self, backlog_s: float | None) -> None:
-        """Wait until the server has done what the driver has given up: it answers nothing else before, and the next
-        phase would wait behind it.
+    def ask(self, path: str) -> None:
+        """A question outside the load. It waits behind the requests that the server still has, as long as these get on.
 
         Raises:
-            NoAnswerError: that takes longer than expected.
+            NoAnswerError: no answer, and none of those requests got on meanwhile.
         """
-        if backlog_s is None:
-            return
-        within_s = backlog_s + self.answer_timeout_s
-        until = time.monotonic() + within_s
-        while self.server.is_alive and (left_s := until - time.monotonic()) > 0:
-            with Connection(self.server.base_url, timeout_s=left_s) as connection:
-                gauges = read_gauges(connection)
-            if gauges is not None and gauges.in_flight == 0:
+        while True:
+            called = self._calls_answered()
+            try:
+                self.connection.get(path)
                 return
+            except NoAnswerError:
+                if called == self._calls_answered():
+                    raise
+
+    def _work_off(self, result: LoadResult) -> None:
+        """Wait until the server has done what the driver has given up: it answers nothing else before, and the next
+        phase would wait behind it. That takes as long as it takes, while the server works: fewer requests are in
+        flight, or it has had more answers of the remote system.
+
+        Raises:
+            NoAnswerError: for longer than its requests may take, it did neither.
+        """
+        needed_s = backlog_s(result)
+        if needed_s is None:
+            return
+        quiet_s = self.answer_timeout_s + self.service_s + (needed_s if math.isfinite(needed_s) else 0.0)
+        called, least = self._calls_answered(), math.inf
+        until = time.monotonic() + quiet_s
+        while self.server.is_alive and (left_s := until - time.monotonic()) > 0:
+            with Connection(self.server.base_url, timeout_s=min(left_s, GAUGES_TIMEOUT_S)) as connection:
+                gauges = read_gauges(connection)
+            in_flight = math.inf if gauges is None else gauges.in_flight
+            if in_flight == 0:
+                return
+            called_before, called = called, self._calls_answered()
+            if in_flight < least or called > called_before:
+                until = time.monotonic() + quiet_s
+            least = min(least, in_flight)
             time.sleep(_QUIET_POLL_S)
         if self.server.is_alive and not self.may_end:
-            raise NoAnswerError(f"requests of the load are still in flight {within_s:.0f} s after it")
+            raise NoAnswerError(f"for {quiet_s:.0f} s, none of the requests that the load has left was answered")
+
+    def _calls_answered(self) -> int:
+        """What the server has had of the remote system in this phase; 0 where it calls none."""
+        return self.remote.stats().answered if self.remote else 0
 
     def _driver_cpu_ns(self) -> int | None:
         """Of a driver that is one process; None where it is not, or has ended, which it tells itself."""
@@ -159,10 +189,10 @@ def backlog_s(result: LoadResult) -> float | None:
     """How long a server needs for what a closed loop has sent and given up, at the rate at which it answered. Pure.
 
     The driver waits a second for the last answers. Behind a hundred pinned requests there may be a minute's more work.
-    None: nothing was given up. 0: nothing is known, since no request was answered. Open loops that overload a server
+    None: nothing was given up. Infinite: nobody knows, since no request was answered. Open loops that overload a server
     go on at once: that is what they are for.
     """
     given_up = result.lower_bounds or 0
     if given_up == 0 or not result.load.is_closed_loop:
         return None
-    return given_up / result.throughput_rps if result.completed else 0.0
+    return given_up / result.throughput_rps if result.completed else math.inf

@@ -52,7 +52,8 @@ def warm(
         if stage == "moderate":
             rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
             load = bench.session.nearest(RateLoad(rate_rps=rate_rps, connections=target.connections))
-        seen = bench.observe(load, rules.window_s, label=f"warmup-{len(windows) + 1}")
+        window_s = gate.window_s if stage == "load" else rules.window_s
+        seen = bench.observe(load, window_s, label=f"warmup-{len(windows) + 1}")
         windows.append(_window(stage, load, seen))
         last = windows[-1]
         listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")

@@ -23,16 +23,24 @@ from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
 from jdkmatrix.stats.steady import DriftRules, SteadyRules, steadiness, time_to_steady_s
 
 Figure = Literal["cpu_us_per_request", "p99_us"]
+_ANSWERS_IN_WINDOW = 2
 _NAMES: dict[Figure, str] = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}
 
 
 @dataclass(frozen=True)
 class Gate:
-    """What a server is warm for: `ahead_s` of measurement by a profile that promises `precision`, a share."""
+    """What a server is warm for: `ahead_s` of measurement by a profile that promises `precision`, a share, of requests
+    that take `service_s` at least."""
 
     rules: WarmupRules
     ahead_s: float
     precision: float
+    service_s: float = 0.0
+
+    @property
+    def window_s(self) -> float:
+        """Of the load that will be measured: windows shorter than an answer say nothing."""
+        return max(self.rules.window_s, _ANSWERS_IN_WINDOW * self.service_s)
 
     @property
     def fall_max(self) -> float:
@@ -43,7 +51,7 @@ class Gate:
         """The steady rest is at least as long as the measurement, within `tail_s_min` and `tail_s_max`."""
         rules = self.rules
         shortest, longest, asked = (
-            max(rules.tail_windows, math.ceil(length_s / rules.window_s))
+            max(rules.tail_windows, math.ceil(length_s / self.window_s))
             for length_s in (rules.tail_s_min, rules.tail_s_max, self.ahead_s)
         )
         drift = DriftRules(self.fall_max, longest) if figure == "cpu_us_per_request" else None
@@ -117,9 +125,9 @@ def _series(figure: Figure, values: Sequence[float], gate: Gate) -> SeriesSteadi
     )
     if found.drift is None:
         return series
-    tail_s = found.drift.windows * gate.rules.window_s
+    tail_s = found.drift.windows * gate.window_s
     ahead_s = min(gate.ahead_s, tail_s)
-    per_s_log = math.log1p(found.drift.per_window) / gate.rules.window_s
+    per_s_log = math.log1p(found.drift.per_window) / gate.window_s
     return series.model_copy(
         update={
             "drift_per_s": math.expm1(per_s_log),
