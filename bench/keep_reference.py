@@ -1,7 +1,13 @@
-"""Keep runs as reference runs: their records without logs, without this machine's folders, and without what takes room
-and follows from the rest: indents, and the points of distributions that have a histogram.
+"""Keep runs as reference runs: their records without logs and without this machine's folders, compressed.
 
     python bench/keep_reference.py RUN [RUN ...]
+
+Left out is what no figure of any page needs:
+
+- the points of distributions that have a histogram, and histograms of lateness, whose percentiles stay;
+- the histogram of uncorrected latencies where there is one of corrected latencies;
+- second by second, what the driver and the server did in the second and all later blocks, and the windows of their warm-up.
+  Of a load that rises, whose figures are read from them, all is kept.
 
 Each run goes to results/reference/ID, also one that is there already. Afterwards
 
@@ -13,6 +19,7 @@ writes the table of verdicts again.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import shutil
 import sys
@@ -21,7 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from jdkmatrix.provision.project import find_project
+from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.store.runs import REFERENCE, RunStore
+from jdkmatrix.terms.loads import RisingLoad
 
 
 def main() -> int:
@@ -35,35 +44,58 @@ def main() -> int:
         record = RunStore(run).read_run()
         target = project.results / REFERENCE / record.run_id
         hidden = {str(run.resolve()): f"results/{record.run_id}", str(checkout): ".", str(Path.home()): "~"}
-        kept = {
-            source.relative_to(run): _kept(_without(hidden, source.read_text("utf-8")))
-            for source in (run / "run.json", *sorted((run / "cells").glob("*.json")))
-        }
+        store = RunStore(run)
+        cells = [cell for key in record.cells if (cell := store.read_cell(key)) is not None]
+        texts = {f"{cell.key.cell_id}.json.gz": _kept(hidden, _shortened(cell)) for cell in cells}
+        whole = _kept(hidden, record.model_dump(mode="json"))
         shutil.rmtree(target, ignore_errors=True)
         (target / "cells").mkdir(parents=True)
-        for name, text in kept.items():
-            (target / name).write_text(text, "utf-8")
+        (target / "run.json").write_text(whole, "utf-8")
+        for name, text in texts.items():
+            (target / "cells" / name).write_bytes(gzip.compress(text.encode(), mtime=0))
         RunStore(target).load()
         print(target.relative_to(project.root))
     return 0
 
 
-def _kept(text: str) -> str:
-    return json.dumps(_shortened(json.loads(text)), ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def _without(hidden: Mapping[str, str], text: str) -> str:
-    """The longest folder first, so that what lies inside of another one is named by itself."""
+def _kept(hidden: Mapping[str, str], record: Any) -> str:
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+    # The longest folder first, so that what lies inside of another one is named by itself.
     for folder in sorted(hidden, key=len, reverse=True):
         text = text.replace(folder, hidden[folder])
     return text
 
 
-def _shortened(part: Any) -> Any:
-    if isinstance(part, dict):
-        follows = part.get("histogram") is not None and "spectrum" in part
-        return {name: [] if follows and name == "spectrum" else _shortened(inside) for name, inside in part.items()}
-    return [_shortened(inside) for inside in part] if isinstance(part, list) else part
+def _shortened(cell: CellRecord) -> Any:
+    record = _without_points(cell.model_dump(mode="json"))
+    if not isinstance(cell.load, RisingLoad):
+        for fork in (*record["forks"], *record["attempts"]):
+            if fork["fork"] > 1 and fork["measured"]["kind"] == "served":
+                _drop_series(fork["measured"])
+    return record
+
+
+def _without_points(part: Any, name: str = "") -> Any:
+    if isinstance(part, list):
+        return [_without_points(inside, name) for inside in part]
+    if not isinstance(part, dict):
+        return part
+    less = {key: _without_points(inside, key) for key, inside in part.items()}
+    if less.get("histogram") is not None and "spectrum" in less:
+        less["spectrum"] = []
+        if name.endswith("lateness"):
+            less["histogram"] = None
+    if (less.get("corrected") or {}).get("histogram") and less.get("uncorrected"):
+        less["uncorrected"] |= {"histogram": None, "spectrum": []}
+    return less
+
+
+def _drop_series(measured: Any) -> None:
+    measured["samples"] = []
+    for window in measured["windows"]:
+        window["load"]["intervals"] = []
+    if measured["warmup"]:
+        measured["warmup"] |= {"windows": [], "settling": []}
 
 
 if __name__ == "__main__":

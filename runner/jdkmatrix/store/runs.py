@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import itertools
 import json
@@ -77,11 +78,12 @@ class RunStore:
         return _read(self.directory / RUN_FILE, RunRecord, run_from_1)
 
     def read_cell(self, key: CellKey) -> CellRecord | None:
-        """The cell's record, or None when it has none. Raises: UnreadableError."""
-        path = self.cell_path(key)
-        if not path.exists():
-            return None
-        return _read(path, CellRecord, cell_from_1)
+        """The cell's record, or None when it has none. A run that is kept for long has its cells compressed, as
+        CELL.json.gz. Raises: UnreadableError."""
+        plain = self.cell_path(key)
+        kept = plain.with_name(f"{plain.name}.gz")
+        path = next((path for path in (plain, kept) if path.exists()), None)
+        return None if path is None else _read(path, CellRecord, cell_from_1)
 
     def stamp(self) -> str:
         """Another one as soon as one of its records is written, or something else stands in its place."""
@@ -94,7 +96,7 @@ class RunStore:
 
     def count_cells(self) -> int:
         """How many have a file, whether it can be read or not."""
-        return sum(1 for _ in (self.directory / _CELLS).glob("*.json"))
+        return sum(path.name.endswith((".json", ".json.gz")) for path in (self.directory / _CELLS).glob("*"))
 
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
@@ -158,12 +160,12 @@ def _unused(path: Path) -> Path:
 def _read(path: Path, model: type[Model], from_1: Callable[[Json], Json]) -> Model:
     """A file of schema 1 is brought to that of today."""
     try:
-        text = path.read_bytes()
+        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         if _SCHEMA_1.match(text):
             text = json.dumps(from_1(json.loads(text))).encode()
         return model.model_validate_json(text)
     except OSError as error:
-        raise UnreadableError(f"{path}: cannot be read: {error.strerror}") from None
+        raise UnreadableError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "the file"
@@ -171,7 +173,7 @@ def _read(path: Path, model: type[Model], from_1: Callable[[Json], Json]) -> Mod
     except ValueError as error:
         raise UnreadableError(f"{path}: not a readable result: {error}") from None
     except Exception as error:
-        raise UnreadableError(f"{path}: not a result of schema 1: {error}") from None
+        raise UnreadableError(f"{path}: not a readable result: {error}") from None
 
 
 def all_runs(results: Path) -> tuple[Path, ...]:

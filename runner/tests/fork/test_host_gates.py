@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,16 +11,14 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.experiments.spawn import SpawnSeen
 from jdkmatrix.fork.beside import cpus_beside
 from jdkmatrix.fork.gates import Means, beside_peers, host_reasons, window_reasons
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from jdkmatrix.records.windows import Window
 from jdkmatrix.terms.loads import RateLoad
 from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage
-from tests.support.project import ROOT
+from tests.support.project import RECORDED
 from tests.support.shipped import MATRIX
 
 LIMITS = MATRIX.thresholds
@@ -87,28 +87,18 @@ class Recorded:
 
 
 def recorded(run: str) -> Iterator[Recorded]:
-    """Of a reference run, with what a record has since then; attempts that were refused are among them."""
-    for path in sorted((ROOT / "results" / "reference").glob(f"*-{run}/cells/*.json")):
-        cell = CellRecord.model_validate_json(path.read_bytes())
-        for fork in (*cell.forks, *cell.attempts):
-            if fork.measured.kind == "served":
-                for window in fork.served.windows:
-                    elapsed_s = window.sut.cpu_s / (window.sut.cpu_share * cell.key.cpus)
-                    yield _recorded(window.host, elapsed_s, 0, [reason.code for reason in window.reasons])
-            elif fork.experiment.host and fork.experiment.host_span_s and fork.experiment.result:
-                seen = fork.experiment.result.seen
-                assert isinstance(seen, SpawnSeen)
-                ended = seen.started if cell.key.executor == "platform" and seen.done_s is not None else 0
-                gates = [reason.code for reason in fork.reasons]
-                yield _recorded(fork.experiment.host, fork.experiment.host_span_s, ended, gates)
+    """Of every window and experiment of a run, with what a record has since then; attempts that were refused are among
+    them. `ended`: threads of the experiment that ended while the host was watched."""
+    for row in json.loads(gzip.decompress((RECORDED / "windows" / f"foreign-cpu.{run}.json.gz").read_bytes())):
+        yield _recorded(Pressure.model_validate(row["host"]), row["elapsed_s"], row["ended"], row["refused"])
 
 
-def _recorded(host: Pressure, elapsed_s: float, ended: int, gates: list[str]) -> Recorded:
+def _recorded(host: Pressure, elapsed_s: float, ended: int, was_refused: bool) -> Recorded:
     uses = tuple(
         use.model_copy(update={"rounding_share": 0.01 / (elapsed_s * math.sqrt(len(use.cpus)))}) for use in host.cpu_use
     )
     told = host.model_copy(update={"cpu_use": uses, "elapsed_s": elapsed_s, "threads_ended": ended})
-    return Recorded(told, "foreign-cpu" in gates, ended > 0)
+    return Recorded(told, was_refused, ended > 0)
 
 
 def test_an_arm_is_not_refused_because_its_threads_end() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import resource
 from pathlib import Path
 
@@ -27,6 +28,22 @@ def test_a_cell_comes_back_as_it_was_written(tmp_path: Path) -> None:
     store.save_cell(record)
     assert store.read_cell(record.key) == record
     assert [path.name for path in (tmp_path / "cells").iterdir()] == [f"{record.key.cell_id}.json"]
+
+
+def test_a_compressed_cell_is_the_same_and_a_damaged_one_is_told(tmp_path: Path) -> None:
+    """As runs are kept for long."""
+    store = RunStore.create(tmp_path)
+    record = cell(forks=(fork(1), fork(2)))
+    store.save_cell(record)
+    plain = store.cell_path(record.key)
+    kept = plain.with_name(f"{plain.name}.gz")
+    kept.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    assert store.read_cell(record.key) == record and store.count_cells() == 1
+    for damaged in (kept.read_bytes()[:-20], b"no gzip", b""):
+        kept.write_bytes(damaged)
+        with pytest.raises(UnreadableError, match=kept.name):
+            store.read_cell(record.key)
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
