@@ -49,9 +49,11 @@ class ShareLoad(RelativeLoad):
 
 
 class FloodLoad(RelativeLoad):
-    """Closed loop with so many connections that waiting for the remote system does not keep the server idle."""
+    """Closed loop with so many connections that waiting for the remote system does not keep the server idle; with
+    `per_waiting` below 1, that it is idle for the rest of the time."""
 
     kind: Literal["flood"] = "flood"
+    per_waiting: Annotated[float, Field(gt=0, le=100)]
 
     def resolved(self, capacity_rps: float, wait_us: int) -> SaturateLoad:
         return SaturateLoad(connections=self.connections(capacity_rps, wait_us))

@@ -19,9 +19,9 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import reproduce
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.run.plan import select_cells
-from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from jdkmatrix.terms.executors import is_virtual
-from jdkmatrix.terms.loads import CountLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.terms.loads import CountLoad, JoinedLoad, SaturateLoad, StepsLoad
 from tests.support.machines import machine
 from tests.support.records import altered_run
 from tests.support.served_runs import Shape, synthetic_run
@@ -68,19 +68,32 @@ def cells_of(name: str, scale: Literal["article", "small"]) -> tuple[CellKey, ..
     return select_cells(*as_profile(MATRIX, name, scale))
 
 
-def in_flight(cell: CellKey) -> float:
-    """How many requests wait for the remote system at once under a constant rate: Little's law."""
-    load = MATRIX.loads[cell.load]
-    assert isinstance(load, RateLoad)
-    return load.rate_rps * cell.wait_us / 1e6
-
-
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_memory_of_threads_is_looked_at_where_there_are_hundreds(scale: Literal["article", "small"]) -> None:
-    for cell in cells_of("infoq-memory", scale):
+    """In a closed loop, so that no backlog makes a pool grow beyond them."""
+    cells = cells_of("infoq-memory", scale)
+    loads = [MATRIX.loads[name] for name in dict.fromkeys(cell.load for cell in cells)]
+    less, more = (load.connections for load in loads if isinstance(load, SaturateLoad))
+    assert less >= 200 and 10 * more == 11 * less
+    assert {cell.server for cell in cells} >= {"open-liberty-23.0.0.10"}
+
+
+@pytest.mark.parametrize(("scale", "cpus"), [("article", 4), ("small", 1)])
+def test_the_work_of_a_rampup_nearly_fills_the_cpus(scale: Literal["article", "small"], cpus: int) -> None:
+    """Of the fixed part alone; what the bank does besides takes a quarter more on the machine of the reference runs."""
+    for cell in cells_of("infoq-rampup", scale):
         load = MATRIX.loads[cell.load]
-        assert isinstance(load, RateLoad)
-        assert 200 <= in_flight(cell) <= load.connections / 2
+        assert isinstance(load, JoinedLoad) and load.join_s == 30
+        assert cell.cpus == cpus
+        assert 0.7 <= load.connections / cell.wait_us * cell.burn_us / cell.cpus <= 0.8
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("infoq-")])
+def test_the_words_say_so_where_liberty_is_not_the_published_one(name: str) -> None:
+    for scale in SCALES:
+        servers = {cell.server for cell in cells_of(name, scale)}
+        if servers - {NO_SERVER, "open-liberty-23.0.0.10"}:
+            assert "release" in getattr(MATRIX.scenarios[name], scale).words, f"{name}.{scale}"
 
 
 @pytest.mark.parametrize("scale", SCALES)

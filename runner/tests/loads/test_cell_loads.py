@@ -54,6 +54,11 @@ def test_a_flood_has_more_connections_than_can_wait() -> None:
     assert cell_loads(MATRIX, [flood], {BASIS: 4000.0}) == {flood: SaturateLoad(connections=1200)}
 
 
+def test_a_flood_at_the_edge_has_connections_for_its_share() -> None:
+    edge = BANK.model_copy(update={"load": "flood-90", "wait_us": 1_000_000})
+    assert cell_loads(MATRIX, [edge], {BASIS: 4000.0}) == {edge: SaturateLoad(connections=3600)}
+
+
 def test_a_load_whose_basis_is_not_known_is_not_known() -> None:
     plain = key(load="saturate-50")
     assert cell_loads(MATRIX, [BANK, plain], {}) == {plain: MATRIX.loads["saturate-50"]}
