@@ -54,19 +54,23 @@ def watch(
     known: dict[Path, str],
 ) -> None:
     """Call `write` with the runs whenever one of them changes, or there is another, until `ended` is set; not while a
-    run is measuring, which it would disturb. Whatever keeps a site from being written is told, and it is tried again
-    after the next change. `known`: the stamps of what is written already."""
+    run is measuring, which it would disturb. Whatever keeps a site from being written is told, once, and it is tried
+    again after the next change. `known`: the stamps of what is written already."""
+    told = ""
     while not ended.wait(_LOOKS_EVERY_S):
-        if is_measuring():
-            continue
         try:
+            if is_measuring():
+                continue
             found = stamps(folders())
             if found != known:
                 known = found
                 write(tuple(found))
+            told = ""
         except Exception as error:
             why = str(error) if isinstance(error, MatrixError) else f"the site is not written again: {fault(error)}"
-            print(f"matrix: {why}", file=sys.stderr)
+            if why != told:
+                print(f"matrix: {why}", file=sys.stderr)
+            told = why
 
 
 def stamps(folders: Sequence[Path]) -> dict[Path, str]:

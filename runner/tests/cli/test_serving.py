@@ -186,6 +186,30 @@ def test_a_site_is_written_again_when_results_change_and_only_then(
     assert told.startswith("matrix: ") and told.endswith("not now\n")
 
 
+def test_trouble_that_lasts_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The third look finds all well again."""
+    looks = iter((MatrixError("gone"), MatrixError("gone"), None, MatrixError("gone"), ValueError("odd")))
+
+    class Ended(threading.Event):
+        left = 5
+
+        def wait(self, timeout: float | None = None) -> bool:
+            self.left -= 1
+            return self.left < 0
+
+    def folders() -> list[Path]:
+        trouble = next(looks)
+        if trouble is not None:
+            raise trouble
+        return []
+
+    monkeypatch.setattr(serving, "is_measuring", lambda: False)
+    serving.watch(folders, lambda _: None, Ended(), {})
+    *gone, odd = capsys.readouterr().err.splitlines()
+    assert gone == ["matrix: gone"] * 2
+    assert odd.startswith("matrix: the site is not written again: ValueError in cli/serving.py:")
+
+
 def test_a_port_that_is_taken_is_one_message(tmp_path: Path) -> None:
     result(tmp_path, "one")
     with serving_in(tmp_path) as (_, address):

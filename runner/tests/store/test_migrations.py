@@ -73,8 +73,8 @@ def test_a_run_in_sessions_and_on_two_servers(tmp_path: Path) -> None:
     old, new = sample("run"), read_run("run", tmp_path)
     assert [server.id for server in new.servers] == ["open-liberty", "open-liberty-23.0.0.10"]
     assert [
-        {"pinning" if name == "confinement" else name: value for name, value in session.model_dump(mode="json", exclude_unset=True).items()}
-        for session in new.sessions
+        {"pinning" if name == "confinement" else name: value for name, value in told.items()}
+        for told in (session.model_dump(mode="json", exclude_unset=True) for session in new.sessions)
     ] == old["sessions"]
     assert new.started_at == old["started_at"]
 
