@@ -200,6 +200,19 @@ def test_a_terminal_that_is_not_utf_8_is_shown_what_it_can_show(
     assert table.stdout == written.read_bytes(), "data is no text for a terminal"
 
 
+def test_what_the_system_refuses_is_one_message(home: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            matrix_command("schema"),
+            env={**os.environ, "MATRIX_HOME": str(home)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "matrix: No space left on device\n")
+
+
 def test_the_site_stands_before_anything_is_printed(tmp_path: Path) -> None:
     store = stored(tmp_path / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=2, windows=1)))
     terminal = Console(file=TextIOWrapper(BytesIO(), "latin-1"))
