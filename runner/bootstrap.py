@@ -1,19 +1,24 @@
 """Make the tool's own environment, `.venv`: check the host first, then install what the lock files say.
 
 Run by `make` with the host's Python and nothing but the standard library. Does nothing when the environment is
-already what the lock files say. Kept in the syntax of Python 3.6, so that an old Python gets the message about its
-version and not a SyntaxError.
+already what the lock files say. It bears a stamp for each purpose that it was finished for, and while something is
+installed, none: without one it is made anew. Kept in the syntax of Python 3.6, so that an old Python gets the message
+about its version and not a SyntaxError.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 RUNNER = os.path.join(ROOT, "runner")
+LOCK = os.path.join(ROOT, ".build", "venv.lock")
 LOCKS = {"run": ["requirements.txt"], "test": ["requirements.txt", "requirements-dev.txt"]}
 
 
@@ -21,11 +26,10 @@ def main(purpose):
     problems = host_problems(purpose)
     if problems:
         sys.exit("\n".join("needed: " + problem for problem in problems))
-    wanted = fingerprint(purpose)
-    if stamp(purpose) != wanted:
-        install(purpose)
-        with open(stamp_path(purpose), "w") as file:
-            file.write(wanted)
+    if stamp(purpose) != fingerprint(purpose):
+        with alone() as lock:
+            if stamp(purpose) != fingerprint(purpose):
+                install(purpose, lock)
 
 
 def host_problems(purpose):
@@ -72,13 +76,18 @@ def test_problems():
     ]
 
 
+def made_with():
+    """Programs of the environment name its folder, and their packages stand in one that is named after the Python."""
+    return " ".join(sys.version.split()) + " in " + ROOT
+
+
 def fingerprint(purpose):
-    """Changes when a lock file, the package's metadata or the interpreter does."""
-    digest = hashlib.sha256(sys.version.encode() + ROOT.encode())
+    """Changes when a lock file, the package's metadata, the interpreter or the place does."""
+    digest = hashlib.sha256()
     for name in LOCKS[purpose] + ["pyproject.toml"]:
         with open(os.path.join(RUNNER, name), "rb") as file:
             digest.update(file.read())
-    return digest.hexdigest()
+    return made_with() + "\n" + digest.hexdigest()
 
 
 def stamp_path(purpose):
@@ -86,27 +95,68 @@ def stamp_path(purpose):
 
 
 def stamp(purpose):
+    """Empty where there is none."""
     try:
         with open(stamp_path(purpose)) as file:
             return file.read()
     except OSError:
-        return None
+        return ""
 
 
-def install(purpose):
+@contextlib.contextmanager
+def alone():
+    """Wait until no other process makes the environment; the lock, as a file descriptor."""
+    os.makedirs(os.path.dirname(LOCK), exist_ok=True)
+    with open(LOCK, "a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("waiting for another set-up of .venv to end", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock.fileno()
+
+
+def install(purpose, lock):
     print("setting up .venv (" + ", ".join(LOCKS[purpose]) + ")", flush=True)
     python = os.path.join(VENV, "bin", "python")
-    if not os.path.exists(python):
-        subprocess.check_call([sys.executable, "-m", "venv", VENV])
+    if not any(stamp(each).startswith(made_with() + "\n") for each in LOCKS):
+        run([sys.executable, "-m", "venv", "--clear", VENV], lock)
+    for each in LOCKS:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(stamp_path(each))
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    for lock in LOCKS[purpose]:
-        subprocess.check_call([*pip, "--require-hashes", "-r", os.path.join(RUNNER, lock)])
-    subprocess.check_call([*pip, "--no-deps", "--no-build-isolation", "--editable", RUNNER], stderr=subprocess.DEVNULL)
+    for name in LOCKS[purpose]:
+        run([*pip, "--require-hashes", "-r", os.path.join(RUNNER, name)], lock)
+    run([*pip, "--no-deps", "--no-build-isolation", "--editable", RUNNER], lock, stderr=subprocess.DEVNULL)
     # Python is not always allowed to write its byte code later, and a start from source takes twice as long.
-    subprocess.check_call([python, "-m", "compileall", "-q", os.path.join(RUNNER, "jdkmatrix")])
+    run([python, "-m", "compileall", "-q", os.path.join(RUNNER, "jdkmatrix")], lock)
+    for each, locks in LOCKS.items():
+        if set(locks) <= set(LOCKS[purpose]):
+            with open(stamp_path(each), "w") as file:
+                file.write(fingerprint(each))
+
+
+def run(command, lock, **streams):
+    """In a session of its own, so that Ctrl-C reaches this process alone, which then ends all of it. Where this process
+    is killed, what it started holds the lock until it ends."""
+    process = subprocess.Popen(command, start_new_session=True, pass_fds=[lock], **streams)
+    try:
+        status = process.wait()
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    if status != 0:
+        raise subprocess.CalledProcessError(status, command)
+
+
+def stop(signal_number, _):
+    raise SystemExit(128 + signal_number)
 
 
 if __name__ == "__main__":
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
     try:
         main(sys.argv[1])
     except subprocess.CalledProcessError as failure:

@@ -1,0 +1,92 @@
+"""However the set-up of .venv was stopped, the next `make` finishes it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.project import ROOT
+
+NEEDED = (
+    "bootstrap.py",
+    "jdkmatrix/__init__.py",
+    "jdkmatrix/provision/__init__.py",
+    "jdkmatrix/provision/hosttools.py",
+)
+# A package that builds by itself: nothing is fetched.
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+BACKEND = """
+from zipfile import ZipFile
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    with ZipFile(f"{folder}/tiny-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("tiny-1.dist-info/METADATA", "Metadata-Version: 2.1\\nName: tiny\\nVersion: 1\\n")
+        wheel.writestr("tiny-1.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("tiny-1.dist-info/RECORD", "")
+    return "tiny-1-py3-none-any.whl"
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    runner = tmp_path / "runner"
+    for name in NEEDED:
+        (runner / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "runner" / name, runner / name)
+    (runner / "pyproject.toml").write_text(PROJECT)
+    (runner / "backend.py").write_text(BACKEND)
+    (runner / "requirements.txt").write_text("")
+    return tmp_path
+
+
+def _bootstrap(checkout: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(checkout / "runner" / "bootstrap.py"), "run"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _finishes(checkout: Path) -> None:
+    process = _bootstrap(checkout)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
+    pip = [str(checkout / ".venv" / "bin" / "python"), "-m", "pip", "show", "--quiet", "tiny"]
+    assert subprocess.run(pip, check=False).returncode == 0
+
+
+def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        process = _bootstrap(checkout)
+        assert process.stdout is not None and process.stdout.readline().startswith("setting up .venv")
+        while not (checkout / ".venv" / "bin" / "python").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.killpg(process.pid, number)  # as a terminal does it
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == (-9 if number == signal.SIGKILL else 128 + number)
+        assert "Traceback" not in output
+    half = checkout / ".venv" / "half-installed"
+    half.touch()
+    _finishes(checkout)
+    assert not half.exists()
+
+
+def test_an_environment_that_was_made_at_another_place_is_made_anew(checkout: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", checkout / ".venv"], check=True)
+    (checkout / ".venv" / ".ready-run").write_text(f"{' '.join(sys.version.split())} in /another/place\n")
+    _finishes(checkout)
