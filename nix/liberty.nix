@@ -39,6 +39,7 @@ stdenv.mkDerivation {
     runHook preInstall
     mkdir minified
     unzip -qq minified.zip -d minified
+    rm minified/wlp/lib/versions/package_*.txt # the time of day
     mv minified/wlp $out
     runHook postInstall
   '';

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -39,7 +39,7 @@ def outlook(catalogue: Catalogue) -> list[Outlook]:
     Raises:
         MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
     """
-    places = {entry.id: list(locate(entry)) for entry in catalogue.entries}
+    places = {entry.id: [_looked_at(place) for place in locate(entry)] for entry in catalogue.entries}
     missing = [entry for entry in catalogue.entries if _usable(places[entry.id]) is None]
     answers = ask({name: probe for entry in missing for name, probe in _probes(entry).items()})
     return [_judge(entry, places[entry.id], answers) for entry in catalogue.entries]
@@ -70,6 +70,10 @@ def _name(source: PypiSource | DebianSource) -> str:
     if isinstance(source, PypiSource):
         return f"PyPI {source.package}=={source.version}"
     return f"Debian {source.suite}"
+
+
+def _looked_at(place: Here) -> Here:
+    return replace(place, problem=place.cached.problem) if place.cached else place
 
 
 def _usable(places: list[Here]) -> Here | None:

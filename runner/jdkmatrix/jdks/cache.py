@@ -1,13 +1,12 @@
 """JDKs in the tool's own cache: `CACHE/jdks/ID/BUILD/`, with `matrix-jdk.json` beside the JDK.
 
-That file is written last and is what makes a folder count: a process that dies before leaves a folder without it,
-which is no JDK and is cleared away by the next one that wants the same build.
+The seal of both is written last and is what makes a folder count: a process that dies before leaves a folder without
+it, which is no JDK and is cleared away by the next one that wants the same build. So is one that was changed since.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -23,6 +22,8 @@ from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource
 from jdkmatrix.jdks.identify import VersionOutput, feature_version, is_build, parse_release, signed_by
 from jdkmatrix.jdks.launch_java import java_version
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+from jdkmatrix.provision.seal import changed, is_sealed, seal
+from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.terms.record import Record
 
 Progress = Callable[[str], None]
@@ -59,8 +60,17 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Cached:
-    home: Path
+    folder: Path
     facts: Facts
+
+    @property
+    def home(self) -> Path:
+        return self.folder / self.facts.java_home
+
+    @property
+    def problem(self) -> str | None:
+        """What of it is not as it was got; None: nothing. Reads all of it."""
+        return changed(self.folder)
 
 
 def find(entry: JdkEntry) -> Cached | None:
@@ -81,7 +91,7 @@ def install(entry: JdkEntry, build: str, make: Callable[[Path, Path], Delivery])
     try:
         with locked(final):
             cached = _read(final)
-            if cached is not None and _is_for(entry, cached.facts):
+            if cached is not None and _is_for(entry, cached.facts) and cached.problem is None:
                 return cached
             shutil.rmtree(final, ignore_errors=True)
             with atomic_dir(final) as staging:
@@ -135,8 +145,9 @@ def _count(entry: JdkEntry, final: Path, delivery: Delivery) -> Cached:
         libc=delivery.libc,
         got_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
     )
-    _write(final / FACTS_FILE, json.dumps(facts.model_dump(), indent=2, sort_keys=True) + "\n")
-    return Cached(home, facts)
+    write_atomic(final / FACTS_FILE, json.dumps(facts.model_dump(), indent=2, sort_keys=True) + "\n")
+    seal(final)
+    return Cached(final, facts)
 
 
 def _is_for(entry: JdkEntry, facts: Facts) -> bool:
@@ -167,14 +178,4 @@ def _read(folder: Path) -> Cached | None:
         facts = Facts.model_validate_json((folder / FACTS_FILE).read_bytes())
     except (OSError, ValidationError):
         return None
-    home = folder / facts.java_home
-    return Cached(home, facts) if (home / "bin" / "java").is_file() else None
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.rename(path)
+    return Cached(folder, facts) if is_sealed(folder) else None

@@ -17,6 +17,7 @@ from jdkmatrix.jdks.cache import Cached, Progress
 from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.jdks.launch_java import java_version
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
+from jdkmatrix.provision.seal import files_sha256
 
 __all__ = ["Available", "Outlook", "Unavailable", "fetch", "outlook", "resolve"]
 
@@ -25,7 +26,8 @@ __all__ = ["Available", "Outlook", "Unavailable", "fetch", "outlook", "resolve"]
 class Available:
     """A JDK that runs here. `source`: "nix", "cache", "host", "archive" or "registry" (the last two: just fetched).
 
-    `version` and `version_output` are what java itself says; `notice` is what a reader of results must know.
+    `version` and `version_output` are what java itself says; `files_sha256` is of all that is in `home`; `notice` is
+    what a reader of results must know.
     """
 
     entry: JdkEntry
@@ -34,6 +36,7 @@ class Available:
     version: str
     release: dict[str, str]
     version_output: str
+    files_sha256: str
     notice: str | None = None
 
 
@@ -86,6 +89,7 @@ def fetch(
                 found = _open(entry, place)
             except MatrixError as error:
                 reasons.append(f"{place.source}: {error}")
+                say(f"{entry.id}: {reasons[-1]}")
                 continue
             say(f"{entry.id}: is here already ({found.source})")
             return found
@@ -106,11 +110,20 @@ def _open(entry: JdkEntry, place: Here) -> Available:
     output, build = java_version(place.home)
     cache.check_build(entry, build, str(place.home))
     return Available(
-        entry, place.home, place.source, build.version, place.release, output, notice(entry, build.version, None)
+        entry,
+        place.home,
+        place.source,
+        build.version,
+        place.release,
+        output,
+        files_sha256(place.home),
+        notice(entry, build.version, None),
     )
 
 
 def _from_cache(entry: JdkEntry, cached: Cached, source: str, more: str | None = None) -> Available:
+    if (problem := cached.problem) is not None:
+        raise MatrixError(problem)
     facts = cached.facts
     said = [text for text in (notice(entry, facts.version, facts.libc), more) if text]
     return Available(
@@ -120,6 +133,7 @@ def _from_cache(entry: JdkEntry, cached: Cached, source: str, more: str | None =
         facts.version,
         facts.release,
         facts.version_output,
+        files_sha256(cached.home),
         "; ".join(said) or None,
     )
 

@@ -1,4 +1,4 @@
-"""Where downloaded and built things are kept between runs, and how they get there whole or not at all."""
+"""Where downloaded and built things are kept between runs, and how they get there whole or not at all and stay so."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.seal import changed, is_sealed, seal
 
 
 def cache_dir(env: Mapping[str, str] = os.environ) -> Path:
@@ -25,6 +26,32 @@ def cache_dir(env: Mapping[str, str] = os.environ) -> Path:
                 raise MatrixError(f"{variable}={value}: expected an absolute path")
             return Path(value) / below
     return Path.home() / ".cache" / "jdk-matrix"
+
+
+def kept(
+    target: Path, make: Callable[[Path], None], *, say: Callable[[str], None], alone_in: Path | None = None
+) -> None:
+    """Have at `target` what `make(folder)` puts into an empty folder beside it, made where it is missing or was changed
+    since: `say` is told so then. Meanwhile nothing else is made in `alone_in`, if that is given.
+
+    Raises:
+        MatrixError: from `make`; or the cache cannot be written.
+    """
+    if is_sealed(target) and changed(target) is None:
+        return
+    try:
+        with locked(alone_in or target):
+            if is_sealed(target):
+                why = changed(target)
+                if why is None:
+                    return
+                say(f"{why}; making it anew")
+            shutil.rmtree(target, ignore_errors=True)
+            with atomic_dir(target) as partial:
+                make(partial)
+                seal(partial)
+    except OSError as error:
+        raise MatrixError(f"{target} cannot be made: {error.strerror or error}") from None
 
 
 @contextmanager

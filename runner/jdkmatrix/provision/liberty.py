@@ -18,15 +18,16 @@ from xml.etree import ElementTree
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, hosttools
-from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+from jdkmatrix.provision.cache import cache_dir, kept
 from jdkmatrix.provision.command import run_logged
+from jdkmatrix.provision.seal import files_sha256
 
 _SERVER = "minify"
 
 
 @dataclass(frozen=True)
 class Liberty:
-    """`home` is wlp; `sha256` is that of the archive it was made from.
+    """`home` is wlp; `sha256` is that of the archive it was made from, `files_sha256` that of all that is in `home`.
 
     `java_options` are the JVM options that it needs on any JDK since 9 (its lib/platform/java/java9.options).
     """
@@ -34,6 +35,7 @@ class Liberty:
     home: Path
     version: str
     sha256: str
+    files_sha256: str
     java_options: tuple[str, ...]
 
 
@@ -54,15 +56,15 @@ def provision_liberty(
     config = root / "workloads" / "liberty"
     key = hashlib.sha256("\n".join(features(config, feature_sets)).encode()).hexdigest()
     target = cache_dir() / "liberty" / f"{artefact.version}-{artefact.sha256[:12]}-{key[:12]}"
-    if not target.is_dir():
-        with locked(target):
-            if not target.is_dir():
-                say(f"fetching Open Liberty {artefact.version}")
-                archive = artefacts.fetch(lock, artefact_name)
-                say(f"minifying Open Liberty {artefact.version}")
-                with atomic_dir(target) as partial:
-                    _minify(archive, config, feature_sets, partial)
-                artefacts.forget(lock, artefact_name)
+
+    def make(folder: Path) -> None:
+        say(f"fetching Open Liberty {artefact.version}")
+        archive = artefacts.fetch(lock, artefact_name)
+        say(f"minifying Open Liberty {artefact.version}")
+        _minify(archive, config, feature_sets, folder)
+        artefacts.forget(lock, artefact_name)
+
+    kept(target, make, say=say)
     return open_liberty(target / "wlp", artefact.version, artefact.sha256)
 
 
@@ -72,7 +74,7 @@ def open_liberty(home: Path, version: str, sha256: str) -> Liberty:
         options = (home / "lib" / "platform" / "java" / "java9.options").read_text(encoding="utf-8")
     except OSError as error:
         raise MatrixError(f"{error.filename}: {error.strerror}: no Open Liberty in {home}") from None
-    return Liberty(home, version, sha256, parse_options(options))
+    return Liberty(home, version, sha256, files_sha256(home), parse_options(options))
 
 
 def features(config: Path, feature_sets: Sequence[str]) -> tuple[str, ...]:
@@ -123,6 +125,8 @@ def _minify(archive: Path, config: Path, feature_sets: Sequence[str], target: Pa
             },
         )
         _unpack(scratch / "minified.zip", target)
+        for note in (target / "wlp" / "lib" / "versions").glob("package_*.txt"):
+            note.unlink()  # it is named after the time of day, and equal archives are to make equal files
 
 
 def _unpack(archive: Path, target: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, hosttools
-from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+from jdkmatrix.provision.cache import cache_dir, kept
 from jdkmatrix.provision.command import run_logged
 
 CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
@@ -34,12 +34,7 @@ def provision_maven(root: Path) -> Path:
     lock = artefacts.load_lock(root)
     artefact = lock.artefact("maven")
     target = cache_dir() / "maven" / f"{artefact.version}-{artefact.sha256[:12]}"
-    if not target.is_dir():
-        with locked(target):
-            if not target.is_dir():
-                archive = artefacts.fetch(lock, "maven")
-                with atomic_dir(target) as partial:
-                    _unpack(archive, partial)
+    kept(target, lambda folder: _unpack(artefacts.fetch(lock, "maven"), folder), say=print)
     return target / f"apache-maven-{artefact.version}" / "bin" / "mvn"
 
 

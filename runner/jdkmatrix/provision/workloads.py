@@ -11,7 +11,7 @@ from pathlib import Path
 from jdkmatrix.config.explain import parse_json, read_text
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, maven
-from jdkmatrix.provision.cache import atomic_dir, locked
+from jdkmatrix.provision.cache import kept
 
 _OUTPUTS = "outputs.json"  # name in the build folder -> where the build leaves it, below workloads/
 
@@ -50,16 +50,16 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
     """
     sources = root / "workloads"
     target = root / ".build" / "workloads" / _digest_of(root, _inputs(root))[:16]
-    if not target.is_dir():
-        with locked(target.parent):
-            if not target.is_dir():
-                say("building the workloads")
-                # Clean: classes whose source is gone would stay in the jar, and the same sources make other bytes.
-                maven.build(root, ["-DskipTests", "clean", "package"])
-                with atomic_dir(target) as partial:
-                    for name, source in _outputs(root).items():
-                        shutil.copyfile(sources / source, partial / name)
-                _remove_older(target)
+
+    def make(folder: Path) -> None:
+        say("building the workloads")
+        # Clean: classes whose source is gone would stay in the jar, and the same sources make other bytes.
+        maven.build(root, ["-DskipTests", "clean", "package"])
+        for name, source in _outputs(root).items():
+            shutil.copyfile(sources / source, folder / name)
+        _remove_others(folder)
+
+    kept(target, make, say=say, alone_in=target.parent)
     return open_workloads(root, target)
 
 
@@ -118,7 +118,7 @@ def _digest_of(base: Path, files: list[Path]) -> str:
     return digest.hexdigest()
 
 
-def _remove_older(current: Path) -> None:
+def _remove_others(current: Path) -> None:
     for folder in current.parent.iterdir():
         if folder.is_dir() and folder != current:
             shutil.rmtree(folder, ignore_errors=True)

@@ -41,7 +41,7 @@ class Wanted:
 
 class InstalledServer(Protocol):
     """A server that is on this host. `sha256`: of the archive that it was made from; `java_options`: what it needs on
-    any JDK. `home`: where it is; None where it is all ours."""
+    any JDK. `home`: where it is, `files_sha256`: of all that is there; None where it is all ours."""
 
     @property
     def version(self) -> str: ...
@@ -51,6 +51,8 @@ class InstalledServer(Protocol):
     def java_options(self) -> tuple[str, ...]: ...
     @property
     def home(self) -> Path | None: ...
+    @property
+    def files_sha256(self) -> str | None: ...
 
     def sources(
         self, workloads: Workloads, *, application: Application, feature_set: str, executor: str

@@ -26,6 +26,7 @@ class JettyServer:
     sha256: str
     java_options: tuple[str, ...] = ()
     home: Path | None = None
+    files_sha256: str | None = None
 
     def sources(
         self, workloads: Workloads, *, application: Application, feature_set: str, executor: str

@@ -48,6 +48,10 @@ class LibertyServer:
         return self.liberty.sha256
 
     @property
+    def files_sha256(self) -> str:
+        return self.liberty.files_sha256
+
+    @property
     def java_options(self) -> tuple[str, ...]:
         return self.liberty.java_options
 

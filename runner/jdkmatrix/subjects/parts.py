@@ -53,6 +53,15 @@ class Parts:
     def remote_jdk_inputs(self, matrix: Matrix, answers: RemoteAnswers | None) -> dict[str, Any] | None:
         return None if answers is None else jdk_inputs(self.jdk(matrix.driver.jdk))
 
+    def files_inputs(self, matrix: Matrix, cell: CellKey, *, drivers_jdk: bool) -> dict[str, str | None]:
+        """What its JDK, its server and, where it uses that, the JDK of driver and remote system are made of."""
+        server = self.servers[cell.server] if cell.has_server else None
+        return {
+            "jdk_files_sha256": self.jdk(cell.jdk).files_sha256,
+            "server_files_sha256": server.files_sha256 if server else None,
+            "driver_jdk_files_sha256": self.jdk(matrix.driver.jdk).files_sha256 if drivers_jdk else None,
+        }
+
 
 class Flags:
     """Asks each JVM for its flags once per set of options and CPUs."""

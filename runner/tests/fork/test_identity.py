@@ -105,10 +105,14 @@ def workloads(sha256: dict[str, str]) -> Workloads:
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Parts:
     monkeypatch.setattr(assembling.Flags, "of", lambda *_: {})
-    jdk = Available(CATALOGUE.entry("temurin-25"), Path("/jdk"), "cache", "25.0.4.1+1", {"IMPLEMENTOR": "x"}, "openjdk")
+    jdk = Available(
+        CATALOGUE.entry("temurin-25"), Path("/jdk"), "cache", "25.0.4.1+1", {"IMPLEMENTOR": "x"}, "openjdk", "0" * 64
+    )
     return Parts(
         workloads=workloads({name: f"{name} of old" for name in (*NAMES, *CONFIGURED)}),
-        servers={"open-liberty": LibertyServer(Liberty(Path("/wlp"), "25.0.0.12", "0" * 64, ("-Xshare:off",)))},
+        servers={
+            "open-liberty": LibertyServer(Liberty(Path("/wlp"), "25.0.0.12", "0" * 64, "1" * 64, ("-Xshare:off",)))
+        },
         jdks={"temurin-25": jdk},
         loads=cell_loads(MATRIX, RUNS, {}),
         drivers={cell: WRK2 if cell.load == "rate-2000" else LOADGEN for cell in RUNS if cell.has_server},
@@ -152,7 +156,7 @@ def test_an_artefact_decides_the_cells_that_run_it_and_no_other(shared: Parts, c
 
 
 def test_the_remote_systems_jdk_decides_the_cells_that_call_it(shared: Parts) -> None:
-    old = Available(CATALOGUE.entry("temurin-21.0.8"), Path("/jdk21"), "cache", "21.0.8+9", {}, "openjdk")
+    old = Available(CATALOGUE.entry("temurin-21.0.8"), Path("/jdk21"), "cache", "21.0.8+9", {}, "openjdk", "0" * 64)
     driver = MATRIX.driver.model_copy(update={"jdk": "temurin-21.0.8"})
     matrix = MATRIX.model_copy(update={"driver": driver})
 
@@ -164,6 +168,32 @@ def test_the_remote_systems_jdk_decides_the_cells_that_call_it(shared: Parts) ->
 
     before, after = inputs("21.0.8+9"), inputs("21.0.9+1")
     assert {one for one in RUNS if before[one] != after[one]} == {one for one in RUNS if "remote.jar" in RUNS[one]}
+
+
+def test_any_file_of_its_jdks_or_its_server_decides_a_cell(shared: Parts) -> None:
+    jdk, server = shared.jdk("temurin-25"), shared.servers["open-liberty"]
+    assert isinstance(server, LibertyServer)
+    matrix = MATRIX.model_copy(update={"driver": MATRIX.driver.model_copy(update={"jdk": "temurin-21.0.8"})})
+
+    def inputs(changed: str) -> dict[CellKey, Any]:
+        found = {
+            name: replace(jdk, files_sha256=f"{name} {name == changed}") for name in ("temurin-25", "temurin-21.0.8")
+        }
+        liberty = LibertyServer(replace(server.liberty, files_sha256=f"liberty {changed == 'liberty'}"))
+        parts = replace(shared, jdks=found, servers={"open-liberty": liberty})
+        made = dict(assemble(matrix, parts, dict.fromkeys(RUNS, CPUS), CALIBRATION, PINNER))
+        return {one: part.inputs for one, part in made.items()}
+
+    before = inputs("nothing")
+    differing = {
+        name: {one for one, now in inputs(name).items() if before[one] != now}
+        for name in ("temurin-25", "temurin-21.0.8", "liberty")
+    }
+    assert differing == {
+        "temurin-25": set(RUNS),
+        "temurin-21.0.8": {one for one in RUNS if RUNS[one] & {"loadgen.jar", "remote.jar"}},
+        "liberty": {one for one in RUNS if one.has_server},
+    }
 
 
 # ---------------------------------------------------------------- the host

@@ -190,6 +190,27 @@ def test_a_half_made_folder_does_not_count_and_is_made_anew(server: FileServer, 
     assert isinstance(resolve(wanted, allow_fetch=False), Unavailable)
 
 
+def test_a_jdk_that_was_changed_in_the_cache_is_got_again_or_not_used(server: FileServer, tmp_path: Path) -> None:
+    wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
+    catalogue = Catalogue(schema_version=1, entries=(wanted,))
+    got = fetch(wanted)
+    java = got.home / "bin" / "java"
+    pinned = java.read_text()
+    java.write_text(f'#!/bin/sh\nexec {tmp_path}/java -Xint "$@"\n')
+    found = resolve(wanted, allow_fetch=False)
+    assert isinstance(found, Unavailable)
+    assert f"{got.home.parent}: changed since it was made: jdk/bin/java" in found.reason
+    assert outlook(catalogue)[0].status == "fetchable"
+    told: list[str] = []
+    again = fetch(wanted, progress=told.append)
+    assert (again.source, java.read_text(), again.files_sha256) == ("archive", pinned, got.files_sha256)
+    assert any("changed since it was made: jdk/bin/java" in line for line in told)
+    java.write_text(java.read_text() + "\n")
+    server.files.clear()
+    with pytest.raises(MatrixError, match=r"changed since it was made: jdk/bin/java; archive: .* answers 404"):
+        fetch(wanted)
+
+
 def test_another_pin_is_another_jdk(server: FileServer) -> None:
     """The catalogue was corrected: what was got by the old sha256 does not stand for it."""
     fetch(entry(url=f"{server.url}/good", digest=sha256(GOOD)))

@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+from jdkmatrix.provision.cache import atomic_dir, cache_dir, kept, locked
+from jdkmatrix.provision.seal import SEAL, changed, files_sha256, seal
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,88 @@ def test_only_what_a_dead_process_left_is_removed(tmp_path: Path) -> None:
     with atomic_dir(tmp_path / "thing"):
         pass
     assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted([in_use.name, other.name, "thing"])
+
+
+def _thing(folder: Path) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "java").write_bytes(b"\x7fELF")
+    (folder / "bin" / "java").chmod(0o755)
+    (folder / "modules").write_bytes(b"\0\1")
+    (folder / "link").symlink_to("modules")
+    (folder / "folder-link").symlink_to("bin")
+    return folder
+
+
+def _wrap(folder: Path) -> None:
+    (folder / "bin" / "java").write_text('#!/bin/sh\nexec /another/java -Xint "$@"\n')
+
+
+def _flip(folder: Path) -> None:
+    """Nothing but a byte: neither size nor time of change tell."""
+    path = folder / "modules"
+    times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+    path.write_bytes(b"\0\3")
+    os.utime(path, ns=times)
+
+
+def _relink(name: str) -> Callable[[Path], None]:
+    def act(folder: Path) -> None:
+        (folder / name).unlink()
+        (folder / name).symlink_to("/")
+
+    return act
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a program": (_wrap, "bin/java"),
+    "a byte": (_flip, "modules"),
+    "a link": (_relink("link"), "link"),
+    "a link to a folder": (_relink("folder-link"), "folder-link"),
+    "one more": (lambda folder: (folder / "bin" / "new").touch(), "bin/new"),
+    "one less": (lambda folder: (folder / "modules").unlink(), "modules"),
+    "a run bit": (lambda folder: (folder / "modules").chmod(0o755), "modules"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_whatever_is_changed_in_a_sealed_folder_is_seen_and_named(tmp_path: Path, what: str) -> None:
+    folder = _thing(tmp_path / "thing")
+    before = files_sha256(folder)
+    seal(folder)
+    assert changed(folder) is None
+    change, name = CHANGES[what]
+    change(folder)
+    assert changed(folder) == f"{folder}: changed since it was made: {name}"
+    assert files_sha256(folder) != before
+
+
+def test_a_seal_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    folder = _thing(tmp_path / "thing")
+    seal(folder)
+    (folder / SEAL).write_text("{")
+    assert changed(folder) == f"{folder}: the list of its files cannot be read"
+
+
+def test_what_was_changed_is_made_anew_and_what_was_not_is_kept(tmp_path: Path) -> None:
+    made: list[Path] = []
+    told: list[str] = []
+
+    def make(folder: Path) -> None:
+        made.append(folder)
+        (folder / "file").write_text("content")
+
+    target = tmp_path / "cache" / "thing"
+    for _ in range(2):
+        kept(target, make, say=told.append)
+    assert (len(made), told) == (1, [])
+    with (target / "file").open("a") as file:
+        file.write("more")
+    kept(target, make, say=told.append)
+    assert told == [f"{target}: changed since it was made: file; making it anew"]
+    assert ((target / "file").read_text(), len(made)) == ("content", 2)
+    (target / SEAL).unlink()  # as an older version left it: nobody knows what was made
+    kept(target, make, say=told.append)
+    assert (len(told), len(made)) == (1, 3)
 
 
 def _append_slowly(target: Path, log: Path) -> None:

@@ -94,8 +94,8 @@ def _parts(source: str, jdk_id: str, home: Path) -> Parts:
     entry = load_catalogue(ROOT / "jdks.json").entry(jdk_id)
     return Parts(
         workloads=Workloads({}, home, {}),
-        servers={"open-liberty": LibertyServer(Liberty(home, "25.0.0.12", "0" * 64, ()))},
-        jdks={jdk_id: Available(entry, home, source, "25.0.4.1+1", {}, "")},
+        servers={"open-liberty": LibertyServer(Liberty(home, "25.0.0.12", "0" * 64, "1" * 64, ()))},
+        jdks={jdk_id: Available(entry, home, source, "25.0.4.1+1", {}, "", "0" * 64)},
         loads={},
         drivers={},
     )

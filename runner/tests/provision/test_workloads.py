@@ -71,6 +71,14 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
     }
 
 
+def test_what_was_changed_after_it_was_built_is_built_again(tmp_path: Path, builds: Builds) -> None:
+    root = copy_sources(tmp_path)
+    with build_workloads(root, say=lambda _line: None).file("burn.jar").open("a") as file:
+        file.write("more")
+    again = build_workloads(root, say=lambda _line: None)
+    assert again.file("burn.jar").read_text() == "burn/target/burn.jar of build 2"
+
+
 @pytest.mark.parametrize(
     ("changed", "rebuilt"),
     [

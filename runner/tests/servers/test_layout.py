@@ -59,7 +59,7 @@ def layout(
         jvm_options=("-Xmx1g", "-XX:+UseG1GC"),
         properties={"jdkmatrix.burn.rounds_per_us": "812.5", **properties},
     )
-    liberty = Liberty(Path("/cache/wlp"), "25.0.0.12", "0" * 64, ("--add-opens", "a/b=ALL-UNNAMED"))
+    liberty = Liberty(Path("/cache/wlp"), "25.0.0.12", "0" * 64, "1" * 64, ("--add-opens", "a/b=ALL-UNNAMED"))
     return lay_out(liberty, workloads(folder / "sources"), wanted, folder=folder / "server", log_dir=folder / "logs")
 
 

@@ -249,7 +249,7 @@ def _input_differences(before: Side, after: Side, base: CellStats, cell: CellSta
     """Of what decides a cell's result, but for the axis that is compared."""
     if before.cells is after.cells:
         return
-    compared = {"cell", "measuring_code", *([after.axis] if after.axis else [])}
+    compared = {"cell", "measuring_code", *([after.axis, f"{after.axis}_files_sha256"] if after.axis else [])}
     old, new = (
         {name: value for name, value in one.record.identity.inputs.items() if name not in compared}
         for one in (base, cell)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 
 import vl_convert
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.cache import cache_dir
-from jdkmatrix.store.atomic import write_atomic
+from jdkmatrix.provision.cache import cache_dir, kept
 
 NAME = f"vega-{version('vl-convert-python')}.js"
 
@@ -24,14 +24,15 @@ def vega_library() -> str:
     """It gives the page `vegaEmbed` and no other name. Bundling takes a second and more, so that it is kept in the
     cache, as far as that can be written to."""
     try:
-        kept = cache_dir() / "vega" / NAME
-        if kept.is_file():
-            return kept.read_text("utf-8")
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(kept, _bundle())
-        return kept.read_text("utf-8")
+        folder = cache_dir() / "vega" / version("vl-convert-python")
+        kept(folder, _write, say=lambda _: None)
+        return (folder / NAME).read_text("utf-8")
     except (MatrixError, OSError):
         return _bundle()
+
+
+def _write(folder: Path) -> None:
+    (folder / NAME).write_text(_bundle(), encoding="utf-8")
 
 
 @cache

@@ -79,6 +79,7 @@ class Experiments:
                 "remote_jdk": parts.remote_jdk_inputs(matrix, answers),
                 "jvm_options": list(options),
                 "kernel": dict(tuning.kernel),
+                **parts.files_inputs(matrix, cell, drivers_jdk=answers is not None),
             },
         )
 

@@ -161,6 +161,9 @@ def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, driver: Driver, options
         "remote_jdk": parts.remote_jdk_inputs(matrix, workload.remote),
         "jvm_options": list(options),
         "kernel": dict(tuning_for(matrix, cell).kernel),
+        **parts.files_inputs(
+            matrix, cell, drivers_jdk=isinstance(driver, LoadgenDriver) or workload.remote is not None
+        ),
     }
 
 
