@@ -1,16 +1,21 @@
-"""One run measures at a time on a host, and what else there is to do waits."""
+"""One run measures at a time on a host, and what else there is to do waits.
+
+The lock is a name among the kernel's abstract sockets (unix(7)): whichever cache they use and whoever they are, all
+processes of a host see the same one, and it goes with the process that has it. A container with a network of its own
+has names of its own.
+"""
 
 from __future__ import annotations
 
-import fcntl
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.cache import cache_dir
 
-_LOCKS = Path("/proc/locks")
+_NAME = "jdk-matrix.measuring"
+_NAMES = Path("/proc/net/unix")
 
 
 @contextmanager
@@ -20,11 +25,9 @@ def alone_on_this_host() -> Iterator[None]:
     Raises:
         MatrixError: another one is measuring.
     """
-    lock = _lock()
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("a") as handle:
+    with socket.socket(socket.AF_UNIX) as lock:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock.bind(f"\0{_NAME}")
         except OSError:
             raise MatrixError("another run is measuring on this host; two at once would measure each other") from None
         yield
@@ -33,12 +36,7 @@ def alone_on_this_host() -> Iterator[None]:
 def is_measuring() -> bool:
     """Is a run? Asked of the kernel: trying the lock would refuse a run that starts at that moment."""
     try:
-        inode = _lock().stat().st_ino
-        held = _LOCKS.read_text("ascii")
-    except (OSError, ValueError):
+        names = _NAMES.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
         return False
-    return f":{inode} " in held
-
-
-def _lock() -> Path:
-    return cache_dir() / "measuring.lock"
+    return any(name.endswith(f" @{_NAME}") for name in names)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -11,10 +14,13 @@ from jdkmatrix.errors import MatrixError
 from tests.support.project import called, make_project
 
 
-def test_while_one_run_measures_another_is_refused_and_the_site_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(measuring_lock, "cache_dir", lambda: tmp_path)
+@pytest.fixture(autouse=True)
+def own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a real run nor another test decides."""
+    monkeypatch.setattr(measuring_lock, "_NAME", f"jdk-matrix.test.{uuid4()}")
+
+
+def test_while_one_run_measures_another_is_refused_and_the_site_waits() -> None:
     assert not measuring_lock.is_measuring()
     with measuring_lock.alone_on_this_host():
         assert measuring_lock.is_measuring()
@@ -26,10 +32,38 @@ def test_while_one_run_measures_another_is_refused_and_the_site_waits(
     assert not measuring_lock.is_measuring()
 
 
-def test_what_is_wrong_with_the_selection_is_told_before_that_another_run_measures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(measuring_lock, "cache_dir", lambda: tmp_path)
+def test_a_run_with_another_cache_is_refused_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "one"))
+    with measuring_lock.alone_on_this_host():
+        monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "another"))
+        assert measuring_lock.is_measuring()
+        with (
+            pytest.raises(MatrixError, match="another run is measuring"),
+            measuring_lock.alone_on_this_host(),
+        ):
+            pass
+
+
+def _refused_as(user_id: int) -> None:
+    os.setuid(user_id)
+    try:
+        with measuring_lock.alone_on_this_host():
+            os._exit(1)
+    except MatrixError:
+        os._exit(0 if measuring_lock.is_measuring() else 2)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_run_of_another_user_is_refused_too() -> None:
+    with measuring_lock.alone_on_this_host():
+        other = multiprocessing.get_context("fork").Process(target=_refused_as, args=(65534,))
+        other.start()
+        other.join(30)
+    assert other.exitcode == 0
+
+
+def test_what_is_wrong_with_the_selection_is_told_before_that_another_run_measures(tmp_path: Path) -> None:
     home = make_project(tmp_path / "project")
     with measuring_lock.alone_on_this_host():
         refused = called(home, "run", "--profile", "short", "--jdk", "temurin-9")
