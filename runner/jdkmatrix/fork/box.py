@@ -37,6 +37,14 @@ class Box:
     def enforced(self) -> tuple[Enforcement, ...]:
         return self.plan.enforced
 
+    @property
+    def ended_it(self) -> bool:
+        """Was the process killed for what it took, by the kernel or by the watch?"""
+        watch = self._watch
+        return watch is not None and (
+            bool(watch.counters.oom_kills) or any(one.value is not None for one in watch.seen)
+        )
+
     def watch(self, pid: int, end: Callable[[], None], *, started_ns: int) -> LimitWatch:
         """To be entered while the process runs; `end` stops it."""
         self._watch = LimitWatch(pid, self.plan, self.groups.counters, end, started_ns=started_ns)

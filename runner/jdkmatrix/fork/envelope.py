@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from jdkmatrix.doctor.base import Host
@@ -38,7 +38,8 @@ def fork_lane(setup: ForkSetup, listener: Listener) -> Lane:
         draft.fail(code_of(error), str(error), figures=error.figures)
     except Exception as error:
         draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
-        (setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
+        with suppress(OSError):  # which may be what went wrong
+            (setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
     finally:
         shutil.rmtree(setup.scratch, ignore_errors=True)
     return finished(setup, draft, measurement)

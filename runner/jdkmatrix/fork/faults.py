@@ -17,6 +17,7 @@ from jdkmatrix.fork.kernel import KernelError
 from jdkmatrix.fork.remote import RemoteError
 from jdkmatrix.fork.watchdog import DiskFullError, FloodError
 from jdkmatrix.host.cgroup_folders import CgroupError
+from jdkmatrix.host.ending import KilledError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
@@ -44,6 +45,7 @@ _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (AffinityError, "confinement", "fault"),
     (CgroupError, "confinement", "fault"),
     (KernelError, "kernel", "fault"),
+    (KilledError, "killed", "fault"),
 )
 INTERNAL_ERROR = "internal-error"
 BURN_OFF = "burn-off"

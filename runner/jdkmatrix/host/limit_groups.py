@@ -14,6 +14,7 @@ from jdkmatrix.host.limits import Controller, LimitPlan
 from jdkmatrix.terms.tables import Limits
 
 _ROLE = "limits"
+_HUGE_PAGE_BYTES = 2 << 20
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class LimitCounters:
     """How often the kernel held something back since the limits were set; None: nothing counts it here.
 
     `threads_refused`: threads that were not started. `memory_held_back`: how often memory was asked for at the limit;
-    the kernel then takes back pages of files, and if that is not enough, kills: `oom_kills`."""
+    the kernel then takes back pages of files, and if that is not enough, kills: `oom_kills`, which are not those of a
+    host that had no memory left."""
 
     threads_refused: int | None = None
     memory_held_back: int | None = None
@@ -49,7 +51,10 @@ class LimitGroups:
         if self._v2 is not None:
             threads = _value(folders.read(self._v2 / "pids.events"), "max")
             events = folders.read(self._v2 / "memory.events")
-            held_back, oom_kills = _value(events, "max"), _value(events, "oom_kill")
+            held_back = _value(events, "max")
+            # Kills are of any kind (mm/oom_kill.c, __oom_kill_process); "oom" is how often the limit was the reason.
+            found = [_value(events, name) for name in ("oom_kill", "oom")]
+            oom_kills = min((count for count in found if count is not None), default=None)
         else:
             threads = held_back = oom_kills = None
         if "pids" in self._v1:
@@ -58,6 +63,8 @@ class LimitGroups:
             count = folders.read(self._v1["memory"] / "memory.failcnt")
             held_back = int(count) if count else None
             oom_kills = _value(folders.read(self._v1["memory"] / "memory.oom_control"), "oom_kill")
+            if oom_kills and not _was_full(self._v1["memory"]):
+                oom_kills = 0
         return LimitCounters(threads, held_back, oom_kills)
 
 
@@ -119,6 +126,13 @@ def _write_all(folder: Path, settings: Mapping[str, str]) -> None:
 def _value(events: str, key: str) -> int | None:
     found = re.search(rf"^{key} (\d+)$", events, re.MULTILINE)
     return int(found.group(1)) if found else None
+
+
+def _was_full(v1_memory: Path) -> bool:
+    """But for what a huge page takes: version 1 does not say why the kernel killed. True where it does not tell how
+    full it was."""
+    most, limit = (folders.read(v1_memory / f"memory.{name}_in_bytes") for name in ("max_usage", "limit"))
+    return not most or int(most) > int(limit) - _HUGE_PAGE_BYTES
 
 
 def _rise(before: int | None, now: int | None) -> int | None:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from jdkmatrix.errors import MatrixError
 from jdkmatrix.probes.process import SutGoneError
 
 
@@ -26,7 +25,7 @@ class Pace:
         self._stop = threading.Event()
         self._paused = False
         self._thread = threading.Thread(target=self._loop, name=name, daemon=True)
-        self._fault: MatrixError | None = None
+        self._fault: Exception | None = None
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -59,6 +58,6 @@ class Pace:
                 self._look()
             except SutGoneError:
                 return
-            except MatrixError as fault:
+            except Exception as fault:
                 self._fault = fault
                 return

@@ -6,6 +6,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,6 +14,7 @@ from typing import Self
 from jdkmatrix.config.model import Server
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
+from jdkmatrix.host.ending import check_not_killed, oom_kills
 from jdkmatrix.host.http import Connection, HttpError, RefusedError
 from jdkmatrix.servers.base import Launch
 
@@ -54,6 +56,8 @@ class ServerProcess:
         self._open_files_max = open_files_max
         self._rules = rules
         self._process: subprocess.Popen[bytes] | None = None
+        self._ended_here = False
+        self._oom_kills_before = 0
         self.started_ns = 0
 
     @property
@@ -65,6 +69,7 @@ class ServerProcess:
         return self._what.base_url
 
     def __enter__(self) -> Self:
+        self._oom_kills_before = oom_kills()
         with self._what.console_log.open("wb") as console:
             self._process = launch.spawn(
                 self._what.command,
@@ -119,6 +124,7 @@ class ServerProcess:
 
     def kill(self) -> None:
         """At once; from any thread."""
+        self._ended_here = True
         self._running.kill()
 
     @property
@@ -131,6 +137,14 @@ class ServerProcess:
         if status is not None:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
             raise self._error(f"the server {how}")
+
+    def check_not_killed(self, within_s: float = 0.0) -> None:
+        """Raises: KilledError when it has ended, or ends `within_s` from now, by a signal that we did not send."""
+        with suppress(subprocess.TimeoutExpired):
+            self._running.wait(within_s)
+        status = self._running.poll()
+        if status is not None and not self._ended_here:
+            check_not_killed("the server", status, oom_kills_before=self._oom_kills_before)
 
     @property
     def _running(self) -> subprocess.Popen[bytes]:

@@ -13,6 +13,7 @@ import pytest
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
@@ -94,7 +95,7 @@ def test_it_runs_on_its_cpus_and_sees_what_it_is_asked(tmp_path: Path) -> None:
     ("script", "expected"),
     [
         ("echo broken >&2; exit 1", ["ended with exit status 1", "broken"]),
-        ("kill -9 $$", ["killed by signal 9"]),
+        ("kill -SEGV $$", ["killed by signal 11"]),
         ("true", ["printed no result"]),
         ("echo '{}'", ["its last line is no result"]),
         ("echo 'no json'", ["its last line is no result"]),
@@ -106,6 +107,23 @@ def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list
     assert fork.experiment.result is None
     for text in expected:
         assert text in fork.reasons[0].message
+
+
+@pytest.mark.parametrize(("script", "number"), [("kill -9 $$", 9), ("kill $$", 15), ("exit 143", 15)])
+def test_a_program_that_somebody_else_has_ended_is_a_fault_of_the_host(
+    tmp_path: Path, script: str, number: int
+) -> None:
+    fork = run(tmp_path, script)
+    assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.FAILED, ["killed"])
+    assert f"the program was ended by signal {number}, which did not come from this tool" in fork.reasons[0].message
+    assert faults_of(fork) == ("killed",)
+
+
+def test_a_program_whose_logs_somebody_removes_is_a_fault_of_the_host(tmp_path: Path) -> None:
+    fork = run(tmp_path, f"rm -r {tmp_path}/logs; cat {tmp_path}/result.json")
+    assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.FAILED, ["internal-error"])
+    assert "No such file" in fork.reasons[0].message
+    assert faults_of(fork) == ("internal-error",)
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:

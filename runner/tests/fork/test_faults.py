@@ -16,6 +16,7 @@ from jdkmatrix.fork.kernel import KernelError
 from jdkmatrix.fork.remote import RemoteError
 from jdkmatrix.fork.watchdog import DiskFullError, FloodError
 from jdkmatrix.host.cgroup_folders import CgroupError
+from jdkmatrix.host.ending import KilledError
 from jdkmatrix.host.http import HttpError, NoAnswerError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
@@ -45,7 +46,9 @@ def ended(status: Status, ends: Sequence[str], gates: Sequence[str] = (), figure
     return altered(fork(1, status), changes)
 
 
-@pytest.mark.parametrize("kind", [DriverError, RemoteError, AffinityError, CgroupError, KernelError, DiskFullError])
+@pytest.mark.parametrize(
+    "kind", [DriverError, RemoteError, AffinityError, CgroupError, KernelError, KilledError, DiskFullError]
+)
 def test_what_the_host_or_the_measurement_did_is_a_fault(kind: type[MatrixError]) -> None:
     code = code_of(kind("it broke"))
     assert faults_of(ended(Status.FAILED, [code])) == (code,)
@@ -63,6 +66,10 @@ def test_what_the_server_did_is_a_result(kind: type[MatrixError]) -> None:
 def test_our_own_mistake_is_a_fault_and_what_nobody_knows_is_not() -> None:
     assert faults_of(ended(Status.FAILED, ["internal-error"])) == ("internal-error",)
     assert faults_of(ended(Status.FAILED, ["brand-new"])) == ()
+
+
+def test_a_server_that_was_killed_at_a_limit_of_its_own_is_a_result() -> None:
+    assert faults_of(ended(Status.FAILED, ["killed", "memory-limit"])) == ()
 
 
 def test_a_driver_that_failed_at_a_server_in_its_limits_says_something_of_the_server() -> None:

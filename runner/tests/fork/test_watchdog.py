@@ -41,6 +41,12 @@ def test_a_flood_ends_the_server_while_it_is_loaded(tmp_path: Path) -> None:
             watchdog.check()
 
 
+def test_a_watch_that_fails_fails_the_fork(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    with pytest.raises(FileNotFoundError), Watchdog(gone, RULES, lambda: None) as watchdog:
+        watchdog._thread.join(20)
+
+
 @settings(max_examples=20)
 @given(st.integers(0, 3 * 2**20))
 def test_long_logs_keep_both_ends_and_short_ones_everything(size: int) -> None:

@@ -135,6 +135,27 @@ def test_limits_of_version_1_are_set_counted_and_removed(kernel: MadeUpKernel, m
     assert [path for parent in parents for path in parent.glob("*/")] == []
 
 
+def test_a_process_that_was_killed_since_the_host_had_no_memory_did_not_reach_its_limit(
+    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.put(kernel.parent, ())
+    kernel.rule(monkeypatch)
+    with limit_groups(plan_limits(ALL, read_limit_host(proc=kernel.proc))) as groups:
+        (folder,) = groups.folders
+        (folder / "memory.events").write_text("low 0\nmax 9\noom 0\noom_kill 1\n")
+        assert groups.counters().oom_kills == 0
+    memory = kernel.mount_v1("memory")
+    plan = plan_limits(Limits(memory_bytes_max=300 << 20), replace(read_limit_host(proc=kernel.proc), unified=None))
+    with limit_groups(plan) as groups:
+        (folder,) = groups.folders
+        assert folder.parent == memory
+        (folder / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
+        (folder / "memory.max_usage_in_bytes").write_text(f"{100 << 20}\n")
+        assert groups.counters().oom_kills == 0
+        (folder / "memory.max_usage_in_bytes").write_text(f"{300 << 20}\n")
+        assert groups.counters().oom_kills == 1
+
+
 def test_limits_of_version_2_go_where_the_server_is_pinned(
     kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.provision.project import Project
@@ -21,8 +22,9 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.terms.applications import application_of
+from jdkmatrix.terms.tables import Limits
 from tests.support.project import make_project
-from tests.support.real_parts import Silent, key, parts_of, setup_of
+from tests.support.real_parts import Silent, key, parts_of, setup_of, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -77,11 +79,29 @@ def assert_failed(fork: Fork, code: str, *words: str) -> None:
     assert not [child for child in psutil.Process().children(recursive=True) if child.name() == "java"]
 
 
-def test_a_server_that_dies(project: Project, parts: Parts, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_server_that_somebody_else_has_ended(
+    project: Project, parts: Parts, tmp_path: Path, number: signal.Signals
+) -> None:
     setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
-    fork = measure_fork(setup, Once(lambda: server_process().kill()))
-    assert_failed(fork, "server", "killed by signal 9")
+    fork = measure_fork(setup, Once(lambda: server_process().send_signal(number)))
+    assert_failed(fork, "killed", f"the server was ended by signal {number}, which did not come from this tool")
+    assert faults_of(fork) == ("killed",)
     assert fork.served.first_response_s is not None
+
+
+def test_a_server_in_a_box_that_somebody_else_has_killed(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
+    boxed = subject_of(setup).workload.model_copy(update={"limits": Limits(threads_max=2000)})
+    fork = measure_fork(with_subject(setup, workload=boxed), Once(lambda: server_process().kill()))
+    assert_failed(fork, "killed", "signal 9")
+
+
+def test_a_server_that_crashes(project: Project, parts: Parts, tmp_path: Path) -> None:
+    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
+    fork = measure_fork(setup, Once(lambda: server_process().send_signal(signal.SIGSEGV)))
+    assert_failed(fork, "server", "killed by signal 6")
+    assert faults_of(fork) == ()
 
 
 def test_a_driver_that_is_killed_and_the_fork_after_it(project: Project, parts: Parts, tmp_path: Path) -> None:

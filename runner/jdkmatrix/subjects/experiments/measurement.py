@@ -23,6 +23,7 @@ from jdkmatrix.fork.gates import Means, host_reasons, readings_late, remote_reas
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.turns import Turn
 from jdkmatrix.host import launch
+from jdkmatrix.host.ending import check_not_killed, oom_kills
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records.forks import ExperimentFork
 from jdkmatrix.records.pressure import Pressure
@@ -96,6 +97,7 @@ class ProgramMeasurement:
                 remote.stats(reset=True)
             self.clock_speed_before = read_clock_speed(cpus.sut[-1])
             watched = HostWatch(remote.pid if remote else None)
+            oom_kills_before = oom_kills()
             try:
                 status = self._watched(box, watched)
             finally:
@@ -103,6 +105,8 @@ class ProgramMeasurement:
             self.draft.clock_speed_after = read_clock_speed(cpus.sut[-1])
             self.remote = remote.stats() if remote else None
         try:
+            if not box.ended_it:
+                check_not_killed("the program", status, oom_kills_before=oom_kills_before)
             self.result = self._result(status)
         finally:
             span = self.result.measured_span if self.result else None

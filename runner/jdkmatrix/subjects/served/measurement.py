@@ -49,6 +49,7 @@ from jdkmatrix.terms.tables import Limits
 
 _QUIET_AFTER_S = 60.0
 _QUIET_IN_BOX_S = 10.0
+_ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is gone
 
 
 @dataclass(frozen=True)
@@ -150,11 +151,16 @@ class ServedMeasurement:
                 try:
                     with box.watch(server.pid, server.kill, started_ns=server.started_ns):
                         yield from self._load(launch, server, remote)
+                    if not box.ended_it:
+                        server.check_not_killed()
                 except MatrixError as error:
                     # What followed from the end of the server is not the reason; nor is its end, if we ended it.
                     watchdog.check()
+                    hangs = isinstance(error, HungError | NoAnswerError)
+                    if not box.ended_it:
+                        server.check_not_killed(within_s=0 if hangs else _ENDING_S)
                     server.check_alive()
-                    if not isinstance(error, HungError | NoAnswerError):
+                    if not hangs:
                         raise
                     self.listener.step("the server hangs: asking for its threads")
                     threads = dump_threads(server.pid, self.subject.instance.java, setup.log_dir)

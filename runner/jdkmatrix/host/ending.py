@@ -1,0 +1,52 @@
+"""Did a process end by its own doing, or did somebody end it?"""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+
+# What a process brings upon itself (signal(7)). Whoever sends one of these to another is not found out.
+_OWN = {
+    *(signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGSYS, signal.SIGABRT),
+    *(signal.SIGPIPE, signal.SIGALRM, signal.SIGXCPU, signal.SIGXFSZ),
+}
+# On these a JVM ends in order, with 128 and the number as its status.
+_ORDERLY = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+
+
+class KilledError(MatrixError):
+    """A process was ended by a signal that neither it nor this tool has sent."""
+
+
+def signal_of_another(status: int) -> int | None:
+    """The signal that somebody else must have sent to a process that ended with this exit status. Pure."""
+    if status < 0:
+        return None if -status in _OWN else -status
+    return next((int(number) for number in _ORDERLY if status == 128 + number), None)
+
+
+def oom_kills(proc: Path = Path("/proc")) -> int:
+    """How many processes of this host the kernel has killed for want of memory; 0 where it does not say (before Linux
+    4.13)."""
+    try:
+        found = re.search(r"^oom_kill (\d+)$", (proc / "vmstat").read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found.group(1)) if found else 0
+
+
+def check_not_killed(who: str, status: int, *, oom_kills_before: int) -> None:
+    """`status` is that of a process that this tool has not ended.
+
+    Raises:
+        KilledError: somebody else has.
+    """
+    number = signal_of_another(status)
+    if number is None:
+        return
+    killed = oom_kills() - oom_kills_before
+    by = f"; the kernel killed {killed:,} for want of memory meanwhile" if killed > 0 else ""
+    raise KilledError(f"{who} was ended by signal {number}, which did not come from this tool{by}")
