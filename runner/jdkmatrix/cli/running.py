@@ -32,6 +32,7 @@ from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
+from jdkmatrix.report.site.replace_folder import check_replaceable
 from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
@@ -64,6 +65,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     project = find_project()
     console = Console()
     fresh = None if resume else _asked_for(project, options, directory)
+    check_replaceable(site or project.site)
     with measuring() as confiner:
         _say(f"threads are kept on their CPUs {confined_words(confiner.method, confiner.why_not_cgroup)}")
         store, chosen, earlier = _begun(fresh) if fresh else _resumed(project, directory)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import archive, debian, net, pypi
 from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
@@ -73,7 +74,10 @@ def _name(source: PypiSource | DebianSource) -> str:
 
 
 def _looked_at(place: Here) -> Here:
-    return replace(place, problem=place.cached.problem) if place.cached else place
+    try:
+        return replace(place, problem=place.cached.problem) if place.cached else place
+    except MatrixError as error:
+        return replace(place, problem=str(error))
 
 
 def _usable(places: list[Here]) -> Here | None:

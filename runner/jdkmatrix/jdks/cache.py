@@ -69,7 +69,11 @@ class Cached:
 
     @property
     def problem(self) -> str | None:
-        """What of it is not as it was got; None: nothing. Reads all of it."""
+        """What of it is not as it was got; None: nothing. Reads all of it.
+
+        Raises:
+            MatrixError: it cannot be read.
+        """
         return changed(self.folder)
 
 

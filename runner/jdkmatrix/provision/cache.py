@@ -35,7 +35,7 @@ def kept(
     since: `say` is told so then. Meanwhile nothing else is made in `alone_in`, if that is given.
 
     Raises:
-        MatrixError: from `make`; or the cache cannot be written.
+        MatrixError: from `make`; or the cache cannot be read or written.
     """
     if is_sealed(target) and changed(target) is None:
         return
@@ -79,9 +79,17 @@ def locked(target: Path) -> Iterator[None]:
     """Wait until no other process works on `target`, then keep others waiting for the length of the block.
 
     The lock is a file beside `target`; the kernel frees it when the process ends, however it ends. Not reentrant.
+
+    Raises:
+        MatrixError: the lock cannot be made.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.with_name(f".{target.name}.lock").open("w") as handle:
+    lock = target.with_name(f".{target.name}.lock")
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        opened = lock.open("w")
+    except OSError as error:
+        raise MatrixError(f"{lock} cannot be written: {error.strerror}") from None
+    with opened as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 

@@ -28,14 +28,18 @@ def is_sealed(folder: Path) -> bool:
 
 
 def changed(folder: Path) -> str | None:
-    """What is not as it was sealed, in words; None: nothing. Reads every byte: about a second for 1.3 GB."""
+    """What is not as it was sealed, in words; None: nothing. Reads every byte: about a second for 1.3 GB.
+
+    Raises:
+        MatrixError: a file cannot be read, so that nobody knows.
+    """
     try:
         sealed = json.loads((folder / SEAL).read_bytes())
-        found = _listed(folder)
-    except (OSError, ValueError):
-        return f"{folder}: the list of its files cannot be read"
-    except MatrixError as error:
-        return str(error)
+    except ValueError:
+        return f"{folder}: changed since it was made: {SEAL}"
+    except OSError as error:
+        raise _unreadable(error) from None
+    found = _listed(folder)
     differing = sorted(name for name in {*sealed, *found} if sealed.get(name) != found.get(name))
     if not differing:
         return None
@@ -57,7 +61,11 @@ def _listed(folder: Path) -> dict[str, str]:
     try:
         return {name: _what(folder / name) for name in _names(folder) if name != SEAL}
     except OSError as error:
-        raise MatrixError(f"{error.filename}: cannot be read: {error.strerror}") from None
+        raise _unreadable(error) from None
+
+
+def _unreadable(error: OSError) -> MatrixError:
+    return MatrixError(f"{error.filename}: cannot be read: {error.strerror}")
 
 
 def _names(folder: Path) -> Iterator[str]:

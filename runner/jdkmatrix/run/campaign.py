@@ -39,6 +39,7 @@ from jdkmatrix.run.repeats import (
     without_fork,
 )
 from jdkmatrix.run.turns import orders, rounds_of_next, why_alone
+from jdkmatrix.store.atomic import StoreError
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.warmup import load_statistics
@@ -257,7 +258,10 @@ class Campaign:
         log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         scratch = self.store.directory / f"scratch-{planned.position}"
         shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir()
+        try:
+            scratch.mkdir()
+        except OSError as error:
+            raise StoreError(f"{scratch} cannot be made: {error.strerror}") from None
         return ForkSetup(
             planned=planned,
             parts=self.parts[planned.key],

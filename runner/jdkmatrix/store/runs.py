@@ -21,7 +21,7 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.migrations import Json, cell_from_1, run_from_1
 from jdkmatrix.records.outline import outline
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.store.atomic import write_atomic
+from jdkmatrix.store.atomic import StoreError, write_atomic
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError, readable
 from jdkmatrix.terms.cell_key import CellKey
@@ -56,12 +56,18 @@ class RunStore:
 
         What is there already belongs to no record any more (it was killed in the middle, or its cell was set aside) and
         is kept beside it: in the old log of a server a new one would seem to be ready before it is.
+
+        Raises:
+            StoreError: it cannot be made.
         """
         name = f"fork-{fork}" + (f".attempt-{attempt}" if attempt > 1 else "")
         folder = self.directory / "logs" / key.cell_id / name
-        if folder.exists():
-            folder.rename(_unused(folder.with_name(f"{name}.unfinished-or-superseded")))
-        folder.mkdir(parents=True)
+        try:
+            if folder.exists():
+                folder.rename(_unused(folder.with_name(f"{name}.unfinished-or-superseded")))
+            folder.mkdir(parents=True)
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be made: {error.strerror}") from None
         return folder
 
     def cell_path(self, key: CellKey) -> Path:
@@ -71,6 +77,9 @@ class RunStore:
         write_atomic(self.directory / RUN_FILE, run.model_dump_json(indent=1))
 
     def save_cell(self, cell: CellRecord) -> None:
+        """Raises: StoreError."""
+        with suppress(OSError):  # somebody may have removed the folder
+            self.cell_path(cell.key).parent.mkdir(parents=True, exist_ok=True)
         write_atomic(self.cell_path(cell.key), cell.model_dump_json(indent=1))
 
     def read_run(self) -> RunRecord:

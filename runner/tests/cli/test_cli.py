@@ -12,8 +12,10 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import typer
 from rich.console import Console
 
+from jdkmatrix.cli.main import told
 from jdkmatrix.cli.running import conclude
 from jdkmatrix.provision.project import Project
 from jdkmatrix.store.readable import UnreadableError
@@ -41,6 +43,40 @@ def test_help_imports_nothing_heavy() -> None:
     *_, heavy, ours = done.stdout.splitlines()
     assert (heavy, ours) == ("[]", "['cli', 'errors']")
     assert "Exit codes" in done.stdout
+
+
+def test_a_site_that_could_not_be_written_is_told_before_anything_is_measured(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    foreign = called(home, "run", "--profile", "short", "--site", str(tmp_path))
+    nowhere = called(home, "run", "--profile", "short", "--site", "/proc/no/site")
+    below_a_file = called(home, "run", "--profile", "short", "--site", str(tmp_path / "thesis.tex" / "site"))
+    assert [done.returncode for done in (foreign, nowhere, below_a_file)] == [1, 1, 1]
+    assert f"{tmp_path}: is not empty and is no site of this tool" in foreign.stderr
+    assert "/proc/no/site: the site cannot be written" in nowhere.stderr
+    assert "thesis.tex/site: the site cannot be written: Not a directory" in below_a_file.stderr
+    assert not (home / "results").exists()
+
+
+def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> None:
+    limited = ["sh", "-c", 'ulimit -n 12; exec "$@"', "sh", *matrix_command("run", "--profile", "short")]
+    done = subprocess.run(
+        limited, env={**os.environ, "MATRIX_HOME": str(home)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "matrix: this process may open 12 files (ulimit -n), and measuring takes up to 256\n"
+    assert not (home / "results").exists()
+
+
+def test_what_the_system_refuses_is_one_message(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    @told
+    def command() -> None:
+        (tmp_path / "file").touch()
+        (tmp_path / "file" / "below").mkdir()
+
+    with pytest.raises(typer.Exit) as ended:
+        command()
+    assert ended.value.exit_code == 1
+    assert capsys.readouterr().err == f"matrix: {tmp_path}/file/below: Not a directory\n"
 
 
 def test_plan_shows_cells_and_estimate(home: Path) -> None:

@@ -4,6 +4,7 @@ made-up forks."""
 from __future__ import annotations
 
 import io
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -194,6 +195,19 @@ def test_a_killed_run_goes_on_in_another_session(
     assert blocks == {1: {1}, 2: {2}}
     (aside,) = [fork for cell in after.cells for fork in cell.attempts]
     assert (aside.status, aside.session, aside.reasons[-1].code) == (Status.OK, 1, "block-measured-again")
+
+
+def test_a_run_whose_folders_were_removed_goes_on_and_is_kept(
+    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], tmp_path: Path
+) -> None:
+    assert measure() == 0
+    shutil.rmtree(tmp_path / "run" / "cells")
+    shutil.rmtree(tmp_path / "run" / "logs")
+    assert measure(resume=True) == 0
+    assert len(script.labels) == 8
+    assert all(fork.usable for cell in loaded().cells for fork in cell.forks)
+    assert measure(resume=True) == 0
+    assert len(script.labels) == 8, "nothing is left to do"
 
 
 def test_stopping_ends_the_session_in_order(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -134,7 +135,22 @@ def test_a_seal_that_cannot_be_read_is_none(tmp_path: Path) -> None:
     folder = _thing(tmp_path / "thing")
     seal(folder)
     (folder / SEAL).write_text("{")
-    assert changed(folder) == f"{folder}: the list of its files cannot be read"
+    assert changed(folder) == f"{folder}: changed since it was made: {SEAL}"
+
+
+def test_what_cannot_be_read_just_now_is_not_made_anew(tmp_path: Path) -> None:
+    target = tmp_path / "thing"
+    kept(target, lambda folder: (folder / "file").touch(), say=print)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Path("/dev/null").open() as next_file:
+        none_left = next_file.fileno()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (none_left, hard))
+    try:
+        with pytest.raises(MatrixError, match=r"cannot be read: Too many open files"):
+            kept(target, lambda folder: pytest.fail("it was whole"), say=print)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert changed(target) is None
 
 
 def test_what_was_changed_is_made_anew_and_what_was_not_is_kept(tmp_path: Path) -> None:
@@ -177,6 +193,15 @@ def test_only_one_process_works_on_a_target(tmp_path: Path) -> None:
         worker.join(60)
         assert worker.exitcode == 0
     assert log.read_text().split() == ["in", "out"] * 4
+
+
+def test_a_cache_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / "cache").touch()
+    target = tmp_path / "cache" / "thing"
+    with pytest.raises(MatrixError, match=r"/cache/\.thing\.lock cannot be written: "), locked(target):
+        pass
+    with pytest.raises(MatrixError, match=r"/cache/\.thing\.lock cannot be written: "):
+        kept(target, lambda folder: None, say=print)
 
 
 def test_a_killed_process_frees_its_lock(tmp_path: Path) -> None:

@@ -67,8 +67,8 @@ def test_one_jdk_counts_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "count_rounds", count)
     monkeypatch.setattr(module, "_cpu_sets", lambda *_: SimpleNamespace(sut=(2, 3)))
     host = cast(Topology, None)
-    nothing: dict[str, Any] = {"entry": None, "source": "made up", "version": "", "version_output": "", "release": {}}
-    jdk = Available(home=Path("/jdk"), **nothing)
+    nothing: dict[str, Any] = dict.fromkeys(("version", "version_output", "files_sha256"), "")
+    jdk = Available(entry=cast(Any, None), home=Path("/jdk"), source="made up", release={}, **nothing)
     workloads = cast(Any, SimpleNamespace(file=Path))
     parts = Parts(workloads, servers={}, jdks={"temurin-25": jdk, "temurin-21.0.8": jdk}, loads={}, drivers={})
     cells = [key(jdk=name, burn_us=100) for name in ("temurin-21.0.8", "temurin-25")]

@@ -46,6 +46,14 @@ def test_a_compressed_cell_is_the_same_and_a_damaged_one_is_told(tmp_path: Path)
             store.read_cell(record.key)
 
 
+def test_a_folder_that_cannot_be_made_is_one_message(tmp_path: Path) -> None:
+    store = RunStore.create(tmp_path)
+    (tmp_path / "logs").rmdir()
+    (tmp_path / "logs").touch()
+    with pytest.raises(StoreError, match=r"fork-1 cannot be made: Not a directory"):
+        store.new_log_dir(key("virtual"), 1, 1)
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_atomic(path, "old")

@@ -27,15 +27,12 @@ def replacing(target: Path) -> Iterator[Path]:
         MatrixError: `target` is something other than a site that this tool wrote, or cannot be written.
     """
     target = target.resolve()
-    if target.exists() and not _ours(target):
-        raise MatrixError(
-            f"{target}: is not empty and is no site of this tool; name another folder for the site, or empty this one"
-        )
+    check_replaceable(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
-        raise MatrixError(f"{target}: the site cannot be written: {error.strerror}") from None
+        raise _unwritable(target, error) from None
     try:
         yield fresh
         (fresh / MARKER).touch()
@@ -50,6 +47,27 @@ def replacing(target: Path) -> Iterator[Path]:
     finally:
         # After the exchange this is the old site.
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def check_replaceable(target: Path) -> None:
+    """Could `target` be replaced now?
+
+    Raises:
+        MatrixError: it is something other than a site that this tool wrote, or nothing can be written beside it.
+    """
+    if target.exists() and not _ours(target):
+        raise MatrixError(
+            f"{target}: is not empty and is no site of this tool; name another folder for the site, or empty this one"
+        )
+    there = next(folder for folder in target.absolute().parents if folder.exists())
+    try:
+        Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=there)).rmdir()
+    except OSError as error:
+        raise _unwritable(target, error) from None
+
+
+def _unwritable(target: Path, error: OSError) -> MatrixError:
+    return MatrixError(f"{target}: the site cannot be written: {error.strerror}")
 
 
 def _ours(target: Path) -> bool:
