@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.jdks import net
@@ -48,7 +49,8 @@ def fetch_one(jdk_id: str) -> None:
     """Fetch one entry and say what was got."""
     catalogue = load_catalogue(find_project().jdks)
     entry = catalogue.entry(jdk_id)
-    got = fetch(entry, progress=print, catalogue=catalogue)
+    with stoppable():
+        got = fetch(entry, progress=print, catalogue=catalogue)
     print(visible(f"{entry.id}: {got.version} from {got.source}: {got.home}"))
     if got.notice:
         print(visible(got.notice))

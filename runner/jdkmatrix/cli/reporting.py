@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jdkmatrix.claims.load import load_claims, load_claims_of
+from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.provision.project import Project, find_project
@@ -31,7 +32,8 @@ def report(runs: Sequence[Path], site: Path | None, *, verdicts_into: Path | Non
     from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
 
     project = find_project()
-    built = write_site(project, folders_of(runs or [project.results]), site)
+    with stoppable():
+        built = write_site(project, folders_of(runs or [project.results]), site)
     print(visible(f"site: {built.index}"))
     if verdicts_into is not None:
         put_between(verdicts_into, VERDICTS, verdict_table(built.verdicts))

@@ -19,7 +19,7 @@ from jdkmatrix.cli.progress import display
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, folders_of, tell_damage, write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.cli.stopping import StoppedError
+from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.load import parse_matrix
@@ -42,10 +42,12 @@ from jdkmatrix.run.plan import estimate_s, select_cells
 from jdkmatrix.run.prepare import Prepared, catalogue_records, prepare, set_up_parts
 from jdkmatrix.run.repeats import again_words, in_order
 from jdkmatrix.run.sessions import closed, ended, idle
+from jdkmatrix.servers.liberty import check_folder
 from jdkmatrix.store.readable import readable
 from jdkmatrix.store.runs import RUN_FILE, RunStore, is_run, latest_begun, runs_of
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import plural
+from jdkmatrix.terms.servers import OPEN_LIBERTY
 
 
 def set_up(options: Options) -> None:
@@ -54,7 +56,9 @@ def set_up(options: Options) -> None:
     chosen = chosen_here(project, options)
     profile = chosen.options.profile
     cells = select_cells(chosen.matrix, profile, chosen.options.only)
-    set_up_parts(project, chosen.matrix, cells, profile=chosen.matrix.profiles[profile], capacities_rps={}, say=_say)
+    rules = chosen.matrix.profiles[profile]
+    with stoppable():
+        set_up_parts(project, chosen.matrix, cells, profile=rules, capacities_rps={}, say=_say)
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None) -> int:
@@ -186,8 +190,10 @@ def _asked_for(project: Project, options: Options, directory: Path | None) -> tu
     """The folder and the cells of a new run, looked at before it has to wait for anything."""
     chosen = chosen_here(project, options)
     profile = chosen.options.profile
-    select_cells(chosen.matrix, profile, chosen.options.only)
+    cells = select_cells(chosen.matrix, profile, chosen.options.only)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
+    if any(cell.server == OPEN_LIBERTY.name for cell in cells):
+        check_folder(folder)
     if (folder / "run.json").exists():
         raise MatrixError(f"{folder}: there is a run already; --resume continues it, another --run starts a new one")
     return folder, chosen
@@ -212,6 +218,8 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
         )
     store = RunStore(folder)
     record = store.read_run()
+    if any(cell.server == OPEN_LIBERTY.name for cell in record.cells):
+        check_folder(store.directory)
     matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
     only = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while something is measured."""
+"""Ctrl-C and SIGTERM while something is measured, got or written."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class StoppedError(BaseException):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the work in order: `with` blocks stop the server and the driver on the way out. Then the
-    command ends, with 128 and the number of the signal."""
+    """Ctrl-C and SIGTERM end the work in order: `with` blocks stop processes and remove what is half made on the way
+    out. Then the command ends, with 128 and the number of the signal."""
 
     def stop(signal_number: int, frame: FrameType | None) -> None:
         raise StoppedError(signal_number)

@@ -59,17 +59,31 @@ def atomic_dir(target: Path) -> Iterator[Path]:
     """Yield an empty folder beside `target` that becomes `target` when the block ends without an exception.
 
     After an exception nothing is left. A `target` that another process made in the meantime is kept and ours is
-    dropped: a target's name must say what is in it, so that both are equal. What a killed process left behind
-    is removed by the next one that makes the same target.
+    dropped: a target's name must say what is in it, so that both are equal.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(target)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    partial.mkdir()
-    try:
+    with partial_dir(target) as partial:
         yield partial
         if not target.exists():
             partial.rename(target)
+
+
+@contextmanager
+def partial_dir(target: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `target` that is removed at the end. What a killed process left behind is removed by
+    the next one that asks for the same target.
+
+    Raises:
+        MatrixError: it cannot be made.
+    """
+    partial = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(target)
+        partial.mkdir()
+    except OSError as error:
+        raise MatrixError(f"{target} cannot be written: {error.strerror}") from None
+    try:
+        yield partial
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from xml.etree import ElementTree
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, hosttools
-from jdkmatrix.provision.cache import cache_dir, kept
+from jdkmatrix.provision.cache import cache_dir, kept, partial_dir
 from jdkmatrix.provision.command import run_logged
 from jdkmatrix.provision.seal import files_sha256
 
@@ -69,7 +68,11 @@ def provision_liberty(
 
 
 def open_liberty(home: Path, version: str, sha256: str) -> Liberty:
-    """The server at `home`. Raises: MatrixError when there is none."""
+    """The server at `home`. Raises: MatrixError when there is none, or it could not run there."""
+    if ":" in str(home):  # a class path is split at it
+        raise MatrixError(
+            f"{home}: Open Liberty cannot run from a folder with ':' in its name; MATRIX_CACHE names another"
+        )
     try:
         options = (home / "lib" / "platform" / "java" / "java9.options").read_text(encoding="utf-8")
     except OSError as error:
@@ -98,8 +101,7 @@ def _minify(archive: Path, config: Path, feature_sets: Sequence[str], target: Pa
     if jdk is None:
         raise MatrixError("; ".join(hosttools.problems()))
     # Beside the target, because /tmp may be a small file system in memory.
-    with tempfile.TemporaryDirectory(prefix=".minify-", dir=target.parent) as name:
-        scratch = Path(name)
+    with partial_dir(target.parent / "minify") as scratch:
         _unpack(archive, scratch)
         server = scratch / "usr" / "servers" / _SERVER
         server.mkdir(parents=True)

@@ -20,6 +20,8 @@ from jdkmatrix.terms.applications import Application
 from jdkmatrix.terms.servers import FEATURE_SETS
 
 SERVER_NAME = "matrix"
+# It reads the paths of its applications as URLs: such a server starts and answers 404 to everything, or does not start.
+_UNFIT = "#?!%\\"
 _READY = "CWWKF0011I"  # "The NAME server is ready to run a smarter planet"
 _BUNDLE = "jdkmatrix.requestexecutor_1.0.0.jar"
 _FEATURE = "jdkmatrix.requestexecutor-1.0.mf"
@@ -69,6 +71,13 @@ class LibertyServer:
         layout = lay_out(self.liberty, workloads, wanted, folder=folder, log_dir=log_dir)
         write(layout)
         return layout.launch
+
+
+def check_folder(folder: Path) -> None:
+    """Raises: MatrixError: no server can run below `folder`, because of its name."""
+    unfit = next((character for character in str(folder) if character in _UNFIT or not character.isprintable()), None)
+    if unfit is not None:
+        raise MatrixError(f"{folder}: Open Liberty cannot run below a folder with {unfit!r} in its name")
 
 
 def executor_arm(executor: str) -> str:

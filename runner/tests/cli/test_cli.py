@@ -52,9 +52,18 @@ def test_a_site_that_could_not_be_written_is_told_before_anything_is_measured(ho
     below_a_file = called(home, "run", "--profile", "short", "--site", str(tmp_path / "thesis.tex" / "site"))
     assert [done.returncode for done in (foreign, nowhere, below_a_file)] == [1, 1, 1]
     assert f"{tmp_path}: is not empty and is no site of this tool" in foreign.stderr
-    assert "/proc/no/site: the site cannot be written" in nowhere.stderr
-    assert "thesis.tex/site: the site cannot be written: Not a directory" in below_a_file.stderr
+    assert "/proc/no/site: no site can be written there" in nowhere.stderr
+    assert "thesis.tex/site: no site can be written there" in below_a_file.stderr
     assert not (home / "results").exists()
+
+
+@pytest.mark.parametrize("name", ["#1", "a?", "a!", "100%", "a\\b", "a\nb"])
+def test_a_folder_that_no_server_can_run_in_is_told_before_anything_is_measured(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    done = called(home, "run", "--profile", "short", "--run", str(tmp_path / name))
+    assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
+    assert "Open Liberty cannot run below a folder with " in done.stderr
 
 
 def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> None:

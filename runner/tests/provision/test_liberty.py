@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts
-from jdkmatrix.provision.liberty import features, parse_options, provision_liberty
+from jdkmatrix.provision.liberty import features, open_liberty, parse_options, provision_liberty
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.terms.servers import FEATURE_SETS
 
@@ -29,6 +30,11 @@ def test_the_feature_sets_are_those_of_the_configuration() -> None:
 def test_options_are_read_as_the_server_script_reads_them() -> None:
     text = "# comment\n--add-opens\n  java.base/java.lang=ALL-UNNAMED\n\n### more\n"
     assert parse_options(text) == ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
+
+
+def test_a_folder_that_it_cannot_run_from_is_told() -> None:
+    with pytest.raises(MatrixError, match=r"cannot run from a folder with ':' in its name"):
+        open_liberty(Path("/cache:1/wlp"), "25.0.0.12", "0" * 64)
 
 
 @pytest.mark.real

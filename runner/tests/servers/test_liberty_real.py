@@ -20,7 +20,7 @@ from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, build_workloads
 from jdkmatrix.records.windows import Gauges
 from jdkmatrix.servers.base import Wanted
-from jdkmatrix.servers.liberty import LibertyLayout, lay_out, write
+from jdkmatrix.servers.liberty import LibertyLayout, check_folder, lay_out, write
 from jdkmatrix.servers.process import ServerError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
 from jdkmatrix.terms.applications import APPLICATIONS
@@ -68,6 +68,13 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("name", ["a b", "ü", "a+", "a&=", "a,", "a;", "a'", "a$", "a[1]", "a:b", "a@~"])
+def test_it_runs_in_any_other_folder(liberty: Liberty, workloads: Workloads, tmp_path: Path, name: str) -> None:
+    check_folder(tmp_path / name)
+    with running(layout(liberty, workloads, tmp_path / name, executor="virtual")) as (_, connection):
+        assert connection.get("/ping")[0] == 200
 
 
 @contextmanager

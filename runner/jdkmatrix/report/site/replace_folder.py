@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.cache import partial_dir
 
 MARKER = ".jdk-matrix-site"
 _AT_FDCWD = -100  # fcntl.h
@@ -27,26 +27,18 @@ def replacing(target: Path) -> Iterator[Path]:
         MatrixError: `target` is something other than a site that this tool wrote, or cannot be written.
     """
     target = target.resolve()
-    check_replaceable(target)
+    _check_ours(target)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    except OSError as error:
-        raise _unwritable(target, error) from None
-    try:
-        yield fresh
-        (fresh / MARKER).touch()
-        fresh.chmod(0o777 & ~_umask())
-        if target.exists():
-            _exchange(fresh, target)
-        else:
-            fresh.rename(target)
+        with partial_dir(target) as fresh:
+            yield fresh
+            (fresh / MARKER).touch()
+            if target.exists():
+                _exchange(fresh, target)  # so that it is the old site that is removed
+            else:
+                fresh.rename(target)
     except OSError as error:
         stays = "; what stood there stays" if target.exists() else ""
         raise MatrixError(f"{target}: the site cannot be written: {error.strerror or error}{stays}") from None
-    finally:
-        # After the exchange this is the old site.
-        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def check_replaceable(target: Path) -> None:
@@ -55,29 +47,24 @@ def check_replaceable(target: Path) -> None:
     Raises:
         MatrixError: it is something other than a site that this tool wrote, or nothing can be written beside it.
     """
+    _check_ours(target)
+    there = next(folder for folder in target.absolute().parents if folder.exists())
+    try:
+        with partial_dir(there / target.name):
+            pass
+    except MatrixError as error:
+        raise MatrixError(f"{target}: no site can be written there: {error}") from None
+
+
+def _check_ours(target: Path) -> None:
     if target.exists() and not _ours(target):
         raise MatrixError(
             f"{target}: is not empty and is no site of this tool; name another folder for the site, or empty this one"
         )
-    there = next(folder for folder in target.absolute().parents if folder.exists())
-    try:
-        Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=there)).rmdir()
-    except OSError as error:
-        raise _unwritable(target, error) from None
-
-
-def _unwritable(target: Path, error: OSError) -> MatrixError:
-    return MatrixError(f"{target}: the site cannot be written: {error.strerror}")
 
 
 def _ours(target: Path) -> bool:
     return target.is_dir() and ((target / MARKER).exists() or not any(target.iterdir()))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _exchange(one: Path, other: Path) -> None:

@@ -8,6 +8,8 @@ import json
 import os
 import re
 import resource
+import signal
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +32,7 @@ from jdkmatrix.report.site.history import HistoryView, view_history
 from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError
+from tests.support.project import ROOT, matrix_command
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import background, built, later, site_of, stored
 
@@ -155,7 +158,29 @@ def test_a_finished_site_takes_the_old_ones_place(tmp_path: Path, loaded: Loaded
     site_of([loaded], site)
     assert not (site / "stale.html").exists() and (site / "index.html").is_file()
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
-    assert os.stat(site).st_mode & 0o777 == 0o777 & ~replace_folder._umask()  # noqa: PTH116
+    mask = os.umask(0)
+    os.umask(mask)
+    assert os.stat(site).st_mode & 0o777 == 0o777 & ~mask  # noqa: PTH116
+
+
+@pytest.mark.parametrize(("number", "left"), [(signal.SIGTERM, 0), (signal.SIGKILL, 1)])
+def test_a_report_that_is_stopped_leaves_the_old_site_and_the_next_one_tidies_up(
+    tmp_path: Path, loaded: LoadedRun, number: signal.Signals, left: int
+) -> None:
+    site = tmp_path / "site"
+    stored(tmp_path / "runs" / "one", loaded)
+    site_of([loaded], site)
+    (site / "here-before").touch()
+    command = matrix_command("report", str(tmp_path / "runs" / "one"), "--site", str(site))
+    with subprocess.Popen(command, env={**os.environ, "MATRIX_HOME": str(ROOT)}) as report:
+        while not list(tmp_path.glob(".site.*")):
+            assert report.poll() is None
+        report.send_signal(number)
+    assert report.returncode == (-9 if number == signal.SIGKILL else 128 + number)
+    assert (site / "here-before").exists()
+    assert len(list(tmp_path.glob(".site.*"))) == left
+    site_of([loaded], site)
+    assert list(tmp_path.glob(".site.*")) == []
 
 
 def test_a_failure_leaves_the_old_site_and_nothing_else(tmp_path: Path) -> None:
