@@ -6,7 +6,8 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
@@ -15,26 +16,36 @@ from jdkmatrix.host import launch
 _SHOWN_LINES = 20
 
 
+@contextmanager
+def started(
+    command: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None, output: int | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """`command`, which ends with this process, however that ends: what comes next may use the same folders. To be
+    called from the main thread: see `launch`. `output`: for both of its streams, as of subprocess.Popen."""
+    process = launch.spawn(command, cpus=(), cwd=cwd, env=env, stdout=output, stderr=output and subprocess.STDOUT)
+    try:
+        yield process
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+
+
 def run_logged(
     command: Sequence[str], *, what: str, cwd: Path, env: Mapping[str, str] | None = None, timeout_s: float = 1800
 ) -> None:
-    """Run `command` in `cwd` to its end, or to that of this process, however that ends: what comes next may use the
-    same folders. Call it from the main thread: see `launch`.
+    """Run `command` in `cwd` to its end; as `started`.
 
     Raises:
         MatrixError: it could not be started, failed, or took longer than `timeout_s`; with the end of its output.
     """
     if shutil.which(command[0]) is None:
         raise MatrixError(f"{what}: cannot start {command[0]}: there is no such program")
-    process = launch.spawn(command, cpus=(), cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
-        output, _ = process.communicate(timeout=timeout_s)
-    except BaseException as error:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        if isinstance(error, subprocess.TimeoutExpired):
-            raise MatrixError(f"{what}: {command[0]} did not end within {timeout_s:g} s") from None
-        raise
+        with started(command, cwd=cwd, env=env, output=subprocess.PIPE) as process:
+            output, _ = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        raise MatrixError(f"{what}: {command[0]} did not end within {timeout_s:g} s") from None
     if process.returncode != 0:
         tail = "\n".join(output.decode("utf-8", "replace").strip().splitlines()[-_SHOWN_LINES:])
         raise MatrixError(f"{what}: {command[0]} ended with status {process.returncode}:\n{tail}")

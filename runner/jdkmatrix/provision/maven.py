@@ -8,7 +8,6 @@ change of versions, `python -m jdkmatrix.provision.maven --record` writes that f
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tarfile
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, hosttools
 from jdkmatrix.provision.cache import cache_dir, kept
-from jdkmatrix.provision.command import run_logged
+from jdkmatrix.provision.command import run_logged, started
 
 CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
 # It runs for seconds: what its second compiler makes is not worth the time that takes.
@@ -99,7 +98,8 @@ def main(arguments: Sequence[str], root: Path) -> int:
     except MatrixError as error:
         print(error, file=sys.stderr)
         return 2
-    return subprocess.run(command, cwd=root / "workloads", env=env, check=False).returncode
+    with started(command, cwd=root / "workloads", env=env) as process:
+        return process.wait()
 
 
 if __name__ == "__main__":
