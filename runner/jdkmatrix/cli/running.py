@@ -132,13 +132,12 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         gaps = len(campaign.needed(cells))
     code = conclude(project, store, site, console)
     if gaps:
-        which = (
-            "1 block: matrix run --resume measures it"
-            if gaps == 1
-            else f"{gaps} blocks: matrix run --resume measures them"
-        )
-        _say(f"faults of the host have left gaps in {which} again")
+        _say(f"faults of the host have left gaps in {_gaps_words(gaps)} again")
     return code
+
+
+def _gaps_words(blocks: int) -> str:
+    return f"{plural(blocks, 'block')}: matrix run --resume measures {'it' if blocks == 1 else 'them'}"
 
 
 def _capacities(

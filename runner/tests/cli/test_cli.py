@@ -12,10 +12,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import typer
 from rich.console import Console
 
-from jdkmatrix.cli.main import told
 from jdkmatrix.cli.running import conclude
 from jdkmatrix.provision.project import Project
 from jdkmatrix.store.readable import UnreadableError
@@ -74,18 +72,6 @@ def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> 
     assert done.returncode == 1
     assert done.stderr == "matrix: this process may open 12 files (ulimit -n), and measuring takes up to 256\n"
     assert not (home / "results").exists()
-
-
-def test_what_the_system_refuses_is_one_message(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    @told
-    def command() -> None:
-        (tmp_path / "file").touch()
-        (tmp_path / "file" / "below").mkdir()
-
-    with pytest.raises(typer.Exit) as ended:
-        command()
-    assert ended.value.exit_code == 1
-    assert capsys.readouterr().err == f"matrix: {tmp_path}/file/below: Not a directory\n"
 
 
 def test_plan_shows_cells_and_estimate(home: Path) -> None:
