@@ -27,10 +27,21 @@
       series: { color: css("band") },
     },
   };
+  // The area around a point that shows the point's tooltip has the point as its datum: Vega-Lite reads figures through it,
+  // and text beside it.
+  const textOfNearest = (part) => {
+    if (Array.isArray(part)) part.forEach(textOfNearest);
+    else if (part && typeof part === "object") {
+      const tooltip = part.transform?.some?.((one) => one.type === "voronoi") && part.encode?.update?.tooltip;
+      if (tooltip) tooltip.signal = tooltip.signal.replace(/(?<!\.)\bdatum\[/g, "datum.datum[");
+      else Object.values(part).forEach(textOfNearest);
+    }
+    return part;
+  };
   // `ast`: expressions are interpreted, so that the page's policy need not allow evaluation of text as code.
   const options = {
     mode: "vega-lite", ast: true, actions: false, renderer: "svg", defaultStyle: false, config,
-    tooltip: { disableDefaultStyle: true },
+    patch: textOfNearest, tooltip: { disableDefaultStyle: true },
   };
 
   const { shapes, charts } = JSON.parse(document.getElementById("page-charts")?.textContent ?? "{}");

@@ -6,9 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
+from jdkmatrix.store.runs import RunStore
+from jdkmatrix.terms.loads import RampedLoad
 from tests.support.browser import open_all_details, open_page, pages_of
+from tests.support.project import ROOT
+from tests.support.ramped_runs import ramped
+from tests.support.searched_runs import searched
+from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import site_of
+from tests.support.stepped_runs import stepped_run
 
 pytestmark = pytest.mark.real
 
@@ -39,6 +47,72 @@ def test_wherever_the_pointer_is_the_nearest_point_of_a_line_tells_its_figures(
         assert len(figures) > 3
     assert opened.complaints == []
     context.close()
+
+
+@pytest.fixture(scope="module")
+def charted(tmp_path_factory: pytest.TempPathFactory, sites: dict[str, Path], experiments: Path) -> list[Path]:
+    """Pages with charts of every kind."""
+    folder = tmp_path_factory.mktemp("charted")
+    level = RampedLoad(points=((0, 0), (20, 2000), (30, 2000)), connections=100, warmup_rps=500)
+    runs = {
+        "steps": stepped_run(folder / "steps"),
+        "ramp": ramped(folder / "ramp", level),
+        "search": searched(synthetic_run(folder / "search", QUICK)),
+        "memory": RunStore(ROOT / "results" / "reference" / "20261124T223347Z-infoq-memory.small").load(),
+    }
+    made = [site_of([run], folder / name / "site") / "index.html" for name, run in runs.items()]
+    return [sites["quick"] / "index.html", pages_of(sites["quick"])["cell"], experiments / "index.html", *made]
+
+
+def test_every_kind_of_chart_says_what_the_pointer_is_at_and_of_which_executor(
+    browser: Browser, charted: list[Path]
+) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    by_executor = 0
+    for path in charted:
+        page = open_page(context, path).page
+        open_all_details(page)
+        told = json.loads(page.locator("#page-charts").text_content() or "")
+        of_shape = {chart["shape"]: (name, chart) for name, chart in told["charts"].items()}
+        for shape, (name, chart) in of_shape.items():
+            if "tooltip" not in json.dumps(told["shapes"][shape]) or chart["datasets"].get("points") == []:
+                continue  # only a line of what was asked for
+            executors = {row["executor"] for rows in chart["datasets"].values() for row in rows if "executor" in row}
+            said = tooltips(page, name)
+            assert said, (path, name)
+            for text in said:
+                assert not {"undefined", "null", "NaN"} & set(text.split()), (path, name, text)
+                if executors:
+                    of = dict(line.split("\t") for line in text.splitlines())
+                    assert of.get("executor", of.get("arm")) in executors, (name, text)
+            by_executor += bool(executors)
+        page.close()
+    assert by_executor >= 7
+    context.close()
+
+
+def tooltips(page: Page, chart: str) -> set[str]:
+    """What is said across a chart, and at the middle of its bars and points."""
+    svg = page.locator(f".plot[data-chart='{chart}'] svg")
+    svg.scroll_into_view_if_needed()
+    places = svg.evaluate(
+        """(svg) => {
+          const box = (one) => one.getBoundingClientRect();
+          const at = ({ x, y, width, height }, share) => [x + width * share, y + height / 2];
+          const marks = [...svg.querySelectorAll('.mark-rect path, .mark-symbol path')].slice(0, 4);
+          const plot = box(svg.querySelector('.background'));
+          return [...[0.2, 0.5, 0.8].map((share) => at(plot, share)), ...marks.map((one) => at(box(one), 0.5))];
+        }"""
+    )
+    said = set()
+    for x, y in places:
+        page.mouse.move(0, 0)
+        page.mouse.move(x, y)
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        tooltip = page.locator("#vg-tooltip-element.visible")
+        if tooltip.count():
+            said.add(tooltip.inner_text())
+    return said
 
 
 def test_every_chart_hands_out_its_data(browser: Browser, sites: dict[str, Path]) -> None:
