@@ -28,10 +28,10 @@ from jdkmatrix.report.run_page.dependence import check_blocks
 from jdkmatrix.report.run_page.fork_counts import count_forks
 from jdkmatrix.report.run_page.steps import remarks
 from jdkmatrix.report.words.numbers import ratio_value
-from jdkmatrix.report.words.sentences import condition, losses_words, marked_interval, references
+from jdkmatrix.report.words.sentences import condition, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.executors import is_again, reference, tuning_of
+from jdkmatrix.terms.executors import base_of, is_again
 
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
 _LISTED_AT_MOST = 50
@@ -45,8 +45,7 @@ def summary_table(loaded: LoadedRun) -> RenderableType:
 def _table(run: JudgedRun) -> RenderableType:
     """One row per cell; the last column pairs each executor with the server's own pool, block by block. Fits on a
     terminal of 80 columns, so that the rate that is held stands in the place of p99 where it was searched for."""
-    cells = run.loaded.served
-    return conditions_table(_headings(cells), _conditions(run), _caption(cells))
+    return conditions_table(_headings(run), _conditions(run), _caption(run))
 
 
 def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimRecord] = ()) -> None:
@@ -97,7 +96,7 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
     judged, run, cells = JudgedRun(loaded, registry), loaded.run, loaded.served
     rows: list[Sequence[str]] = []
     for group in _conditions(judged):
-        rows.append((f"**{markdown.escaped(group.words)}**", *[""] * (len(_headings(cells)) - 1)))
+        rows.append((f"**{markdown.escaped(group.words)}**", *[""] * (len(_headings(judged)) - 1)))
         rows += [tuple(map(markdown.escaped, row.columns)) for row in group.rows]
     parts = [
         f"### {markdown.escaped(f'{run.run_id}: {run.status}, {count_forks(loaded).text}')}",
@@ -109,8 +108,8 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
     ]
     if cells or not loaded.experiments:
         parts += [
-            markdown.table(tuple(map(markdown.escaped, _headings(cells))), rows),
-            markdown.escaped(_caption(cells)),
+            markdown.table(tuple(map(markdown.escaped, _headings(judged))), rows),
+            markdown.escaped(_caption(judged)),
         ]
     if loaded.experiments:
         parts += [_experiment_markdown(loaded.experiments), markdown.escaped(_EXPERIMENT_CAPTION)]
@@ -208,7 +207,7 @@ def _outcomes(run: JudgedRun) -> Iterator[str]:
 
 def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
     key = cell.key
-    base = reference(key.executor, key.server)
+    base = run.cells.reference(key)
     judged = run.judgements.outcomes(key)
     if judged is not None and is_news(judged):
         yield sentence(judged, key.executor, base)
@@ -228,21 +227,22 @@ def _searched(cells: Iterable[CellRecord]) -> bool:
     return any(CAPACITY in metrics_of(cell.served_load) for cell in cells)
 
 
-def _headings(cells: Sequence[CellRecord]) -> tuple[str, ...]:
+def _headings(run: JudgedRun) -> tuple[str, ...]:
     return (
         "executor",
         "forks",
         "req/s",
         "CPU µs/req",
-        "holds req/s" if _searched(cells) else "p99 ms",
-        f"× {references(cell.key for cell in cells)}",
+        "holds req/s" if _searched(run.loaded.served) else "p99 ms",
+        f"× {run.cells.references}",
     )
 
 
-def _caption(cells: Sequence[CellRecord]) -> str:
+def _caption(run: JudgedRun) -> str:
+    cells = run.loaded.served
     kinds = list(dict.fromkeys(kind_of(cell.served_load).ratio_of for cell in cells)) or ["of req/s"]
     caption = f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval (*: no evidence yet)"
-    if any(tuning_of(cell.key.executor) for cell in cells):
+    if any(run.cells.reference(cell.key) == base_of(cell.key.executor) != cell.key.executor for cell in cells):
         caption += "; a tuned executor over itself without the tuning"
     if _searched(cells):
         return caption

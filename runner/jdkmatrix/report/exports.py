@@ -20,7 +20,6 @@ from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClai
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.terms.cell_key import AXES, CellKey
-from jdkmatrix.terms.executors import reference
 
 # `value`: of a cell with a server the geometric mean over forks, with its 95 % interval; of one without the median,
 # with the least and the most. `bound`: "≥" or "<" where forks give a bound only. `ratio`: over the same cell on
@@ -130,12 +129,12 @@ def _of_served(cell: CellStats, judgements: Judgements) -> Iterator[Row]:
 
 
 def _compared(cell: CellStats, metric: Metric, judgements: Judgements) -> Row:
-    judged = judgements.of(metric, cell.key)
-    if judged is None:
+    judged, compared = judgements.of(metric, cell.key), judgements.comparison(metric, cell.key)
+    if judged is None or compared is None:
         return {}
     ratio = judged.ratio
     return {
-        "versus": reference(cell.key.executor, cell.key.server),
+        "versus": compared.base.key.executor,
         "ratio": ratio.value,
         "ratio_low": ratio.ci_low,
         "ratio_high": ratio.ci_high,

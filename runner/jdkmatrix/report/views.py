@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jdkmatrix.report.cells.comparisons import Pair
 from jdkmatrix.report.cells.heat import HeatTable
 from jdkmatrix.report.cells.pairs import PairTable
 from jdkmatrix.report.charts.shapes import Drawing
@@ -78,7 +79,7 @@ class Section:
 
     id: str
     served: str
-    own_pool: str  # the executor that the others are compared with
+    pair: Pair  # the executors that the section is about
     load: str
     load_words: str
     answers: tuple[Answer, ...]
@@ -212,7 +213,7 @@ class RunView:
     published: tuple[SourceView, ...]
     scale_words: str | None  # how far a smaller run than the published one is from it
     not_repeated: tuple[SourceView, ...]  # published, and repeated by no scenario
-    own_pools: str  # of any of its servers
+    pairs: str  # that sections are about, in words
     references: str  # what executors are compared with
     varying: frozenset[str]  # axes with more than one value: the columns of the table
     constant: str  # the others, in words

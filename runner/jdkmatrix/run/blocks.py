@@ -9,7 +9,7 @@ from jdkmatrix.figures.metrics import leading_by_block, metrics_of
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block
-from jdkmatrix.terms.executors import reference
+from jdkmatrix.terms.executors import references
 
 
 def decide(group: Iterable[CellRecord], blocks: int, rules: StoppingRules) -> Decision:
@@ -33,7 +33,7 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
     }
     found: dict[Hashable, Arms] = {}
     for executor in figures:
-        base = reference(executor, cells[executor].key.server)
+        base = references(cells, cells[executor].key.server)[executor]
         if base != executor and base in figures:
             arms = paired_figures(metrics_of(cells[base].served_load)[0], cells[executor], cells[base])
             above, below = (_up_to(blocks, arm) for arm in arms)

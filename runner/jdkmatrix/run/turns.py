@@ -16,7 +16,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.stats.rounds import best_rounds, components
 from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
-from jdkmatrix.terms.executors import reference
+from jdkmatrix.terms.executors import references
 
 # A reserve for each server beside its heap: for what a JVM has there, for the driver's JVM (a heap of 256 MiB) and that
 # of the remote system. A heap is planned whole, although few are touched whole: 13 forks of Open Liberty 25.0.0.12 and
@@ -71,7 +71,7 @@ def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) 
             most=profile.max_rounds,
         )
         for executor, cell in cells.items()
-        if (base := cells.get(reference(executor, cell.key.server))) is not None and base is not cell
+        if (base := cells.get(references(cells, cell.key.server)[executor])) is not None and base is not cell
         if (every := [fork for one in cells.values() for fork in one.forks if fork.together])
         if (found := components(logs_of_rounds(metrics_of(cell.served_load)[0], cell, base))) is not None
     ]

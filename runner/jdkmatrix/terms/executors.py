@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from jdkmatrix.terms.servers import SERVER_KINDS, own_pool
@@ -75,6 +76,17 @@ def reference(name: str, server: str) -> str:
     if is_again(name):
         return first_arm(name)
     return own_pool(server) if tuning_of(name) is None else base_of(name)
+
+
+def references(names: Iterable[str], server: str) -> dict[str, str]:
+    """What each of these, the arms of one condition, is compared with: its `reference`. Virtual threads that have none
+    beside them are compared with the pool that has none either, where there is only one."""
+    found = {name: reference(name, server) for name in names}
+    own = [name for name, base in found.items() if not is_again(name) and base not in found.keys() - {name}]
+    pools = [name for name in own if not is_virtual(name)]
+    if len(pools) != 1 or len(own) == 1:
+        return found
+    return found | dict.fromkeys(own, pools[0])
 
 
 @cache

@@ -15,6 +15,7 @@ from jdkmatrix.report.cell_page.cell_view import view_cell
 from jdkmatrix.report.cell_page.fork_series import fork_series, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import window_table
 from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.comparisons import Pair
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.judged_run import JudgedRun
@@ -23,6 +24,7 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import RunView, ServedCellView
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.executors import references
 from tests.support.charts import rows_of
 from tests.support.records import altered, altered_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run
@@ -69,10 +71,45 @@ def test_a_single_condition_makes_a_scorecard_and_a_matrix_makes_heat_maps(tmp_p
 
 
 def test_without_one_of_the_pair_the_page_says_so(tmp_path: Path) -> None:
-    section = view(synthetic_run(tmp_path, replace(QUICK, executors=("virtual", "platform")))).sections[0]
+    section = view(synthetic_run(tmp_path, replace(QUICK, executors=("virtual", "liberty-virtual")))).sections[0]
     assert section.scorecard is None and not section.heat
     assert section.heat_note is not None and "liberty" in section.heat_note
+    assert section.answers[0].lead == "temurin-21.0.8: no answer"
     assert section.throughput and section.latency
+
+
+def test_a_run_of_another_pair_answers_for_that_pair(tmp_path: Path) -> None:
+    """As the scenario pinning-http: virtual threads on few carriers, and a pool of its own."""
+    pair = ("fixed-60", "virtual+carriers-max-4")
+    page = view(synthetic_run(tmp_path, replace(QUICK, executors=pair, blocks=5)))
+    (section,) = page.sections
+    assert section.pair == Pair("virtual+carriers-max-4", "fixed-60") and page.references == "fixed-60"
+    for answer in section.answers:
+        assert "no answer" not in answer.lead
+        assert [term for term, _ in answer.sentences] == ["Throughput", "CPU per request"]
+        assert all("(ratio " in text for _, text in answer.sentences)
+    assert section.scorecard is not None and section.heat_note is None
+    assert [row.versus.text for row in page.rows if row.executor == "fixed-60"] == ["1", "1"]
+
+
+@pytest.mark.parametrize(
+    ("names", "compared"),
+    [
+        (("fixed-60", "virtual+carriers-max-4"), {"virtual+carriers-max-4": "fixed-60"}),
+        (("platform", "virtual", "virtual+slice-10ms"), {"virtual": "platform", "virtual+slice-10ms": "virtual"}),
+        (("fixed-60", "fixed-60-aa", "virtual"), {"fixed-60-aa": "fixed-60", "virtual": "fixed-60"}),
+        (("liberty", "platform", "virtual"), {"platform": "liberty", "virtual": "liberty"}),
+        (("liberty", "virtual+slice-10ms"), {"virtual+slice-10ms": "liberty"}),
+        (("fixed-60", "fixed-8", "virtual"), {}),
+        (("fixed-60",), {}),
+        (("virtual", "liberty-virtual"), {}),
+    ],
+)
+def test_an_arm_is_compared_with_its_reference_or_else_with_the_only_pool(
+    names: tuple[str, ...], compared: dict[str, str]
+) -> None:
+    found = references(names, "open-liberty")
+    assert {name: base for name, base in found.items() if base in names and base != name} == compared
 
 
 def test_a_rate_load_is_answered_by_cpu_first(tmp_path: Path) -> None:

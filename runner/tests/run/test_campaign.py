@@ -156,10 +156,15 @@ def test_each_is_compared_with_its_reference() -> None:
     assert found["liberty-aa"][1] == found["virtual"][1]
 
 
-def test_without_a_reference_each_must_be_known_by_itself() -> None:
+def test_without_the_servers_pool_virtual_threads_are_compared_with_the_pool_beside_them() -> None:
     found = comparisons(cells_of("virtual", "platform"), 6)
-    assert set(found) == {"virtual", "platform"}
-    assert set(found["virtual"][1].values()) == {1.0}
+    assert set(found) == {"virtual"} and set(found["virtual"][1].values()) != {1.0}
+
+
+def test_without_a_reference_each_must_be_known_by_itself() -> None:
+    found = comparisons(cells_of("fixed-8", "platform"), 6)
+    assert set(found) == {"fixed-8", "platform"}
+    assert set(found["platform"][1].values()) == {1.0}
     rules = StoppingRules(precision=0.02, min_blocks=5, max_blocks=8)
     assert decide(cells_of("virtual"), 5, rules).why is Why.PRECISE
 

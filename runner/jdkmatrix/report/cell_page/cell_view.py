@@ -30,7 +30,6 @@ from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import condition, losses_words, ratio_sentence
 from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, STATUS_CLASS, STATUS_WORDS, State
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import reference
 from jdkmatrix.terms.quantities import plural
 
 _NO_FORK = "no usable fork"
@@ -120,10 +119,10 @@ def _against(cell: CellStats, judgements: Judgements) -> Against | None:
     """What the page of the run says of this cell and the one that it is compared with, and the blocks behind it; None
     where it is compared with none."""
     key = cell.key
-    base = reference(key.executor, key.server)
     compared = [one for metric in metrics_of(cell.load) if (one := judgements.comparison(metric, key))]
     if not compared:
         return None
+    base = compared[0].base.key.executor
     outcomes = judgements.outcomes(key)
     sentences = []
     if outcomes is not None and is_news(outcomes):

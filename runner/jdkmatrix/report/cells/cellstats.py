@@ -25,8 +25,9 @@ from jdkmatrix.report.words.states import State
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import reference
+from jdkmatrix.terms.executors import references
 from jdkmatrix.terms.loads import CellLoad
+from jdkmatrix.terms.servers import own_pool
 
 Figures = Mapping[int, ForkFigure]  # by block
 
@@ -219,13 +220,28 @@ class Cells:
             found[key.group].append(key)
         return found
 
+    @cached_property
+    def _references(self) -> Mapping[CellKey, Mapping[str, str]]:
+        return {group: references((key.executor for key in keys), group.server) for group, keys in self._groups.items()}
+
+    def reference(self, key: CellKey) -> str:
+        """The executor that this cell is compared with; its own where others are compared with it."""
+        return self._references[key.group][key.executor]
+
+    @property
+    def references(self) -> str:
+        """What executors are compared with: "liberty", "liberty or virtual"."""
+        found = [(self.reference(key), own_pool(key.server)) for key in self.keys]
+        pools = [pool for base, pool in found if base == pool]
+        return " or ".join(dict.fromkeys((*pools, *(base for base, _ in found))))
+
     def __iter__(self) -> Iterator[CellStats]:
         return iter(cell for key in self.keys if (cell := self._by_key.get(key)))
 
     def compared(self) -> Iterator[tuple[CellStats, CellStats]]:
         """Every cell beside the one that its executor is compared with."""
         for cell in self:
-            base = self.get(cell.key.model_copy(update={"executor": reference(cell.key.executor, cell.key.server)}))
+            base = self.get(cell.key.model_copy(update={"executor": self.reference(cell.key)}))
             if base is not None and base is not cell:
                 yield cell, base
 

@@ -6,12 +6,26 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.judgements import NUMERATOR
 from jdkmatrix.report.words.sentences import condition
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
+from jdkmatrix.terms.executors import is_virtual, references
 from jdkmatrix.terms.quantities import delay_words, work_words
 from jdkmatrix.terms.servers import own_pool
+
+
+class Pair(NamedTuple):
+    """The executor above the line, and the one below it."""
+
+    numerator: str
+    base: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.numerator} / {self.base}"
 
 
 @dataclass(frozen=True)
@@ -24,10 +38,13 @@ class Slice:
     keys: tuple[CellKey, ...]
     cells: tuple[CellStats, ...]
 
-    @property
-    def own_pool(self) -> str:
-        """The executor that the others are compared with."""
-        return own_pool(self.server)
+    @cached_property
+    def pair(self) -> Pair:
+        """Virtual threads over the server’s own pool, or what was measured in their place."""
+        usual = Pair(NUMERATOR, own_pool(self.server))
+        over = references(self.executors, self.server)
+        others = (Pair(name, base) for name, base in over.items() if is_virtual(name) and not is_virtual(base))
+        return usual if {*usual} <= {*self.executors} else next((one for one in others if one.base in over), usual)
 
     @cached_property
     def jdks(self) -> tuple[str, ...]:
@@ -42,8 +59,8 @@ class Slice:
         return tuple(sorted({key.task for key in self.keys}))
 
     @cached_property
-    def executors(self) -> frozenset[str]:
-        return frozenset(key.executor for key in self.keys)
+    def executors(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(key.executor for key in self.keys))
 
     def conditions(self, order: Sequence[str]) -> Iterator[tuple[str, list[CellStats]]]:
         """The cells of each number of CPUs, task and JDK, by executor in this order, with a title."""

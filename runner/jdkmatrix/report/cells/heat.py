@@ -15,15 +15,14 @@ from dataclasses import dataclass
 
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.comparisons import Slice
-from jdkmatrix.report.cells.judgements import NUMERATOR, JudgedOutcomes, Judgements
+from jdkmatrix.report.cells.comparisons import Pair, Slice
+from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.outcomes import finding_of, is_news, sentence
 from jdkmatrix.report.cells.pairs import pairs_title
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import Finding, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.servers import own_pool
 
 # A factor of so much away from 1 reaches the next colour.
 EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)
@@ -82,13 +81,12 @@ def outcome_tone(judged: JudgedOutcomes) -> str:
 
 
 def heat_cell(
-    judged: Judged | None, metric: Metric, key: CellKey, why_missing: str, *, pairs: str | None = None
+    judged: Judged | None, metric: Metric, key: CellKey, pair: Pair, why_missing: str, *, pairs: str | None = None
 ) -> HeatCell:
     """`pairs`: each block's own, in words."""
     if judged is None:
         return HeatCell("–", None, "no pair", "none", False, why_missing, None)
-    pool = own_pool(key.server)
-    better = {Finding.BETTER: NUMERATOR, Finding.WORSE: pool}.get(finding(judged, metric))
+    better = {Finding.BETTER: pair.numerator, Finding.WORSE: pair.base}.get(finding(judged, metric))
     basis = "not judged" if judged.verdict is Verdict.NOT_JUDGED else f"n {judged.ratio.blocks}"
     said = f"{f'{better} better, ' if better else ''}{because(judged)}"
     return HeatCell(
@@ -97,12 +95,12 @@ def heat_cell(
         basis=basis,
         tone=tone(judged, metric),
         decided=better is not None,
-        title=f"{metric.title}, {NUMERATOR} / {pool}: {said}{f'. {pairs}' if pairs else ''}",
+        title=f"{metric.title}, {pair.words}: {said}{f'. {pairs}' if pairs else ''}",
         key=key,
     )
 
 
-def outcome_cell(judged: JudgedOutcomes | None, key: CellKey) -> HeatCell:
+def outcome_cell(judged: JudgedOutcomes | None, key: CellKey, pair: Pair) -> HeatCell:
     """How many forks of either did what their load asks for."""
     if judged is None:
         return HeatCell("–", None, "", "none", False, "one of the two has no record", None)
@@ -113,14 +111,14 @@ def outcome_cell(judged: JudgedOutcomes | None, key: CellKey) -> HeatCell:
         basis="forks",
         tone=outcome_tone(judged),
         decided=finding_of(judged) in (Finding.BETTER, Finding.WORSE),
-        title=sentence(judged, NUMERATOR, own_pool(key.server)),
+        title=sentence(judged, *pair),
         key=key,
     )
 
 
-def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey) -> HeatCell:
+def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey, pair: Pair) -> HeatCell:
     """`key`: the numerator's, of a condition that the run need not have."""
-    base = key.model_copy(update={"executor": own_pool(key.server)})
+    base = key.model_copy(update={"executor": pair.base})
     if key not in cells.keys or base not in cells.keys:
         return HeatCell("", None, "", "none", False, "not a condition of this run", None)
     absent = [k.executor for k in (key, base) if not ((c := cells.get(k)) and c.usable)]
@@ -129,7 +127,7 @@ def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey) ->
     if compared is not None:
         why += f"; {losses_words(compared.losses)}"
     pairs = pairs_title(compared) if compared is not None else None
-    return heat_cell(judgements.of(metric, key), metric, key, why, pairs=pairs)
+    return heat_cell(judgements.of(metric, key), metric, key, pair, why, pairs=pairs)
 
 
 def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], piece: Slice) -> HeatTable:
@@ -139,11 +137,11 @@ def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], p
 
     def row(jdk: str) -> tuple[HeatCell, ...]:
         key = _key(piece, jdk, piece.cpus[0], piece.tasks[0])
-        first = (outcome_cell(judgements.outcomes(key), key),) if asked else ()
-        return (*first, *(_cell(cells, judgements, metric, key) for metric in metrics))
+        first = (outcome_cell(judgements.outcomes(key), key, piece.pair),) if asked else ()
+        return (*first, *(_cell(cells, judgements, metric, key, piece.pair) for metric in metrics))
 
     return HeatTable(
-        title=f"{NUMERATOR} / {piece.own_pool}",
+        title=piece.pair.words,
         corner="JDK",
         columns=(*([asked] if asked else []), *(metric.title for metric in metrics)),
         rows=tuple((jdk, row(jdk)) for jdk in piece.jdks),
@@ -152,7 +150,7 @@ def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], p
 
 def outcomes_asked(judgements: Judgements, piece: Slice) -> str | None:
     """What forks were asked, where their outcomes are worth a place; None where every fork did what it was to do."""
-    found = [one for key in piece.keys if key.executor == NUMERATOR and (one := judgements.outcomes(key))]
+    found = [one for key in piece.keys if key.executor == piece.pair.numerator and (one := judgements.outcomes(key))]
     return next((one.question.title for one in found if is_news(one) and one.question.in_tables), None)
 
 
@@ -163,7 +161,7 @@ def outcome_map(cells: Cells, judgements: Judgements, asked: str, piece: Slice, 
         key = _key(piece, jdk, cpus, task)
         if key not in cells.keys:
             return HeatCell("", None, "", "none", False, "not a condition of this run", None)
-        return outcome_cell(judgements.outcomes(key), key)
+        return outcome_cell(judgements.outcomes(key), key, piece.pair)
 
     return HeatTable(
         title=asked,
@@ -177,7 +175,8 @@ def heat_map(cells: Cells, judgements: Judgements, metric: Metric, piece: Slice,
     """For one JDK: CPUs down, tasks across."""
 
     def row(cpus: int) -> tuple[HeatCell, ...]:
-        return tuple(_cell(cells, judgements, metric, _key(piece, jdk, cpus, task)) for task in piece.tasks)
+        keys = (_key(piece, jdk, cpus, task) for task in piece.tasks)
+        return tuple(_cell(cells, judgements, metric, key, piece.pair) for key in keys)
 
     return HeatTable(
         title=metric.title,
@@ -192,7 +191,7 @@ def _key(piece: Slice, jdk: str, cpus: int, task: TaskSize) -> CellKey:
         workload=piece.workload,
         server=piece.server,
         jdk=jdk,
-        executor=NUMERATOR,
+        executor=piece.pair.numerator,
         cpus=cpus,
         burn_us=task.burn_us,
         wait_us=task.wait_us,

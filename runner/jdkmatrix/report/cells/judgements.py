@@ -93,13 +93,14 @@ def judge_run(cells: Cells) -> Judgements:
     """Both families of the run's page."""
     comparisons, checks = _Family(), _Family()
     for key in cells.keys:
-        base_key = key.model_copy(update={"executor": reference(key.executor, key.server)})
+        base_key = key.model_copy(update={"executor": cells.reference(key)})
         cell, base = cells.get(key), cells.get(base_key)
         if key == base_key or cell is None or base is None:
             continue
         family = checks if is_again(key.executor) else comparisons
         metrics = metrics_of(cell.load)
-        for metric in metrics if key.executor == NUMERATOR else metrics[:1]:
+        leads = key.executor == NUMERATOR or base.key.executor != reference(key.executor, key.server)
+        for metric in metrics if leads else metrics[:1]:
             compared = cells.compare(metric, key, base.key.executor)
             if compared is not None:
                 family.compared[metric.id, key] = compared

@@ -24,7 +24,6 @@ from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, adjust, judged
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import reference
 
 
 @dataclass(frozen=True)
@@ -156,9 +155,9 @@ def _gather(family: _Family, cell: CellStats, base: CellStats, before: Side, aft
             ratio = unpaired_ratio(*arms, sequential=sequential)
             if ratio is not None:
                 family.ratios[key, metric.id, None] = metric, ratio, _losses(metric, cell, base)
-        over = reference(key.executor, key.server)
+        over = after.cells.reference(key)
         above = after.cells.compare(metric, key, over)
-        below = before.cells.compare(metric, base.key, reference(base.key.executor, base.key.server))
+        below = before.cells.compare(metric, base.key, before.cells.reference(base.key))
         if above is None or below is None or above.cell is above.base:
             continue
         ratio = difference_of_logs(block_logs(above), block_logs(below), sequential=sequential)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.cells import crossover
-from jdkmatrix.report.cells.comparisons import Slice
-from jdkmatrix.report.cells.judgements import NUMERATOR, JudgedOutcomes, Judgements
+from jdkmatrix.report.cells.comparisons import Pair, Slice
+from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.outcomes import against, counted, finding_of, is_news, sentence
 from jdkmatrix.report.cells.pairs import paired_words
 from jdkmatrix.report.views import Answer
@@ -18,7 +18,6 @@ from jdkmatrix.report.words.sentences import Finding, condition, finding, losses
 from jdkmatrix.stats.verdicts import Judged
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
 from jdkmatrix.terms.executors import reference, tuning_of
-from jdkmatrix.terms.servers import own_pool
 
 
 def answers(
@@ -28,7 +27,7 @@ def answers(
     no ratios."""
     found = []
     for jdk in piece.jdks:
-        keys = [key for key in piece.keys if (key.jdk, key.executor) == (jdk, NUMERATOR)]
+        keys = [key for key in piece.keys if (key.jdk, key.executor) == (jdk, piece.pair.numerator)]
         judged = [(metric, {key: one for key in keys if (one := judgements.of(metric, key))}) for metric in metrics]
         outcomes = {key: told for key in keys if (told := judgements.outcomes(key))}
         paired = {
@@ -38,7 +37,7 @@ def answers(
             if (compared := judgements.comparison(metric, key)) and (words := paired_words(compared))
         }
         tuned = _tuned(judgements, piece, metrics[0], jdk) if metrics and len(keys) == 1 else ()
-        answer = _answer(jdk, piece.own_pool, keys, judged, outcomes, paired, tuple(seen.get(jdk, ())))
+        answer = _answer(jdk, piece.pair, keys, judged, outcomes, paired, tuple(seen.get(jdk, ())))
         found.append(replace(answer, sentences=(*answer.sentences, *tuned)))
     return tuple(found)
 
@@ -48,13 +47,16 @@ def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> tu
     return tuple(
         (key.executor, ratio_sentence(metric, one, key.executor, reference(key.executor, key.server)))
         for key in piece.keys
-        if key.jdk == jdk and tuning_of(key.executor) and (one := judgements.of(metric, key))
+        if key.jdk == jdk
+        and tuning_of(key.executor)
+        and key.executor != piece.pair.numerator
+        and (one := judgements.of(metric, key))
     )
 
 
 def _answer(
     jdk: str,
-    pool: str,
+    pair: Pair,
     keys: Sequence[CellKey],
     judged: Sequence[tuple[Metric, dict[CellKey, Judged]]],
     outcomes: Mapping[CellKey, JudgedOutcomes],
@@ -65,24 +67,24 @@ def _answer(
     told = [(metric, by_key) for metric, by_key in judged if by_key]
     news = {key: one for key, one in outcomes.items() if is_news(one)}
     if not told and not news:
-        return Answer(jdk, seen) if seen else _no_answer(jdk, pool)
+        return Answer(jdk, seen) if seen else _no_answer(jdk, pair)
     amber = any(finding(one, metric) is Finding.NOT_JUDGED for metric, by_key in told for one in by_key.values())
     if len(keys) > 1:
-        first = [*_crossovers(pool, keys, judged, outcomes), *([_outcomes_tally(outcomes)] if news else [])]
-        tallies = [(metric.title, _tally(by_key, metric, len(keys))) for metric, by_key in told]
+        first = [*_crossovers(pair, keys, judged, outcomes), *([_outcomes_tally(pair, outcomes)] if news else [])]
+        tallies = [(metric.title, _tally(pair, by_key, metric, len(keys))) for metric, by_key in told]
         return Answer(jdk, (*seen, *first, *tallies), amber)
-    sentences = [(one.question.title, f"{sentence(one, NUMERATOR, pool)}.") for one in news.values()]
+    sentences = [(one.question.title, f"{sentence(one, *pair)}.") for one in news.values()]
     single = [(metric, *next(iter(by_key.items()))) for metric, by_key in told]
     sentences += [
-        (metric.title, ratio_sentence(metric, one, NUMERATOR, pool, paired=paired.get((metric, key))))
+        (metric.title, ratio_sentence(metric, one, *pair, paired=paired.get((metric, key))))
         for metric, key, one in single
     ]
-    lead = _lead(pool, [(metric, one) for metric, _, one in single], next(iter(news.values()), None))
+    lead = _lead(pair, [(metric, one) for metric, _, one in single], next(iter(news.values()), None))
     return Answer(f"{jdk}: {lead}", (*seen, *sentences), amber)
 
 
 def _crossovers(
-    pool: str,
+    pair: Pair,
     keys: Sequence[CellKey],
     judged: Sequence[tuple[Metric, dict[CellKey, Judged]]],
     outcomes: Mapping[CellKey, JudgedOutcomes],
@@ -103,46 +105,46 @@ def _crossovers(
     return [
         (
             f"From which delay? {condition(cpus, TaskSize(burn_us, 0))}",
-            crossover.sentence(crossover.Crossover(findings), NUMERATOR, pool),
+            crossover.sentence(crossover.Crossover(findings), *pair),
         )
         for (cpus, burn_us), findings in sorted(by_place.items())
         if len(findings) > 1
     ]
 
 
-def _no_answer(jdk: str, pool: str) -> Answer:
-    return Answer(f"{jdk}: no answer", (("", f"No block has both {NUMERATOR} and {pool} usable."),))
+def _no_answer(jdk: str, pair: Pair) -> Answer:
+    return Answer(f"{jdk}: no answer", (("", f"No block has both {pair.numerator} and {pair.base} usable."),))
 
 
-def _lead(pool: str, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None) -> str:
+def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None) -> str:
     """Which forks did what they were to do comes first, where that makes a difference or nothing else is known."""
     if outcomes is not None and (outcomes.differs or not judged):
         found = finding_of(outcomes)
-        ahead = {Finding.BETTER: (NUMERATOR, pool), Finding.WORSE: (pool, NUMERATOR)}.get(found)
+        ahead = {Finding.BETTER: pair, Finding.WORSE: pair[::-1]}.get(found)
         if ahead is None:
-            return f"{NUMERATOR} {against(outcomes)} with {pool}, {found.value}"
-        return f"{ahead[0]} ahead of {ahead[1]}: {NUMERATOR} {against(outcomes)}"
-    return _verdict(pool, *judged[0])
+            return f"{pair.numerator} {against(outcomes)} with {pair.base}, {found.value}"
+        return f"{ahead[0]} ahead of {ahead[1]}: {pair.numerator} {against(outcomes)}"
+    return _verdict(pair, *judged[0])
 
 
-def _verdict(pool: str, metric: Metric, judged: Judged) -> str:
+def _verdict(pair: Pair, metric: Metric, judged: Judged) -> str:
     found = finding(judged, metric)
     if found is Finding.NOT_JUDGED:
-        return f"{metric.name} not judged: {losses_words(judged.losses, NUMERATOR, pool)}"
+        return f"{metric.name} not judged: {losses_words(judged.losses, *pair)}"
     if found is Finding.NO_EVIDENCE_YET:
         return f"no evidence yet of a difference in {metric.name}"
     if found is Finding.NO_DIFFERENCE_SEEN:
         return f"no difference seen in {metric.name}"
     if found is Finding.ONE_BLOCK:
         return "one block measured, a hint only"
-    better, worse = (NUMERATOR, pool) if found is Finding.BETTER else (pool, NUMERATOR)
+    better, worse = pair if found is Finding.BETTER else pair[::-1]
     return f"{better} ahead of {worse} in {metric.name}"
 
 
-def _tally_words(pool: str) -> dict[Finding, str]:
+def _tally_words(pair: Pair) -> dict[Finding, str]:
     return {
-        Finding.BETTER: f"{NUMERATOR} better",
-        Finding.WORSE: f"{pool} better",
+        Finding.BETTER: f"{pair.numerator} better",
+        Finding.WORSE: f"{pair.base} better",
         Finding.NO_EVIDENCE_YET: "no evidence yet",
         Finding.NO_DIFFERENCE_SEEN: "no difference seen",
         Finding.ONE_BLOCK: "one block only",
@@ -151,9 +153,9 @@ def _tally_words(pool: str) -> dict[Finding, str]:
     }
 
 
-def _tally(by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> str:
+def _tally(pair: Pair, by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> str:
     """How often each finding came up, and where the ratio was farthest from 1."""
-    words = _tally_words(own_pool(next(iter(by_key)).server))
+    words = _tally_words(pair)
     findings = [finding(judged, metric) for judged in by_key.values()]
     counts = [f"{text} in {findings.count(found)}" for found, text in words.items() if found in findings]
     if len(findings) < conditions:
@@ -164,15 +166,14 @@ def _tally(by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> st
     return f"of {conditions} conditions: {', '.join(counts)}. Farthest from 1: {farthest}."
 
 
-def _outcomes_tally(by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]:
+def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]:
     """As `_tally`, of how many forks did what their load asks for."""
-    pool = own_pool(next(iter(by_key)).server)
-    words = _tally_words(pool)
+    words = _tally_words(pair)
     findings = [finding_of(one) for one in by_key.values()]
     counts = [f"{text} in {findings.count(found)}" for found, text in words.items() if found in findings]
     key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
     one, other = widest.contrast.numerator, widest.contrast.denominator
-    farthest = f"{counted(one)} forks with {NUMERATOR}, {counted(other)} with {pool}"
+    farthest = f"{counted(one)} forks with {pair.numerator}, {counted(other)} with {pair.base}"
     where = condition(key.cpus, key.task)
     return (
         widest.question.title,

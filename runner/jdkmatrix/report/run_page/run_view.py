@@ -34,13 +34,12 @@ from jdkmatrix.report.words.sentences import (
     finding,
     losses_words,
     marked_interval,
-    references,
     tasks_of,
 )
 from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, State
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.terms.cell_key import AXES, CellKey
-from jdkmatrix.terms.executors import is_again, reference
+from jdkmatrix.terms.executors import is_again
 from jdkmatrix.terms.quantities import plural
 from jdkmatrix.terms.servers import own_pool
 
@@ -51,7 +50,7 @@ def view_run(judged: JudgedRun) -> RunView:
     varying = frozenset(axis for axis in AXES if len({getattr(key, axis) for key in cells.keys}) > 1)
     rows = tuple(_row(key, cells, judgements, order) for key in cells.keys)
     troubles = [t for key in cells.keys if (t := _trouble(key, cells.get(key), run))]
-    checks = check_blocks(cells)
+    parts, checks = sections(cells, judgements, order), check_blocks(cells)
     notices = [
         *facts.notices(loaded, cells, judgements),
         *dependence_notices(checks),
@@ -68,12 +67,12 @@ def view_run(judged: JudgedRun) -> RunView:
         host=facts.host_facts(run.latest_session.host),
         notices=tuple(sorted(notices, key=lambda notice: notice.weight != "warn")),
         family=family_words(judgements.comparisons, judgements.checks),
-        sections=sections(cells, judgements, order),
+        sections=parts,
         published=published_views(judged.claims, judged.earlier_verdicts),
         scale_words=run.scenario.scale_words if run.scenario and run.scenario.scale == "small" else None,
         not_repeated=not_repeated_views(run),
-        own_pools=" or ".join(dict.fromkeys(own_pool(key.server) for key in cells.keys)),
-        references=references(cells.keys),
+        pairs=" or ".join(dict.fromkeys(f"{above} over {below}" for above, below in (one.pair for one in parts))),
+        references=cells.references,
         varying=varying,
         constant=_constant(cells.keys, varying),
         rows=rows,
@@ -197,7 +196,7 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
         status_title=STATE_MEANING[state],
         forks=forks,
         href=cell_page(key) if cell else None,
-        outcome=_outcome(cell, judgements.outcomes(key)) if cell else missing(why),
+        outcome=_outcome(cell, judgements.outcomes(key), cells.reference(key)) if cell else missing(why),
         throughput=replace(of_metric(THROUGHPUT, cell, why=why), under=failed, amber=failed is not None),
         throughput_half=_half(over.summary, over.bounded) if over else missing(why),
         versus=_versus(key, cells, judgements),
@@ -223,13 +222,13 @@ def _half(summary: Summary, bounded: int) -> Figure:
     return missing("no interval: some forks give a bound only") if bounded else half_width(summary)
 
 
-def _outcome(cell: CellStats, judged: JudgedOutcomes | None) -> Figure:
+def _outcome(cell: CellStats, judged: JudgedOutcomes | None, base: str) -> Figure:
     """How many of its forks did what the load asks for; against what it is compared with where that is."""
     arm = cell.attained
     text = f"{cell.question.title} in {counted(arm)} forks"
     under = None
     if judged is not None:
-        text = sentence(judged, cell.key.executor, reference(cell.key.executor, cell.key.server))
+        text = sentence(judged, cell.key.executor, base)
         found = finding_of(judged)
         under = found.value if judged.differs else None
     amber = arm.no > 0 and not cell.question.is_sought
@@ -239,7 +238,7 @@ def _outcome(cell: CellStats, judged: JudgedOutcomes | None) -> Figure:
 def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
     """Its leading figure over that of what it is compared with; beneath it interval and verdict."""
     cell = cells.get(key)
-    base = reference(key.executor, key.server)
+    base = cells.reference(key)
     if key.executor == base and cell and cell.usable:
         return Figure("1", 1.0, f"this is {base}: what the others are compared with")
     metric = cells.leading(key)

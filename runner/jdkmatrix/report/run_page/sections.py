@@ -9,7 +9,7 @@ from jdkmatrix.loads.kinds import kind_of, loads_words
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import Slice, slices
 from jdkmatrix.report.cells.heat import heat_map, outcome_map, outcomes_asked, scorecard
-from jdkmatrix.report.cells.judgements import NUMERATOR, Judgements
+from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.latency import KIND_WORDS
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page import ramps, steps
@@ -29,7 +29,7 @@ def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tupl
 
 def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, order: Sequence[str]) -> Section:
     single = len(piece.cpus) == 1 and len(piece.tasks) == 1
-    pair = {NUMERATOR, piece.own_pool} <= piece.executors
+    pair = {*piece.pair} <= {*piece.executors}
     measured = {cell.key.executor for cell in piece.cells}
     load = piece.cells[0].load if piece.cells else None
     pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
@@ -45,7 +45,7 @@ def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, or
     return Section(
         id=f"{ident}-{file_stem(piece.keys[0].served)}-{file_stem(piece.load)}",
         served=piece.keys[0].served,
-        own_pool=piece.own_pool,
+        pair=piece.pair,
         load=piece.load,
         load_words=loads_words([cell.load for cell in piece.cells])
         if piece.cells
@@ -56,7 +56,7 @@ def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, or
         heat=heat if compared else (),
         heat_note=None
         if pair
-        else f"No heat map: it compares {NUMERATOR} with {piece.own_pool}, and one is not in this run.",
+        else f"No heat map: it compares {piece.pair.numerator} with {piece.pair.base}, and one is not in this run.",
         legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in measured),
         capacity=bar_charts(f"{ident}-capacity", piece, CAPACITY, "requests per second", order),
         search=search_charts(f"{ident}-search", piece, order),

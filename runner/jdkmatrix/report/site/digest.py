@@ -22,7 +22,7 @@ from jdkmatrix.report.views import ForkCount, RunView
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import is_again, reference
+from jdkmatrix.terms.executors import is_again
 from jdkmatrix.terms.quantities import plural
 from jdkmatrix.terms.servers import own_pool
 
@@ -167,7 +167,7 @@ def _cells(cells: Cells, judgements: Judgements) -> Iterator[MeasuredCell]:
     for key in cells.keys:
         if cells.get(key) is None:
             continue
-        metric, over = cells.leading(key), reference(key.executor, key.server)
+        metric, over = cells.leading(key), cells.reference(key)
         judged = judgements.of(metric, key)
         yield MeasuredCell(
             **{axis: getattr(key, axis) for axis in (*PICKED, "executor")},

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.cells.heat import legend
-from jdkmatrix.report.cells.judgements import NUMERATOR
 from jdkmatrix.report.charts.specs import dash_of
 from jdkmatrix.report.html.names import METHOD_PAGE, cell_page
 from jdkmatrix.report.html.page import Pages
@@ -34,7 +33,6 @@ def _pages(templates: Path, digest: str) -> Pages:
     return Pages(
         templates,
         page_of=lambda key: link(cell_page(key)),
-        numerator=NUMERATOR,
         heat_legend=legend(),
         dash_of=dash_of,
         statuses=tuple((state.value, STATE_MEANING[state]) for state in State),

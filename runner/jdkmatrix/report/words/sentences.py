@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import Enum
 
 from jdkmatrix.figures.metrics import Metric
@@ -11,9 +10,7 @@ from jdkmatrix.report.words.numbers import much, p_value, ratio_interval, ratio_
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Losses, Verdict
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.executors import reference
 from jdkmatrix.terms.quantities import plural, wait_words, work_words
-from jdkmatrix.terms.servers import own_pool
 
 
 class Finding(Enum):
@@ -115,12 +112,6 @@ def program_condition(key: CellKey) -> str:
 def cell_words(key: CellKey) -> str:
     size = condition(key.cpus, key.task) if key.has_server else program_condition(key)
     return f"{key.served} · {key.jdk} · {key.executor} · {size} · {key.load}"
-
-
-def references(keys: Iterable[CellKey]) -> str:
-    """What executors are compared with: "liberty", "liberty or virtual"."""
-    pairs = [(own_pool(key.server), reference(key.executor, key.server)) for key in keys]
-    return " or ".join(dict.fromkeys((*(pool for pool, _ in pairs), *(name for _, name in pairs))))
 
 
 def tasks_of(burn_us: int) -> str:
