@@ -73,10 +73,13 @@
   };
 
   const answer = ([row, ...elsewhere], figure) => {
-    const cell = figureOf(row, figure) ?? row.querySelector("td[data-figure]"); // not every load has every figure
+    const lead = row.querySelector("td[data-figure]");
+    const cell = figureOf(row, figure) ?? lead;
+    const instead = cell === lead && figure !== lead.dataset.figure;
     const verdict = make("p", `verdict ${cell.dataset.side}`);
     const where = `On ${words("host", of(row, "host"))}: ${row.cells[0].textContent}. `;
-    verdict.append(make("span", "where", where), make("b", "", cell.querySelector("p").textContent));
+    const missing = `This load has no figure for “${words("figure", figure)}”; this is ${cell.dataset.title}. `;
+    verdict.append(make("span", "where", `${where}${instead ? missing : ""}`), make("b", "", cell.querySelector("p").textContent));
     said.replaceChildren(verdict, tiles(row), ...Array.from(row.querySelector(".rests").children, (one) => one.cloneNode(true)));
     if (elsewhere.length > 0) {
       said.append(make("p", "sub", "Measured on other hosts, too:"), ways(elsewhere, (one) => words("host", of(one, "host"))));
@@ -168,7 +171,7 @@
     scroll.setAttribute("role", "region");
     scroll.setAttribute("aria-label", title);
     map.replaceChildren(make("h3", "", title), make("div", "heats", make("div", "", scroll)),
-      make("p", "sub", `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks.`));
+      make("p", "sub", `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Dotted: the interval excludes no difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks.`));
   };
 
   const show = () => {

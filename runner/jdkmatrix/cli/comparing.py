@@ -26,6 +26,7 @@ from jdkmatrix.store.readable import UnreadableError, readable
 from jdkmatrix.terms.quantities import plural
 
 EXIT_WITH_REGRESSIONS = 4
+EXIT_CANNOT_TELL = 5
 
 
 def compare(
@@ -66,7 +67,9 @@ def compare(
         write_page(found, html, find_project().templates)
     if found.regressions:
         return EXIT_WITH_REGRESSIONS
-    return EXIT_WITH_FAILURES if damaged else 0
+    if damaged:
+        return EXIT_WITH_FAILURES
+    return EXIT_CANNOT_TELL if found.open else 0
 
 
 def _chosen(sides: Sequence[Side], values: Mapping[str, Sequence[str]]) -> tuple[Side, Side]:
@@ -155,6 +158,7 @@ def _as_json(found: Compared) -> dict[str, Any]:
         "not_compared": found.why_not,
         "left_out": found.left_out,
         "regressions": len(found.regressions),
+        "not_excluded": len(found.open),
         "changes": [
             {
                 "cell_id": change.key.cell_id,
@@ -167,6 +171,7 @@ def _as_json(found: Compared) -> dict[str, Any]:
                 "p_adjusted": change.p_adjusted,
                 "verdict": change.word,
                 "regression": change.regression,
+                "regression_not_excluded": change.open,
             }
             for change in found.changes
         ],

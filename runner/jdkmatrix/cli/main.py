@@ -206,7 +206,8 @@ def compare(
         Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page, too, in one file.")
     ] = None,
 ) -> None:
-    """Say what got better or worse, and what else changed; exit code 4 where something got significantly worse."""
+    """Say what got better or worse, and what else changed; exit code 4 where something got
+    significantly worse, 5 where that is not excluded."""
     from jdkmatrix.cli import comparing
 
     if as_json and as_markdown:

@@ -42,6 +42,7 @@ _PATTERNS: tuple[tuple[Code, re.Pattern[str]], ...] = (
     ),
 )
 _LINE_SHOWN = 200
+_DECORATION = re.compile(r"(\[[^\]\s]+\]\s?)+")  # of the JVM's own log: "[88.402s][warning][os,thread] "
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def _read(log_lines: Iterable[str]) -> dict[Code, _Written]:
             if match is None:
                 continue
             before = found.get(code)
-            first = before.first if before else line.strip()[:_LINE_SHOWN]
+            first = before.first if before else _DECORATION.sub("", line.strip(), count=1)[:_LINE_SHOWN]
             kind = before.kind if before else match.groupdict().get("kind")
             found[code] = _Written((before.lines if before else 0) + 1, first, kind)
     return found

@@ -215,6 +215,7 @@ class RunView:
     not_repeated: tuple[SourceView, ...]  # published, and repeated by no scenario
     pairs: str  # that sections are about, in words
     references: str  # what executors are compared with
+    relevant: str  # from which difference on one matters
     varying: frozenset[str]  # axes with more than one value: the columns of the table
     constant: str  # the others, in words
     rows: tuple[CellRow, ...]

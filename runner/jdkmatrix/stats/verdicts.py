@@ -12,6 +12,11 @@ other way round cannot be, since adjusting makes no p-value smaller.
 A ratio of arms that lost different numbers of forks is not judged at all. Which forks were lost may hang together with
 the figure (a server that is about to hang is slow before it does), so that the forks that are left are no fair sample
 of one arm and a fair one of the other.
+
+An interval that contains 1 says that no difference was seen only where it excludes every difference that would matter,
+as in a test of equivalence (D. J. Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power Approach
+for Assessing the Equivalence of Average Bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15(6), 1987,
+pp. 657-680). A wider one cannot tell.
 """
 
 from __future__ import annotations
@@ -29,6 +34,8 @@ FAMILY_ERROR = (
     0.05  # the chance of a page to name a difference where there is none; 1 - 0.95 is a little more in binary
 )
 
+RELEVANT = 0.1  # the share from which on a difference matters where nothing else is promised: a choice
+
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -37,7 +44,8 @@ class Verdict(Enum):
 
     DIFFERENT = "different"
     NO_EVIDENCE_YET = "no evidence yet"  # its own interval leaves 1 out
-    NO_DIFFERENCE_SEEN = "no difference seen"
+    NO_DIFFERENCE_SEEN = "no difference seen"  # its interval excludes one that matters
+    CANNOT_TELL = "cannot tell"  # and this one does not
     ONE_BLOCK = "one block, no interval"
     NOT_JUDGED = "not judged"  # the arms lost different numbers of forks
 
@@ -65,7 +73,7 @@ class Judged:
     """Effect, interval and verdict in one value.
 
     `p_adjusted`: over the whole family, None for a single block, or where nothing is judged. `family`: of how many
-    p-values it was one.
+    p-values it was one. `relevant`: the share from which on a difference matters.
     """
 
     ratio: Ratio
@@ -73,6 +81,12 @@ class Judged:
     family: int
     verdict: Verdict
     losses: Losses = NO_LOSSES
+    relevant: float = RELEVANT
+
+    @property
+    def possible(self) -> tuple[float, ...]:
+        """The ends of the interval that are differences which matter."""
+        return _possible(self.ratio, self.relevant)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -104,16 +118,25 @@ def judge(family: Mapping[Key, Ratio]) -> dict[Key, Judged]:
     return {key: judged(ratio, adjusted.get(key), len(adjusted)) for key, ratio in family.items()}
 
 
-def judged(ratio: Ratio, p_adjusted: float | None, family: int, losses: Losses = NO_LOSSES) -> Judged:
+def judged(
+    ratio: Ratio, p_adjusted: float | None, family: int, losses: Losses = NO_LOSSES, relevant: float = RELEVANT
+) -> Judged:
     """`p_adjusted`: over a family of so many p-values; None where the ratio is not in it."""
     if losses.differ:
-        return Judged(ratio, None, family, Verdict.NOT_JUDGED, losses)
-    return Judged(ratio, p_adjusted, family, _verdict(ratio, p_adjusted), losses)
+        return Judged(ratio, None, family, Verdict.NOT_JUDGED, losses, relevant)
+    return Judged(ratio, p_adjusted, family, _verdict(ratio, p_adjusted, relevant), losses, relevant)
 
 
-def _verdict(ratio: Ratio, p_adjusted: float | None) -> Verdict:
+def _possible(ratio: Ratio, relevant: float) -> tuple[float, ...]:
+    ends = (ratio.ci_low, ratio.ci_high)
+    return tuple(end for end in ends if end is not None and abs(end - 1) > relevant)
+
+
+def _verdict(ratio: Ratio, p_adjusted: float | None, relevant: float) -> Verdict:
     if ratio.p_value is None or p_adjusted is None:
         return Verdict.ONE_BLOCK
     if p_adjusted < FAMILY_ERROR:
         return Verdict.DIFFERENT
-    return Verdict.NO_EVIDENCE_YET if ratio.p_value < FAMILY_ERROR else Verdict.NO_DIFFERENCE_SEEN
+    if ratio.p_value < FAMILY_ERROR:
+        return Verdict.NO_EVIDENCE_YET
+    return Verdict.CANNOT_TELL if _possible(ratio, relevant) else Verdict.NO_DIFFERENCE_SEEN

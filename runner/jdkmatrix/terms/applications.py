@@ -17,8 +17,8 @@ BANKING_ACCOUNTS = "jdkmatrix.banking.accounts"
 @dataclass(frozen=True)
 class Application:
     """`fronts`: what takes its requests, Jakarta REST or plain Servlets; `same_either_way`: a server without Jakarta
-    REST serves by a Servlet what others serve by it, at the same path. `ready_path`, below the context root, answers
-    200 when the application is in order, and calls nothing.
+    REST serves by a Servlet what others serve by it, at the same path. `does_nothing`: it answers with a constant.
+    `ready_path`, below the context root, answers 200 when the application is in order, and calls nothing.
     `required` are the system properties without which it is not. `calls_remote`: a remote system. `has_mix`: does it
     serve requests of several kinds? `has_accounts`: of a bank. `needs`: a feature of the server that the smallest set
     has not, in words. `limit_path`: where an application that blocks its threads on purpose is told for how long at
@@ -28,6 +28,7 @@ class Application:
     fronts: tuple[str, ...]
     ready_path: str
     same_either_way: bool = False
+    does_nothing: bool = False
     required: tuple[str, ...] = ()
     calls_remote: bool = False
     has_mix: bool = False
@@ -60,7 +61,7 @@ class Application:
 
 
 _ALL = (
-    Application("mp-ping", fronts=("rest",), ready_path="/ping", same_either_way=True),
+    Application("mp-ping", fronts=("rest",), ready_path="/ping", same_either_way=True, does_nothing=True),
     Application(
         "banking",
         fronts=("rest", "servlet"),

@@ -39,7 +39,6 @@ RUN = RunDigest(
     jdks=(("temurin-25", "25"),),
     status="complete",
     forks=ForkCount("all", amber=False),
-    warnings=(),
     aa=None,
     damaged=(),
     conditions=(),

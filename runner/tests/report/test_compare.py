@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
-from jdkmatrix.cli.comparing import EXIT_WITH_REGRESSIONS, compare
+from jdkmatrix.cli.comparing import EXIT_CANNOT_TELL, EXIT_WITH_REGRESSIONS, compare
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import LoadResult
@@ -21,6 +21,7 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare.sides import Compared, Side, compare_sides
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.project import ROOT
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 from tests.support.sites import stored
@@ -215,7 +216,24 @@ def test_the_command_says_it_in_three_ways(folders: tuple[str, str], capsys: pyt
     assert "significantly worse, and by more than 5.0 %" in capsys.readouterr().out
     with pytest.raises(MatrixError, match="two copies of one run"):
         compare((folders[0], folders[0]), {}, 0.05, as_json=False, as_markdown=False)
+    capsys.readouterr()
     assert compare(folders[::-1], {}, 0.05, as_json=False, as_markdown=False) == 0
+    assert "no regression: for every figure, a change for the worse by more than 5.0 %" in capsys.readouterr().out
+
+
+def test_a_wide_interval_is_no_proof_that_nothing_got_worse(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two JDKs of a reference run: throughput at saturation is 1.03 (0.78–1.36)."""
+    run = str(ROOT / "results" / "reference" / "20261125T040919Z-infoq-ping.small")
+    jdks = {"jdk": ["temurin-21.0.8", "temurin-25"]}
+    assert compare([run], jdks, 0.05, as_json=True, as_markdown=False) == EXIT_CANNOT_TELL
+    told = json.loads(capsys.readouterr().out)
+    assert told["regressions"] == 0 and told["not_excluded"] == 3
+    for one in told["changes"]:
+        if one["ratio"] is None or one["low"] is None or one["over"] or "not judged" in one["verdict"]:
+            continue
+        excluded = one["low"] >= 0.95 if one["figure"] in ("throughput", "saturated") else one["high"] <= 1.05
+        assert one["regression_not_excluded"] == (not excluded), one
+    assert "cannot tell: −22 % and +36 % are possible" in {one["verdict"] for one in told["changes"]}
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,26 @@ def test_forks_that_fail_by_themselves_count_with_those_that_fall_short(
     assert finding_of(outcomes) is verdict
 
 
+def test_too_few_forks_say_how_many_would_do(under_rate: LoadedRun) -> None:
+    """Three of three against none of three, as in reference runs: Fisher's p is 0.1 at best."""
+    three = replace(
+        under_rate,
+        cells=tuple(cell.model_copy(update={"forks": cell.forks[:3]}) for cell in under_rate.cells),
+        run=under_rate.run.model_copy(update={"order": ()}),
+    )
+    loaded = with_outcomes(three, {"liberty": all_of(missed, 3)})
+    said = dict(answer_of(loaded).sentences)["Held the rate"]
+    assert said == (
+        "virtual held the rate in 3 of 3 forks against 0 of 3 with liberty: too few forks to tell, 4 of each would do."
+    )
+    _, found = judged(with_outcomes(under_rate, {"virtual": {1: missed}}))
+    outcomes = found.outcomes(key_of(under_rate))
+    assert outcomes is not None and (outcomes.forks_needed or 0) > 5
+    _, found = judged(under_rate)
+    outcomes = found.outcomes(key_of(under_rate))
+    assert outcomes is not None and outcomes.forks_needed is None, "there is nothing to tell"
+
+
 def test_forks_lost_to_the_host_are_in_no_denominator_and_are_told(under_rate: LoadedRun) -> None:
     loaded = with_outcomes(under_rate, {"virtual": {1: missed, 2: spoilt, 3: without_driver}})
     said = dict(answer_of(loaded).sentences)["Held the rate"]
@@ -211,7 +231,8 @@ def test_a_server_that_never_answers_has_no_figure_and_is_told(under_rate: Loade
     cells, _ = judged(loaded)
     cell = cells.get(key_of(loaded))
     assert cell is not None and cell.state is State.FELL_SHORT
-    assert [reason.code for reason, _ in cell.reasons] == ["no-answers"]
+    (trouble,) = view_run(JudgedRun(loaded)).troubles
+    assert trouble.reasons == ("forks 1-5: no request was answered",)
 
 
 def test_failed_requests_of_a_closed_loop_are_counted_and_in_no_throughput(closed_loop: LoadedRun) -> None:
@@ -270,8 +291,8 @@ def test_the_pairs_behind_a_ratio_are_told(under_rate: LoadedRun) -> None:
     compared = found.comparison(P99, key_of(under_rate))
     assert compared is not None
     mean_us = statistics.geometric_mean(above for above, _ in compared.pairs.values())
-    assert f"paired in all 5 blocks; {mean_us / 1000:.3g}" in said["p99 latency"]
-    assert said["p99 latency"].endswith("ms there, of the forks’ own p99).")
+    assert f", {mean_us / 1000:.3g} against " in said["p99 latency"]
+    assert "as the mean of the forks’ own p99" in said["p99 latency"]
     against = page_of(under_rate).against
     assert against is not None and [table.title for table in against.pairs] == ["CPU per request", "p99 latency"]
     assert [row.block for row in against.pairs[0].rows] == [1, 2, 3, 4, 5]
@@ -295,8 +316,8 @@ def test_many_conditions_are_tallied_with_the_widest_gap(tmp_path: Path) -> None
     loaded = replace(plain, cells=tuple(map(changed, plain.cells)))
     said = dict(answer_of(loaded).sentences)["Held the rate"]
     assert said == (
-        "of 4 conditions: liberty better in 1, too few forks to tell in 3. Farthest apart: 0 of 5 forks with virtual, "
-        "5 of 5 with liberty at 2 CPUs, no added work."
+        "liberty better in 1 of 4 conditions, too few forks to tell in 3. The largest difference: 0 of 5 forks with "
+        "virtual, 5 of 5 with liberty, with 2 CPUs, no added work."
     )
     heat = view_run(JudgedRun(loaded)).sections[0].heat[0]
     assert [table.title for table in heat.tables] == ["Held the rate", "CPU per request", "p99 latency"]

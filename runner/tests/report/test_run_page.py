@@ -179,7 +179,7 @@ def test_every_cell_that_is_not_ok_is_listed_with_a_link(page: RunView) -> None:
 def test_notices_count_what_they_are_about(page: RunView) -> None:
     notices = {notice.title: (notice.weight, notice.text) for notice in page.notices}
     assert notices["Not steady"][0] == "warn" and notices["Not steady"][1].startswith("In 1 cell the warm-up reached")
-    assert notices["Not bare metal"][0] == "warn" and "a virtual machine (KVM)" in notices["Not bare metal"][1]
+    assert notices["Not bare metal"][0] == "info" and "a virtual machine (KVM)" in notices["Not bare metal"][1]
     assert notices["JDKs not available here"] == ("info", "semeru-25: reasons are in the table of JDKs.")
     assert notices["Not testable here"] == ("info", "1 cell: reasons are listed below.")
     two = notices["Two blocks"]
@@ -292,12 +292,12 @@ def test_an_answer_counts_its_conditions_and_names_the_farthest(page: RunView) -
     sentences = dict(section.answers[1].sentences)
     assert list(sentences) == ["Throughput", "CPU per request"]
     assert sentences["Throughput"].startswith(
-        "of 4 conditions: liberty better in 1, no difference seen in 2, no pair in 1. Farthest from 1: 0.822 "
-        "(0.807–0.837, liberty better) at "
+        "liberty better in 1 of 4 conditions, no difference seen in 1, cannot tell in 1, no pair in 1. The largest "
+        "difference: 18 % lower with virtual than with liberty (ratio 0.822, 0.807–0.837), with "
     )
-    assert sentences["Throughput"].endswith("liberty better) at 2 CPUs, no added work.")
+    assert sentences["Throughput"].endswith("0.807–0.837), with 2 CPUs, no added work.")
     assert dict(section.answers[0].sentences)["Throughput"].startswith(
-        "of 4 conditions: liberty better in 1, not judged in 1, no pair in 2."
+        "liberty better in 1 of 4 conditions, not judged in 1, no pair in 2."
     )
 
 

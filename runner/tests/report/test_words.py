@@ -38,7 +38,7 @@ from jdkmatrix.report.words.sentences import (
 from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, STATUS_CLASS, STATUS_WORDS, State
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.stats.verdicts import Judged, Verdict, judge
+from jdkmatrix.stats.verdicts import Judged, Verdict, judge, judged
 from jdkmatrix.terms.quantities import digits
 
 POSITIVE = st.floats(min_value=1e-6, max_value=1e9)
@@ -147,12 +147,33 @@ def test_an_interval_with_1_says_no_difference_seen_and_never_same() -> None:
     assert marked_interval(judged) == "0.930–1.010"
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "relevant", "possible"),
+    [
+        (0.07, 5.42, 0.1, "−93 % and 5.4 times as much are possible"),
+        (0.56, 1.69, 0.05, "−44 % and +69 % are possible"),
+        (0.90, 1.02, 0.05, "−10 % is possible"),
+        (0.98, 1.06, 0.05, "+6.0 % is possible"),
+        (0.98, 1.06, 0.1, None),
+        (0.951, 1.049, 0.05, None),
+    ],
+)
+def test_a_wide_interval_is_no_equality(low: float, high: float, relevant: float, possible: str | None) -> None:
+    ratio = Ratio((low * high) ** 0.5, low, high, 3, p_value=0.6)
+    one = judged(ratio, 0.6, 1, relevant=relevant)
+    expected = Finding.CANNOT_TELL if possible else Finding.NO_DIFFERENCE_SEEN
+    assert finding(one, P99) is expected
+    sentence = ratio_sentence(P99, one, "virtual", "liberty")
+    assert sentence.startswith(f"cannot tell: {possible} (ratio " if possible else "no difference seen between")
+    assert tone(one, P99) == ("blind" if possible else "even")
+
+
 def test_an_interval_without_1_that_is_no_evidence_says_so_with_its_reason() -> None:
     judged = Judged(Ratio(0.93, 0.88, 0.99, 5, p_value=0.03), 0.36, 12, Verdict.NO_EVIDENCE_YET)
     assert finding(judged, CPU) is Finding.NO_EVIDENCE_YET
     assert ratio_sentence(CPU, judged, "virtual", "liberty") == (
-        "no evidence yet of a difference between virtual and liberty, although its own interval excludes 1: the page "
-        "makes 12 comparisons (ratio 0.93, 95 % interval 0.88–0.99, 5 blocks, adjusted p 0.36)."
+        "no evidence yet of a difference between virtual and liberty "
+        "(ratio 0.93, 95 % interval 0.88–0.99, 5 blocks, adjusted p 0.36)."
     )
     assert because(judged, "A/A check") == (
         "no evidence yet, although its own interval excludes 1: the page makes 12 A/A checks, adjusted p 0.36"
@@ -223,8 +244,8 @@ def test_the_legend_has_every_tone_once_with_1_in_the_middle() -> None:
 @given(RATIOS, st.sampled_from([verdict for verdict in Verdict if verdict is not Verdict.DIFFERENT]))
 def test_without_a_verdict_there_is_no_colour_for_either(value: float, verdict: Verdict) -> None:
     leaning = "leans-n" if value > 1 else "leans-d"
-    colourless = {Verdict.NOT_JUDGED: "unjudged", Verdict.NO_EVIDENCE_YET: leaning}.get(verdict, "even")
-    assert tone(Judged(Ratio(value, 0.5, 2, 5, 0.5), 0.5, 3, verdict), THROUGHPUT) == colourless
+    colourless = {Verdict.NOT_JUDGED: "unjudged", Verdict.NO_EVIDENCE_YET: leaning, Verdict.CANNOT_TELL: "blind"}
+    assert tone(Judged(Ratio(value, 0.5, 2, 5, 0.5), 0.5, 3, verdict), THROUGHPUT) == colourless.get(verdict, "even")
 
 
 def test_every_status_has_words_a_meaning_and_a_class() -> None:

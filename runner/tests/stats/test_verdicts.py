@@ -49,7 +49,7 @@ def test_a_ratio_alone_on_a_page_and_among_many() -> None:
     assert ratio and ratio.p_value and 0.01 < ratio.p_value < 0.05
     alone = judge({"x": ratio})["x"]
     assert alone == Judged(ratio, ratio.p_value, 1, Verdict.DIFFERENT)
-    noise = Ratio(1.01, 0.9, 1.1, 3, p_value=0.8)
+    noise = Ratio(1.01, 0.95, 1.08, 3, p_value=0.8)
     among = judge({"x": ratio, **{f"noise {i}": noise for i in range(9)}})
     assert among["x"].p_adjusted == pytest.approx(10 * ratio.p_value)
     assert (among["x"].family, among["x"].verdict) == (10, Verdict.NO_EVIDENCE_YET), "its own interval leaves 1 out"
@@ -97,5 +97,7 @@ def test_no_verdict_contradicts_the_interval_beside_it(pages: list[list[float]],
         assert ratio.ci_low is not None and ratio.ci_high is not None and one.p_adjusted is not None
         outside = not ratio.ci_low <= 1 <= ratio.ci_high
         assert (one.verdict is Verdict.DIFFERENT) == (one.p_adjusted < 0.05)
-        assert (one.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not outside)
+        assert (one.verdict in (Verdict.NO_DIFFERENCE_SEEN, Verdict.CANNOT_TELL)) == (not outside)
+        within = ratio.ci_low >= 0.9 and ratio.ci_high <= 1.1
+        assert (one.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not outside and within)
         assert (judge({"alone": ratios[index]})["alone"].verdict is Verdict.DIFFERENT) == outside

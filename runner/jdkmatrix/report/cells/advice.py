@@ -9,16 +9,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.figures.metrics import P99, Metric, metrics_of
+from jdkmatrix.report.cells.causes import held_back
+from jdkmatrix.report.cells.cell_figures import of_metric
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.outcomes import against, counted, finding_of, is_news, verdict
-from jdkmatrix.report.words.numbers import apart, higher, much, ratio_value, than
-from jdkmatrix.report.words.sentences import Finding, change, finding, losses_words, marked_interval
+from jdkmatrix.report.words.numbers import apart, much, ratio_value, than
+from jdkmatrix.report.words.sentences import Finding, asked_words, finding, losses_words, marked_interval
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import digits, plural
+from jdkmatrix.terms.servers import own_pool
 
 
 class Side(Enum):
@@ -35,9 +39,9 @@ OUTCOME = "outcome"  # beside the ids of metrics
 KeptRatio = Annotated[float, Field(ge=1e-150, le=1e150)]
 
 _SIDE_OF = {Finding.BETTER: Side.VIRTUAL, Finding.WORSE: Side.POOL}
-_WITH = {Side.VIRTUAL: "virtual threads", Side.POOL: "the pool"}
+_VIRTUAL, _POOL = "virtual threads", "the pool"
 _DO = {Side.VIRTUAL: "Use virtual threads", Side.POOL: "Keep the pool"}
-_OTHER = {Side.VIRTUAL: Side.POOL, Side.POOL: Side.VIRTUAL}
+_NONE_SEEN = 5e-4  # a ratio so near to 1 is shown as 1.000
 
 
 @dataclass(frozen=True)
@@ -60,20 +64,24 @@ class Advice:
     sentence: str
 
 
-def advise(judgements: Judgements, metrics: Sequence[Metric], key: CellKey) -> tuple[Advice, ...]:
-    """On what forks did, where some did not do what their load asks for, and on each of these figures that virtual
-    threads and the pool both have; `key` is the cell of virtual threads."""
-    found = [(metric, judged) for metric in metrics if (judged := judgements.of(metric, key))]
+def advise(judgements: Judgements, cells: Cells, key: CellKey) -> tuple[Advice, ...]:
+    """On what forks did, where some did not do what their load asks for, and on each figure of the load that virtual
+    threads and the pool both have; `key`: of virtual threads. Last, p99 where it is measured and not judged."""
+    cell, pool = cells.get(key), cells.get(key.model_copy(update={"executor": own_pool(key.server)}))
+    if cell is None or pool is None:
+        return ()
+    found = [(metric, judged) for metric in metrics_of(cell.load) if (judged := judgements.of(metric, key))]
     outcomes = judgements.outcomes(key)
-    told = (_of_outcomes(outcomes),) if outcomes is not None and is_news(outcomes) else ()
-    return (*told, *(_advice(metric, judged, found, outcomes) for metric, judged in found))
+    told = (_of_outcomes(cell, outcomes),) if outcomes is not None and is_news(outcomes) else ()
+    figures = tuple(_advice(metric, judged, found, outcomes, cell, pool) for metric, judged in found)
+    return (*told, *figures, *_service_times(cell, pool)) if told or figures else ()
 
 
-def _of_outcomes(judged: JudgedOutcomes) -> Advice:
+def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
     """How many forks did what their load asks for: a figure of its own, since a fork that did not has no other."""
     side = _SIDE_OF.get(finding_of(judged), Side.OPEN)
     one, other = judged.contrast.numerator, judged.contrast.denominator
-    said = f"with virtual threads the server {against(judged)} with the pool"
+    said = f"with {_VIRTUAL} the server {against(judged)} with {_POOL}"
     undecided = f"{said[0].upper()}{said[1:]}: {verdict(judged)}."
     return Advice(
         figure=OUTCOME,
@@ -86,23 +94,50 @@ def _of_outcomes(judged: JudgedOutcomes) -> Advice:
         ratio=None,
         low=None,
         high=None,
-        sentence=undecided if side is Side.OPEN else f"{_DO[side]}: {said}.",
+        sentence=undecided if side is Side.OPEN else f"{_do(side, cell)}: {said}.",
     )
 
 
+def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
+    """Both p99 in a closed loop; a reader who asks for p99 must not get another figure instead."""
+    both = [of_metric(P99, one, why="") for one in (cell, pool)]
+    if P99 in metrics_of(cell.load) or any(one.sort is None for one in both):
+        return ()
+    one, other = (figure.text for figure in both)
+    sentence = (
+        "p99 is not judged in a closed loop, where a slow answer delays the next request: it was "
+        f"{one} ms with {_VIRTUAL} and {other} ms with {_POOL}."
+    )
+    value = f"{one} / {other}"
+    return (Advice(P99.id, P99.title, Side.OPEN, "none", value, "ms, not judged", False, None, None, None, sentence),)
+
+
+def _do(side: Side, cell: CellStats) -> str:
+    return f"{_DO[side]} for {asked_words(cell.key.task, does_nothing=cell.does_nothing)}"
+
+
 def _advice(
-    metric: Metric, judged: Judged, all_figures: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None
+    metric: Metric,
+    judged: Judged,
+    all_figures: Sequence[tuple[Metric, Judged]],
+    outcomes: JudgedOutcomes | None,
+    cell: CellStats,
+    pool: CellStats,
 ) -> Advice:
     """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
     own = _SIDE_OF.get(finding(judged, metric), Side.OPEN)
     others = [(other, one) for other, one in all_figures if other is not metric]
     if outcomes is not None and outcomes.differs:
         side = _SIDE_OF[finding_of(outcomes)]
-        sentence = f"{_of_outcomes(outcomes).sentence} {_of_figure(metric, judged)}"
+        sentence = f"{_of_outcomes(cell, outcomes).sentence} {_of_figure(metric, judged)}"
     elif own is Side.OPEN:
         side, sentence = own, _of_figure(metric, judged)
     else:
-        side, sentence = own, f"{_DO[own]}: {_effect(metric, judged.ratio, own)}{_besides(others, own)}."
+        effect = _effect(metric, judged.ratio, named=own is Side.POOL)
+        side, sentence = own, f"{_do(own, cell)}: {effect}{_besides(others, own)}."
+        behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
+        if why := held_back(behind):
+            sentence += f" With {name} the server was {why}."
     ratio = judged.ratio
     return Advice(
         figure=metric.id,
@@ -128,36 +163,35 @@ def ratio_words(judged: Judged) -> str:
 
 def _of_figure(metric: Metric, judged: Judged) -> str:
     """The figure alone, as a sentence."""
-    found, ratio = finding(judged, metric), judged.ratio
-    match found:
+    ratio = judged.ratio
+    match finding(judged, metric):
         case Finding.BETTER | Finding.WORSE:
-            text = _effect(metric, ratio, _SIDE_OF[found])
+            text = _effect(metric, ratio)
             return f"{text[0].upper()}{text[1:]}."
         case Finding.ONE_BLOCK:
-            changed = change(ratio, _WITH[Side.VIRTUAL], _WITH[Side.POOL])
-            return f"Only a hint, from one block: {metric.name} is {changed}."
+            return f"Only a hint, from one block: {_effect(metric, ratio)}."
         case Finding.NOT_JUDGED:
-            lost = losses_words(judged.losses, _WITH[Side.VIRTUAL], _WITH[Side.POOL])
-            return f"{metric.title}: not judged, because {lost}."
+            return f"{metric.title}: not judged, because {losses_words(judged.losses, _VIRTUAL, _POOL)}."
         case Finding.NO_EVIDENCE_YET:
-            return (
-                f"No evidence yet: {_effect(metric, ratio, Side.VIRTUAL)}, which is too little among the "
-                f"{plural(judged.family, 'comparison')} of its run."
-            )
+            family = plural(judged.family, "comparison")
+            return f"No evidence yet: {_effect(metric, ratio)}, too little among the {family} of its run."
+        case Finding.CANNOT_TELL:
+            return f"Cannot tell: with {_VIRTUAL} {metric.name} is anywhere {_span(ratio)}."
         case _:
-            return f"No difference in {metric.name} was seen: with virtual threads it is {_span(ratio)}."
+            return f"No difference in {metric.name} was seen: with {_VIRTUAL} it is {_span(ratio)}."
 
 
-def _effect(metric: Metric, ratio: Ratio, side: Side) -> str:
-    """ "throughput is 18 % higher than with virtual threads (95 % interval 14 to 22 %)", seen from `side`."""
-    value, low, high = _seen_from(ratio, side)
-    other = _WITH[_OTHER[side]]
-    own = " with virtual threads" if side is Side.VIRTUAL else ""
+def _effect(metric: Metric, ratio: Ratio, *, named: bool = True) -> str:
+    """ "with virtual threads throughput is 36 % lower (95 % interval 34 to 38 %)", or, without `named`,
+    "throughput is 22 % higher than with the pool (...)": always of virtual threads over the pool."""
+    low, high = ratio.ci_low, ratio.ci_high
     within = ""
     if low and high:
-        ends = f"{digits(low, 2)} to {digits(high, 2)} times" if value >= 2 else _interval(low, high)
+        ends = f"{digits(low, 2)} to {digits(high, 2)} times" if ratio.value >= 2 else _interval(low, high)
         within = f" (95 % interval {ends})"
-    return f"{metric.name} is {much(value)}{own} {than(value)} with {other}{within}"
+    if named:
+        return f"with {_VIRTUAL} {metric.name} is {much(ratio.value)}{within}"
+    return f"{metric.name} is {much(ratio.value)} {than(ratio.value)} with {_POOL}{within}"
 
 
 def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
@@ -165,20 +199,9 @@ def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
     parts = []
     for metric, judged in others:
         favoured = _SIDE_OF.get(finding(judged, metric))
-        if favoured is None:
-            continue
-        value, _, _ = _seen_from(judged.ratio, side)
-        parts.append(f", {'and' if favoured is side else 'but'} {metric.name} {much(value)}")
+        if favoured is not None:
+            parts.append(f", {'and' if favoured is side else 'but'} {metric.name} {much(judged.ratio.value)}")
     return "".join(parts)
-
-
-def _seen_from(ratio: Ratio, side: Side) -> tuple[float, float | None, float | None]:
-    """Value and interval of `side` over the other."""
-    if side is Side.VIRTUAL:
-        return ratio.value, ratio.ci_low, ratio.ci_high
-    low = 1 / ratio.ci_high if ratio.ci_high else None
-    high = 1 / ratio.ci_low if ratio.ci_low else None
-    return 1 / ratio.value, low, high
 
 
 def _interval(low: float, high: float) -> str:
@@ -193,7 +216,7 @@ def _span(ratio: Ratio) -> str:
     """ "between 3.0 % lower and 2.0 % higher than with the pool (95 % interval)"."""
     low, high = ratio.ci_low, ratio.ci_high
     if low is None or high is None:
-        return f"{apart(ratio.value)} {higher(ratio.value)} than with the pool, without an interval"
-    if high >= 2:
-        return f"between {digits(low, 2)} and {digits(high, 2)} times as high as with the pool (95 % interval)"
-    return f"between {apart(low)} {higher(low)} and {apart(high)} {higher(high)} than with the pool (95 % interval)"
+        return f"{much(ratio.value)} than with {_POOL}, without an interval"
+    if max(1 - low, high - 1) < _NONE_SEEN:
+        return f"within 0.1 % of that with {_POOL} (95 % interval)"
+    return f"between {much(low)} and {much(high)} {than(high)} with {_POOL} (95 % interval)"

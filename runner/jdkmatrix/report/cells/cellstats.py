@@ -18,12 +18,13 @@ from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
-from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.latency import Pooled, pool
 from jdkmatrix.report.words.states import State
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
-from jdkmatrix.stats.verdicts import Losses
+from jdkmatrix.stats.verdicts import RELEVANT, Losses
+from jdkmatrix.terms.applications import APPLICATIONS
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import references
 from jdkmatrix.terms.loads import CellLoad
@@ -63,6 +64,12 @@ class CellStats:
     def kind(self) -> LoadKind[Any]:
         """What the load decides."""
         return kind_of(self.load)
+
+    @property
+    def does_nothing(self) -> bool:
+        """Does its application answer at once, where no work and no waiting is asked for?"""
+        application = APPLICATIONS.get(self.record.parameters.get("application", ""))
+        return application is not None and application.does_nothing
 
     @property
     def question(self) -> Question:
@@ -133,20 +140,6 @@ class CellStats:
             return False
         return fate(fork, self.load) is Fate.NO or not (self.kind.overloads or held(fork))
 
-    @property
-    def reasons(self) -> tuple[tuple[Reason, tuple[int, ...]], ...]:
-        """Every distinct reason of forks and windows, and what fell short, with the forks that have it."""
-        found: dict[tuple[str, str], tuple[Reason, list[int]]] = {}
-        for fork in self.record.forks:
-            windows = [reason for window in fork.served.windows for reason in window.reasons]
-            if self.fell_short or not fork.usable:
-                windows += [reason for window in fork.served.windows for reason in window.shortfalls]
-            for reason in (*fork.reasons, *windows):
-                _, forks = found.setdefault((reason.code, reason.message), (reason, []))
-                if fork.fork not in forks:
-                    forks.append(fork.fork)
-        return tuple((reason, tuple(forks)) for reason, forks in found.values())
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -195,7 +188,8 @@ def block_logs(compared: Comparison) -> list[float]:
 
 class Cells:
     """All cells of a run that have a server, those with a record to be found by their key; what has none is in
-    report/experiments."""
+    report/experiments. `relevant`: the share from which on a difference matters, as precisely as the run promises to
+    know ratios."""
 
     def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
         forks = planned_forks(run)
@@ -203,6 +197,7 @@ class Cells:
             record.key: CellStats(record, forks[record.key.cell_id]) for record in records if record.key.has_server
         }
         self._sequential = run.stopping is not None
+        self.relevant = RELEVANT if run.promised_precision is None else run.promised_precision
         planned = dict.fromkeys(key for key in run.cells if key.has_server)
         self.keys = (*planned, *(key for key in self._by_key if key not in planned))
 

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from jdkmatrix.report.words.sentences import Finding
 from jdkmatrix.terms.quantities import wait_words
 
+_OPEN = (
+    *(Finding.NO_EVIDENCE_YET, Finding.NO_DIFFERENCE_SEEN, Finding.CANNOT_TELL),
+    *(Finding.ONE_BLOCK, Finding.TOO_FEW_FORKS),
+)
+
 
 @dataclass(frozen=True)
 class Crossover:
@@ -50,7 +55,7 @@ def sentence(found: Crossover, numerator: str, denominator: str) -> str:
     parts = [words]
     if behind:
         parts.append(f"{denominator} is ahead at {_list(behind)}")
-    if open_ := found.at(Finding.NO_EVIDENCE_YET, Finding.NO_DIFFERENCE_SEEN, Finding.ONE_BLOCK, Finding.TOO_FEW_FORKS):
+    if open_ := found.at(*_OPEN):
         parts.append(f"nothing is shown at {_list(open_)}")
     if unjudged := found.at(Finding.NOT_JUDGED, None):
         parts.append(f"no verdict at {_list(unjudged)}")

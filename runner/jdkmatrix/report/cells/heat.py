@@ -33,8 +33,8 @@ _OUTCOME_LEVEL = 4
 @dataclass(frozen=True)
 class HeatCell:
     """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" nobody, "none";
-    "leans-n", "leans-d": an interval without 1 that is no evidence; "unjudged": the arms lost different numbers of
-    forks.
+    "leans-n", "leans-d": an interval without 1 that is no evidence; "blind": one with 1 that excludes nothing that
+    matters; "unjudged": the arms lost different numbers of forks.
 
     `decided`: the verdict names one of the two.
     """
@@ -65,6 +65,8 @@ def tone(judged: Judged, metric: Metric) -> str:
             return "unjudged"
         case Verdict.NO_EVIDENCE_YET:
             return "leans-n" if favour > 1 else "leans-d"
+        case Verdict.CANNOT_TELL:
+            return "blind"
         case Verdict.DIFFERENT:
             pass
         case _:

@@ -23,7 +23,8 @@ from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.loads.attainment import Contrast, contrast
 from jdkmatrix.loads.base import Question
 from jdkmatrix.report.cells.cellstats import Cells, Comparison
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, adjust, judged
+from jdkmatrix.stats.exact_test import fisher_exact
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, adjust, holm, judged
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import is_again, reference
 
@@ -35,12 +36,14 @@ _Compared = tuple[str, CellKey]  # the metric's id, the numerator's cell
 @dataclass(frozen=True)
 class JudgedOutcomes:
     """How many forks of two arms did what their load asks for. `p_adjusted`: over a family of so many p-values; None
-    where there is no test."""
+    where there is no test. `forks_needed`: so many of each arm would tell, if as large a share of them did it; None
+    where nothing is to be told, or more would not tell."""
 
     question: Question
     contrast: Contrast
     p_adjusted: float | None
     family: int
+    forks_needed: int | None = None
 
     @property
     def differs(self) -> bool:
@@ -89,6 +92,22 @@ class _Family:
         return found
 
 
+_FORKS_MAX = 50
+
+
+def _forks_needed(found: Contrast, others: Mapping[_Compared | CellKey, float]) -> int | None:
+    """The least number beside these p-values."""
+    one, other = found.numerator, found.denominator
+    if not found.gap:
+        return None
+    for number in range(max(one.told, other.told), _FORKS_MAX + 1):
+        yes, same = (round(arm.yes / arm.told * number) for arm in (one, other))
+        p_value = fisher_exact(yes, number - yes, same, number - same)
+        if holm([*others.values(), p_value])[-1] < FAMILY_ERROR:
+            return number
+    return None
+
+
 def judge_run(cells: Cells) -> Judgements:
     """Both families of the run's page."""
     comparisons, checks = _Family(), _Family()
@@ -109,13 +128,15 @@ def judge_run(cells: Cells) -> Judgements:
     outcomes: dict[CellKey, JudgedOutcomes] = {}
     counts = []
     for family in (comparisons, checks):
-        adjusted = adjust(family.p_values())
+        p_values = family.p_values()
+        adjusted = adjust(p_values)
         counts.append(len(adjusted))
         for name, one in family.compared.items():
             if one.ratio is not None:
-                judged_ratios[name] = judged(one.ratio, adjusted.get(name), len(adjusted), one.losses)
+                judged_ratios[name] = judged(one.ratio, adjusted.get(name), len(adjusted), one.losses, cells.relevant)
         for key, (question, contrasted) in family.contrasts.items():
-            outcomes[key] = JudgedOutcomes(question, contrasted, adjusted.get(key), len(adjusted))
+            needed = _forks_needed(contrasted, {name: p for name, p in p_values.items() if name != key})
+            outcomes[key] = JudgedOutcomes(question, contrasted, adjusted.get(key), len(adjusted), needed)
     return Judgements(
         comparisons=counts[0],
         checks=counts[1],

@@ -18,7 +18,7 @@ def finding_of(judged: JudgedOutcomes) -> Finding:
         one, other = contrast.numerator, contrast.denominator
         even = one.told and other.told and one.yes * other.told == other.yes * one.told
         return Finding.NO_DIFFERENCE_SEEN if even else Finding.TOO_FEW_FORKS
-    return Finding.NO_EVIDENCE_YET if contrast.p_value < FAMILY_ERROR else Finding.NO_DIFFERENCE_SEEN
+    return Finding.NO_EVIDENCE_YET if contrast.p_value < FAMILY_ERROR else Finding.TOO_FEW_FORKS
 
 
 def is_news(judged: JudgedOutcomes) -> bool:
@@ -50,7 +50,9 @@ def against(judged: JudgedOutcomes) -> str:
 def verdict(judged: JudgedOutcomes) -> str:
     """The finding with its reasons: the p-value, a word on the direction where it is not plain, and forks that were
     lost."""
-    found = finding_of(judged)
+    found, words = finding_of(judged), finding_of(judged).value
+    if found is Finding.TOO_FEW_FORKS and judged.forks_needed:
+        words += f", {judged.forks_needed} of each would do"
     basis = []
     if judged.p_adjusted is not None:
         basis.append(f"adjusted {p_value(judged.p_adjusted)}")
@@ -59,4 +61,4 @@ def verdict(judged: JudgedOutcomes) -> str:
     one, other = judged.contrast.numerator.lost, judged.contrast.denominator.lost
     if one or other:
         basis.append(f"{one} and {other} more forks were lost to faults of the host or of the measurement")
-    return f"{found.value} ({'; '.join(basis)})" if basis else found.value
+    return f"{words} ({'; '.join(basis)})" if basis else words

@@ -14,7 +14,6 @@ from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats, Comparison
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.terms.quantities import plural
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,12 @@ def paired_words(compared: Comparison) -> str | None:
     if here == own and every == pairs.keys():
         return None
     numbers = ", ".join(map(str, pairs))
-    which = f"all {plural(len(pairs), 'block')}" if every == pairs.keys() else f"{_noun(len(pairs))} {numbers}"
-    whose = ", of the forks’ own p99" if metric is P99 else ""
-    return f"paired in {which}; {here[0]} against {here[1]} {metric.unit} there{whose}"
+    both = f"{here[0]} against {here[1]} {metric.unit}"
+    if every != pairs.keys():
+        return f"paired in {_noun(len(pairs))} {numbers}; {both} there"
+    if metric is P99:
+        return f"{both} as the mean of the forks’ own p99"
+    return f"{both} in the rounds that count in both"
 
 
 def pairs_title(compared: Comparison) -> str:

@@ -18,7 +18,7 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, block
 from jdkmatrix.report.cells.judgements import JudgedOutcomes
 from jdkmatrix.report.cells.outcomes import against, finding_of, is_news
 from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import Finding, finding, losses_words
+from jdkmatrix.report.words.sentences import Finding, finding, losses_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
@@ -55,7 +55,8 @@ class Change:
 
     `over`: the executor that the figure is taken over inside each run; None: the figure itself. `regression`: it got
     significantly worse, by more than was allowed; never of a figure over another one where the figure itself is
-    compared, too, since it also falls where only the other one got better."""
+    compared, too, since it also falls where only the other one got better. `open`: it is no regression, and one is not
+    excluded."""
 
     key: CellKey
     figure: str
@@ -67,6 +68,7 @@ class Change:
     p_adjusted: float | None
     word: str
     regression: bool
+    open: bool
 
     @property
     def what(self) -> str:
@@ -89,6 +91,10 @@ class Compared:
     @property
     def regressions(self) -> tuple[Change, ...]:
         return tuple(change for change in self.changes if change.regression)
+
+    @property
+    def open(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.open)
 
 
 _Named = tuple[CellKey, str, str | None]  # the cell, the metric's id or "outcome", over which executor
@@ -182,9 +188,10 @@ def _changes(family: _Family, threshold: float) -> Iterator[Change]:
     adjusted = adjust(family.p_values())
     for name, (metric, ratio, losses) in family.ratios.items():
         key, figure, over = name
-        one = judged(ratio, adjusted.get(name), len(adjusted), losses)
+        one = judged(ratio, adjusted.get(name), len(adjusted), losses, threshold)
         found = finding(one, metric)
         worse = found is Finding.WORSE and abs(ratio.value - 1) > threshold
+        counts = over is None or (key, figure, None) not in family.ratios
         yield Change(
             key=key,
             figure=figure,
@@ -195,7 +202,8 @@ def _changes(family: _Family, threshold: float) -> Iterator[Change]:
             interval=ratio_interval(ratio),
             p_adjusted=one.p_adjusted,
             word=_word(one, found),
-            regression=worse and (over is None or (key, figure, None) not in family.ratios),
+            regression=worse and counts,
+            open=counts and not worse and not _excludes_worse(one, metric, threshold),
         )
     for name, (cell, told) in family.outcomes.items():
         outcomes = JudgedOutcomes(cell.question, told, adjusted.get(name), len(adjusted))
@@ -213,7 +221,16 @@ def _changes(family: _Family, threshold: float) -> Iterator[Change]:
             p_adjusted=outcomes.p_adjusted,
             word=found.value,
             regression=found is Finding.WORSE,
+            open=not (told.is_better or outcomes.differs),
         )
+
+
+def _excludes_worse(one: Judged, metric: Metric, threshold: float) -> bool:
+    """Does the interval exclude a change for the worse by more than `threshold`?"""
+    low, high = one.ratio.ci_low, one.ratio.ci_high
+    if one.losses.differ or low is None or high is None:
+        return False
+    return low >= 1 - threshold if metric.more_is_better else high <= 1 + threshold
 
 
 def _word(one: Judged, found: Finding) -> str:
@@ -222,6 +239,8 @@ def _word(one: Judged, found: Finding) -> str:
         return f"{word}: {apart(one.ratio.value)} {'more' if one.ratio.value > 1 else 'less'}"
     if found is Finding.NOT_JUDGED:
         return f"{word}: {losses_words(one.losses, 'after', 'before')}"
+    if found is Finding.CANNOT_TELL:
+        return f"{word}: {possible_words(one)}"
     return word
 
 

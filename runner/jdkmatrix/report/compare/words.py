@@ -12,6 +12,9 @@ from jdkmatrix.terms.quantities import per_cent, plural
 HEADINGS = ("Figure", "After / before", "95 % interval", "Adjusted p", "Verdict")
 
 
+_NAMED = 3
+
+
 @dataclass(frozen=True)
 class ComparedCell:
     """`rows`: as `HEADINGS`, and whether it is a regression."""
@@ -53,7 +56,17 @@ def outcome(found: Compared) -> str:
     limit, number = per_cent(found.threshold), len(found.regressions)
     if number:
         return f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
-    return f"no regression: nothing is significantly worse by more than {limit}"
+    if found.open:
+        named = [
+            f"{change.key.cell_id}, {change.what} ({change.shown}, {change.interval or change.word})"
+            for change in found.open
+        ]
+        more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        return (
+            f"cannot tell: nothing is significantly worse by more than {limit}, but in {len(named)} of "
+            f"{plural(len(found.changes), 'figure')} that is not excluded: {'; '.join(named[:_NAMED])}{more}"
+        )
+    return f"no regression: for every figure, a change for the worse by more than {limit} is excluded"
 
 
 def remarks(found: Compared) -> tuple[str, ...]:

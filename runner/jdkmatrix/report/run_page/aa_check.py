@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import Judgements
@@ -13,13 +13,16 @@ from jdkmatrix.report.words.numbers import ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import because, condition, losses_words
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Verdict
+from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import first_arm, is_again
 
 
-def aa_notices(cells: Cells, judgements: Judgements) -> Iterable[Notice]:
-    """One for each cell that was measured again. The checks of a page are judged among themselves."""
+def aa_notices(cells: Cells, judgements: Judgements, beside: Collection[CellKey] = ()) -> Iterable[Notice]:
+    """One for each cell that was measured again, or of those under the condition of `beside`. The checks of a page are
+    judged among themselves."""
+    groups = {key.group for key in beside}
     for key in cells.keys:
-        if not is_again(key.executor):
+        if not is_again(key.executor) or (groups and key.group not in groups):
             continue
         base = first_arm(key.executor)
         metric = cells.leading(key)

@@ -8,13 +8,23 @@ from dataclasses import replace
 
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.cells import crossover
+from jdkmatrix.report.cells.causes import more_switches
 from jdkmatrix.report.cells.comparisons import Pair, Slice
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.outcomes import against, counted, finding_of, is_news, sentence
 from jdkmatrix.report.cells.pairs import paired_words
 from jdkmatrix.report.views import Answer
 from jdkmatrix.report.words.numbers import ratio_value
-from jdkmatrix.report.words.sentences import Finding, condition, finding, losses_words, marked_interval, ratio_sentence
+from jdkmatrix.report.words.sentences import (
+    Finding,
+    change,
+    condition,
+    finding,
+    losses_words,
+    marked_interval,
+    possible_words,
+    ratio_sentence,
+)
 from jdkmatrix.stats.verdicts import Judged
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
 from jdkmatrix.terms.executors import reference, tuning_of
@@ -38,8 +48,23 @@ def answers(
         }
         tuned = _tuned(judgements, piece, metrics[0], jdk) if metrics and len(keys) == 1 else ()
         answer = _answer(jdk, piece.pair, keys, judged, outcomes, paired, tuple(seen.get(jdk, ())))
-        found.append(replace(answer, sentences=(*answer.sentences, *tuned)))
+        cause = _cause(judgements, metrics[0], keys[0]) if metrics and len(keys) == 1 else ()
+        found.append(replace(answer, sentences=(*answer.sentences, *cause, *tuned)))
     return tuple(found)
+
+
+def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> tuple[tuple[str, str], ...]:
+    """What was measured beside the leading figure and may be why one of the two is behind."""
+    judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
+    found = finding(judged, metric) if judged else None
+    if compared is None or found not in (Finding.BETTER, Finding.WORSE):
+        return ()
+    arms = (compared.base, compared.cell) if found is Finding.BETTER else (compared.cell, compared.base)
+    switches = more_switches(*arms)
+    if switches is None:
+        return ()
+    told = ", ".join(f"{text} with {arm.key.executor}" for text, arm in zip(switches, arms, strict=True))
+    return (("A likely cause", f"context switches per request: {told}."),)
 
 
 def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> tuple[tuple[str, str], ...]:
@@ -133,6 +158,8 @@ def _verdict(pair: Pair, metric: Metric, judged: Judged) -> str:
         return f"{metric.name} not judged: {losses_words(judged.losses, *pair)}"
     if found is Finding.NO_EVIDENCE_YET:
         return f"no evidence yet of a difference in {metric.name}"
+    if found is Finding.CANNOT_TELL:
+        return f"cannot tell which has the better {metric.name}: {possible_words(judged)}"
     if found is Finding.NO_DIFFERENCE_SEEN:
         return f"no difference seen in {metric.name}"
     if found is Finding.ONE_BLOCK:
@@ -141,41 +168,33 @@ def _verdict(pair: Pair, metric: Metric, judged: Judged) -> str:
     return f"{better} ahead of {worse} in {metric.name}"
 
 
-def _tally_words(pair: Pair) -> dict[Finding, str]:
-    return {
-        Finding.BETTER: f"{pair.numerator} better",
-        Finding.WORSE: f"{pair.base} better",
-        Finding.NO_EVIDENCE_YET: "no evidence yet",
-        Finding.NO_DIFFERENCE_SEEN: "no difference seen",
-        Finding.ONE_BLOCK: "one block only",
-        Finding.NOT_JUDGED: "not judged",
-        Finding.TOO_FEW_FORKS: "too few forks to tell",
-    }
+def _counts(pair: Pair, findings: Sequence[Finding], conditions: int) -> str:
+    """ "liberty better in 2 of 3 conditions, no difference seen in 1"."""
+    named = {Finding.BETTER: f"{pair.numerator} better", Finding.WORSE: f"{pair.base} better"}
+    counts = {found: findings.count(found) for found in Finding if found in findings}
+    said = {named.get(found, found.value): number for found, number in counts.items()}
+    if len(findings) < conditions:
+        said["no pair"] = conditions - len(findings)
+    (first, number), *others = said.items()
+    whole = f"all {conditions}" if number == conditions else f"{number} of {conditions}"
+    return ", ".join([f"{first} in {whole} conditions", *(f"{text} in {number}" for text, number in others)])
 
 
 def _tally(pair: Pair, by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> str:
     """How often each finding came up, and where the ratio was farthest from 1."""
-    words = _tally_words(pair)
     findings = [finding(judged, metric) for judged in by_key.values()]
-    counts = [f"{text} in {findings.count(found)}" for found, text in words.items() if found in findings]
-    if len(findings) < conditions:
-        counts.append(f"no pair in {conditions - len(findings)}")
     key, judged = max(by_key.items(), key=lambda item: abs(math.log(item[1].ratio.value)))
-    said = ", ".join(filter(None, (marked_interval(judged), words[finding(judged, metric)])))
-    farthest = f"{ratio_value(judged.ratio)} ({said}) at {condition(key.cpus, key.task)}"
-    return f"of {conditions} conditions: {', '.join(counts)}. Farthest from 1: {farthest}."
+    found = finding(judged, metric)
+    open_ = None if found in (Finding.BETTER, Finding.WORSE) else found.value
+    basis = ", ".join(filter(None, (f"ratio {ratio_value(judged.ratio)}", marked_interval(judged), open_)))
+    largest = f"{change(judged.ratio, *pair)} ({basis}), with {condition(key.cpus, key.task)}"
+    return f"{_counts(pair, findings, conditions)}. The largest difference: {largest}."
 
 
 def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]:
     """As `_tally`, of how many forks did what their load asks for."""
-    words = _tally_words(pair)
-    findings = [finding_of(one) for one in by_key.values()]
-    counts = [f"{text} in {findings.count(found)}" for found, text in words.items() if found in findings]
+    counts = _counts(pair, [finding_of(one) for one in by_key.values()], len(by_key))
     key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
     one, other = widest.contrast.numerator, widest.contrast.denominator
-    farthest = f"{counted(one)} forks with {pair.numerator}, {counted(other)} with {pair.base}"
-    where = condition(key.cpus, key.task)
-    return (
-        widest.question.title,
-        f"of {len(by_key)} conditions: {', '.join(counts)}. Farthest apart: {farthest} at {where}.",
-    )
+    largest = f"{counted(one)} forks with {pair.numerator}, {counted(other)} with {pair.base}"
+    return widest.question.title, f"{counts}. The largest difference: {largest}, with {condition(key.cpus, key.task)}."

@@ -83,7 +83,7 @@ def calibration_notices(calibrations: Iterable[Calibration]) -> Iterable[Notice]
     for one in calibrations:
         if one.spread_wanted is not None and one.spread > one.spread_wanted:
             yield Notice(
-                "warn",
+                "info",
                 "Task durations are approximate",
                 f"The speed of CPU {one.cpu} varied by {share(one.spread).text} while it was counted how much work a "
                 "microsecond is, so that tasks may be that much longer or shorter than their names say. They are the "

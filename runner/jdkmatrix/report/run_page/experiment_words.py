@@ -11,6 +11,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell, Experiments
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.troubles import alike
 from jdkmatrix.report.views import Notice, Trouble
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
@@ -64,15 +65,13 @@ def troubles(experiments: Experiments, why_not_measured: str) -> Iterable[Troubl
 
 
 def _reasons(cell: ExperimentCell) -> list[str]:
-    by_message: dict[str, list[int]] = {}
-    for fork in cell.record.forks:
-        if fork.status is not Status.OK:
-            for message in [reason.message for reason in fork.reasons] or ["no reason was recorded"]:
-                by_message.setdefault(message, []).append(fork.fork)
-    return [
-        f"{'fork' if len(forks) == 1 else 'forks'} {facts.ranges(forks)}: {message}"
-        for message, forks in by_message.items()
-    ]
+    forks = [fork for fork in cell.record.forks if fork.status is not Status.OK]
+    told = ((message, fork.fork) for fork in forks for message in _messages(fork))
+    return [f"{'fork' if len(some) == 1 else 'forks'} {facts.ranges(some)}: {words}" for words, some in alike(told)]
+
+
+def _messages(fork: Fork) -> list[str]:
+    return [reason.message for reason in fork.reasons] or ["no reason was recorded"]
 
 
 def notices(experiments: Experiments) -> Iterable[Notice]:

@@ -11,13 +11,15 @@ from jdkmatrix.claims.address import web
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
-from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.aa_check import aa_notices
 from jdkmatrix.report.run_page.clock import calibration_notices, clock_notices
 from jdkmatrix.report.views import Fact, JdkRow, Notice
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import plural
 
 _GIB = 1024**3
@@ -196,18 +198,29 @@ def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[No
     return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
 
 
+def pair_warnings(judged: JudgedRun, *keys: CellKey) -> Iterable[Notice]:
+    """What changes how the comparison of these cells must be read, as `notices` of their run have it."""
+    run, cells = judged.run, [cell for key in keys if (cell := judged.cells.get(key))]
+    found = [
+        *_cell_notices(cells),
+        *clock_notices([cell.record for cell in cells], run.promised_precision),
+        *aa_notices(judged.cells, judged.judgements, keys),
+    ]
+    return (notice for notice in found if notice.weight == "warn")
+
+
 def _run_notices(run: RunRecord) -> Iterable[Notice]:
     if run.scenario:
         size = "The published size" if run.scenario.scale == "article" else "Not the published size"
         text = f"{run.scenario.description} {size}: {run.scenario.scale_words}."
-        yield Notice("info" if run.scenario.scale == "article" else "warn", f"Scenario {run.scenario.name}", text)
+        yield Notice("info", f"Scenario {run.scenario.name}", text)
     if run.status != "complete":
         how = "was interrupted" if run.status == "interrupted" else "has not ended, or was killed"
         yield Notice("warn", "Not complete", f"This run {how}: cells may lack forks or be missing.")
     virtualisation = run.latest_session.host.virtualisation
     if virtualisation:
         yield Notice(
-            "warn",
+            "info",
             "Not bare metal",
             f"This ran in a {virtualisation}. What else runs on the same hardware can slow it down without "
             "being seen; ratios inside a block suffer less than absolute figures.",
@@ -231,7 +244,7 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
         yield Notice("info", "Not testable here", f"{plural(len(run.not_testable), 'cell')}: reasons are listed below.")
 
 
-def _cell_notices(cells: Cells) -> Iterable[Notice]:
+def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
     every = list(cells)
     shared = [cell for cell in every if any(fork.confinement.overlapped for fork in cell.record.forks)]
     if shared:

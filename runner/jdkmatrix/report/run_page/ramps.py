@@ -19,6 +19,7 @@ from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.charts.specs import log_domain
 from jdkmatrix.report.run_page.line_charts import line_charts
 from jdkmatrix.report.views import Chart, ChartGroup
+from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.stats.ramps import (
     CAUGHT_UP_SHARE,
     HELD_SHARE,
@@ -203,9 +204,14 @@ def _became(cell: CellStats, load: RisingLoad) -> str:
             words.append(f"no knee up to {_highest(load)} requests/s{_in(cell.attained.yes, cell)}")
         if found:
             words.append(f"knee at {found} requests/s{_in(len(cell.by_block(KNEE)), cell)}")
+    windows = [window for fork in cell.usable for window in fork.served.valid_windows]
+    medians_us = [one.p50_us for window in windows for one in window.load.intervals if one.p50_us]
+    if worst_us := max(medians_us, default=None):
+        took = f"{digits(worst_us / 1e6, 3)} s" if worst_us >= 1e6 else f"{digits(worst_us / 1e3, 3)} ms"
+        words.append(f"its median response took up to {took} in the worst second")
     if failed := sum(failed_by_itself(fork) for fork in cell.record.forks):
         words.append(f"the server failed in {failed} of {cell.attained.told} forks")
-    hit = [outcome.message for fork in cell.usable for outcome in fork.outcomes]
+    hit = [without_log_prefix(outcome.message) for fork in cell.usable for outcome in fork.outcomes]
     return "; ".join([*words, *hit[:1]]) + ("" if hit else ".")
 
 

@@ -23,6 +23,7 @@ from jdkmatrix.report.run_page.dependence import check_blocks, dependence_notice
 from jdkmatrix.report.run_page.fork_counts import count_forks
 from jdkmatrix.report.run_page.precision import precision_view
 from jdkmatrix.report.run_page.sections import sections
+from jdkmatrix.report.run_page.troubles import fork_lines
 from jdkmatrix.report.views import CellRow, RunView, Trouble
 from jdkmatrix.report.words.numbers import Figure, half_width, missing, quantity, ratio_value
 from jdkmatrix.report.words.sentences import (
@@ -73,6 +74,7 @@ def view_run(judged: JudgedRun) -> RunView:
         not_repeated=not_repeated_views(run),
         pairs=" or ".join(dict.fromkeys(f"{above} over {below}" for above, below in (one.pair for one in parts))),
         references=cells.references,
+        relevant=f"{cells.relevant * 100:g} %",
         varying=varying,
         constant=_constant(cells.keys, varying),
         rows=rows,
@@ -274,14 +276,10 @@ def _statuses(rows: Sequence[CellRow]) -> tuple[tuple[str, str, int], ...]:
 
 def _trouble(key: CellKey, cell: CellStats | None, run: RunRecord) -> Trouble | None:
     state = cell.state if cell else State.NOT_MEASURED
-    reasons: tuple[str, ...]
     if cell is None or state is State.NOT_MEASURED:
-        reasons = (_why_not_measured(run),)
+        reasons: tuple[str, ...] = (_why_not_measured(run),)
     else:
-        reasons = tuple(
-            f"{'fork' if len(forks) == 1 else 'forks'} {facts.ranges(forks)}: {reason.message}"
-            for reason, forks in cell.reasons
-        )
+        reasons = fork_lines(cell.record.forks, shortfalls=cell.fell_short)
         if state is State.OK and not reasons:
             return None
     return Trouble(

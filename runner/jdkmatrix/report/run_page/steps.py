@@ -8,8 +8,8 @@ from functools import partial
 
 from jdkmatrix.figures.metrics import SATURATED
 from jdkmatrix.loads.base import Bound, offered_rps
-from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.cells.causes import best, held_back
 from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.comparisons import Slice
@@ -18,12 +18,8 @@ from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.charts.specs import log_domain
 from jdkmatrix.report.run_page.line_charts import line_charts
 from jdkmatrix.report.views import ChartGroup
-from jdkmatrix.terms.executors import is_virtual
 from jdkmatrix.terms.loads import StepsLoad
 from jdkmatrix.terms.quantities import digits, plural
-
-# Of a server's CPUs. One that is bounded by them uses nearly all; below half, it is not they.
-_UNUSED_SHARE_MAX = 0.5
 
 
 @dataclass(frozen=True)
@@ -124,7 +120,7 @@ def remarks(cell: CellStats) -> tuple[str, ...]:
     """What must be known of its saturation; none for other loads than rising steps."""
     if not isinstance(cell.load, StepsLoad):
         return ()
-    return tuple(words for words in (_not_saturated(cell), _held_back(cell)) if words)
+    return tuple(words for words in (_not_saturated(cell), held_back(cell)) if words)
 
 
 def _not_saturated(cell: CellStats) -> str | None:
@@ -137,27 +133,6 @@ def _not_saturated(cell: CellStats) -> str | None:
         f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
         f"{digits(offered_rps, 4)} requests/s: the most that it can do was not reached"
     )
-
-
-def _held_back(cell: CellStats) -> str | None:
-    """What to look for where every fork that was saturated left its CPUs unused; None elsewhere."""
-    saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
-    shares = [_best(fork).sut.cpu_share for fork in cell.usable if fork.fork in saturated]
-    if not shares or max(shares) >= _UNUSED_SHARE_MAX:
-        return None
-    words = f"saturated with {_percent(min(shares), max(shares))} of its CPUs in use, so something else bounds it"
-    if not is_virtual(cell.key.executor):
-        return words
-    return f"{words}; before JDK 24, look for virtual threads that wait inside synchronized, which pins their carriers"
-
-
-def _percent(low: float, high: float) -> str:
-    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (low, high))
-    return f"{' to '.join(ends)} %"
-
-
-def _best(fork: Fork) -> Window:
-    return max(fork.served.valid_windows, key=lambda window: window.load.succeeded_rps)
 
 
 def _windows(cell: CellStats) -> Iterable[tuple[int, Window]]:
@@ -182,7 +157,7 @@ def _peaks(cell: CellStats) -> Iterable[Row]:
         text = f"fork {fork.fork}: {reached.bound.value} {amount(SATURATED, reached.value)} requests/s"
         yield {
             "executor": cell.key.executor,
-            "x": _offered(_best(fork)),
+            "x": _offered(best(fork)),
             "y": reached.value,
             "text": " ".join(text.split()),
         }

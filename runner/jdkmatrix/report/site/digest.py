@@ -6,18 +6,19 @@ It is written beside the run's pages, so that the site can be put together again
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts
-from jdkmatrix.report.cells.advice import Advice, advise, ratio_words
-from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.advice import Advice, Side, advise, ratio_words
+from jdkmatrix.report.cells.causes import more_switches
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import NUMERATOR, Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.facts import pair_warnings
 from jdkmatrix.report.views import ForkCount, RunView
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.stats.verdicts import Verdict
@@ -32,7 +33,9 @@ PICKED = ("server", "jdk", "cpus", "burn_us", "wait_us", "workload", "load")
 
 @dataclass(frozen=True)
 class Condition:
-    """Virtual threads and a server's pool under one condition. `page`, `pool_page`: their cells, seen from the run."""
+    """Virtual threads and a server's pool under one condition. `page`, `pool_page`: their cells, seen from the run.
+    `cause`: what was measured beside the leading figure and may be why, None where nothing was. `warnings`: titles of
+    what changes how these two cells must be read."""
 
     workload: str
     server: str
@@ -46,6 +49,8 @@ class Condition:
     page: str
     pool_page: str
     advice: tuple[Advice, ...]
+    cause: str | None
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -72,9 +77,8 @@ class MeasuredCell:
 @dataclass(frozen=True)
 class RunDigest:
     """`host_id` tells hosts apart; `jdks`: id and version; `about`: scenario or profile; `repeats_published`: is it a
-    scenario, whose conditions somebody else has chosen? `warnings`: titles of what changes how figures must be read;
-    `aa`: what the A/A checks came to, None where there was none; `claims`: what it says of published ones, before
-    anybody judges it; `damaged`: files that could not be read."""
+    scenario, whose conditions somebody else has chosen? `aa`: what the A/A checks came to, None where there was none;
+    `claims`: what it says of published ones, before anybody judges it; `damaged`: files that could not be read."""
 
     run_id: str
     folder: str
@@ -88,7 +92,6 @@ class RunDigest:
     jdks: tuple[tuple[str, str], ...]
     status: str
     forks: ForkCount
-    warnings: tuple[str, ...]
     aa: str | None
     damaged: tuple[str, ...]
     conditions: tuple[Condition, ...]
@@ -99,6 +102,7 @@ class RunDigest:
 def digest(judged: JudgedRun, view: RunView, folder: str) -> RunDigest:
     """`folder`: where its pages are, seen from the site's root."""
     run, cells, judgements = judged.run, judged.cells, judged.judgements
+    warned = tuple(dict.fromkeys(notice.title for notice in view.notices if notice.weight == "warn"))
     host = run.latest_session.host
     return RunDigest(
         run_id=run.run_id,
@@ -113,10 +117,9 @@ def digest(judged: JudgedRun, view: RunView, folder: str) -> RunDigest:
         jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
         status=run.status,
         forks=view.forks,
-        warnings=tuple(dict.fromkeys(notice.title for notice in view.notices if notice.weight == "warn")),
         aa=_aa(cells, judgements),
         damaged=judged.loaded.damaged,
-        conditions=tuple(_conditions(cells, judgements)),
+        conditions=tuple(_conditions(judged, warned)),
         cells=tuple(_cells(cells, judgements)),
         claims=judged.evidence,
     )
@@ -141,15 +144,23 @@ def _check(key: CellKey, cells: Cells, judgements: Judgements) -> str:
     if judged is None:
         return "without a pair"
     words = {Verdict.DIFFERENT: "failed", Verdict.ONE_BLOCK: "of one block, which can show nothing"}
+    words[Verdict.CANNOT_TELL] = "too wide to tell"
     return words.get(judged.verdict, judged.verdict.value)
 
 
-def _conditions(cells: Cells, judgements: Judgements) -> Iterator[Condition]:
+def _conditions(judged: JudgedRun, warned: Sequence[str]) -> Iterator[Condition]:
+    """`warned`: titles of the warnings on the run's page."""
+    cells, judgements = judged.cells, judged.judgements
+
+    def titles(*keys: CellKey) -> set[str]:
+        return {notice.title for notice in pair_warnings(judged, *keys)}
+
+    of_cells = titles(*cells.keys)
     for key in cells.keys:
         cell = cells.get(key)
         if key.executor != NUMERATOR or cell is None:
             continue
-        advice = advise(judgements, metrics_of(cell.load), key)
+        advice = advise(judgements, cells, key)
         if not advice:
             continue
         pool = key.model_copy(update={"executor": own_pool(key.server)})
@@ -160,7 +171,21 @@ def _conditions(cells: Cells, judgements: Judgements) -> Iterator[Condition]:
             page=cell_page(key),
             pool_page=cell_page(pool),
             advice=advice,
+            cause=_cause(advice[0], cell, cells.get(pool)),
+            warnings=tuple(one for one in warned if one not in of_cells or one in titles(key, pool)),
         )
+
+
+def _cause(lead: Advice, cell: CellStats, pool: CellStats | None) -> str | None:
+    """Context switches, where the one that is behind has many more of them."""
+    if pool is None or lead.side is Side.OPEN:
+        return None
+    virtual_is_behind = lead.side is Side.POOL
+    switches = more_switches(*((cell, pool) if virtual_is_behind else (pool, cell)))
+    if switches is None:
+        return None
+    one, other = switches if virtual_is_behind else switches[::-1]
+    return f"context switches per request: {one} with virtual threads, {other} with the pool"
 
 
 def _cells(cells: Cells, judgements: Judgements) -> Iterator[MeasuredCell]:

@@ -13,6 +13,7 @@ from jdkmatrix.report.claims.verdicts import ClaimVerdict
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import PICKED, Condition, RunDigest
 from jdkmatrix.report.site.offers import Box
+from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.views import ForkCount
 from jdkmatrix.report.words.sentences import condition as condition_words
 from jdkmatrix.terms.cell_key import TaskSize
@@ -63,6 +64,7 @@ class AnswerRow:
     measured: str
     host: str
     blocks: str
+    cause: str | None
     warnings: tuple[str, ...]
 
     @property
@@ -93,6 +95,7 @@ class HomeView:
     `verdicts`: word, class, how many claims; `unreadable`: runs that could not be read, and why."""
 
     summary: str
+    overview: str | None
     figures: tuple[tuple[str, str], ...]
     picks: tuple[Pick, ...]
     first: AnswerRow | None
@@ -119,6 +122,7 @@ def view_home(
     counts = Counter(claims)
     return HomeView(
         summary=_summary(runs, len(answers)),
+        overview=overview([condition for _, condition in ordered]),
         figures=figures,
         picks=tuple(_picks(answers, offered)),
         first=_first(answers, runs),
@@ -162,7 +166,8 @@ def _answer(run: RunDigest, condition: Condition, host: str, figures: Sequence[t
         measured=moment(run.started_at),
         host=host,
         blocks=plural(condition.blocks, "block"),
-        warnings=tuple(map(_inside, run.warnings)),
+        cause=condition.cause,
+        warnings=tuple(map(_inside, condition.warnings)),
     )
 
 

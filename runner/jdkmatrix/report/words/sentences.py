@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
-from jdkmatrix.report.words.numbers import much, p_value, ratio_interval, ratio_value, than
+from jdkmatrix.report.words.numbers import apart, much, p_value, ratio_interval, ratio_value, than
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Losses, Verdict
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.quantities import plural, wait_words, work_words
+from jdkmatrix.terms.quantities import digits, plural, wait_words, work_words
+
+_MINUS = "\u2212"
 
 
 class Finding(Enum):
@@ -20,6 +23,7 @@ class Finding(Enum):
     WORSE = "worse"
     NO_EVIDENCE_YET = "no evidence yet"
     NO_DIFFERENCE_SEEN = "no difference seen"
+    CANNOT_TELL = "cannot tell"
     ONE_BLOCK = "one block, no interval"
     NOT_JUDGED = "not judged"
     TOO_FEW_FORKS = "too few forks to tell"
@@ -35,6 +39,8 @@ def finding(judged: Judged, metric: Metric) -> Finding:
             return Finding.NO_EVIDENCE_YET
         case Verdict.NO_DIFFERENCE_SEEN:
             return Finding.NO_DIFFERENCE_SEEN
+        case Verdict.CANNOT_TELL:
+            return Finding.CANNOT_TELL
         case Verdict.DIFFERENT:
             return Finding.BETTER if (judged.ratio.value > 1) == metric.more_is_better else Finding.WORSE
 
@@ -51,8 +57,19 @@ def because(judged: Judged, compared: str = "comparison") -> str:
             return f"no evidence yet, {_although(judged, compared)}, {adjusted}"
         case Verdict.NO_DIFFERENCE_SEEN:
             return f"no difference seen, the interval contains 1, {adjusted}"
+        case Verdict.CANNOT_TELL:
+            return f"cannot tell: {possible_words(judged)}, {adjusted}"
         case _:
             return adjusted
+
+
+def possible_words(judged: Judged) -> str:
+    """ "−44 % is possible", "−93 % and 5.4 times as much are possible": ends of the interval that would matter."""
+    ends = [
+        f"{_MINUS if end < 1 else '+'}{apart(end)}" if end < 2 else f"{digits(end, 2)} times as much"
+        for end in judged.possible
+    ]
+    return f"{' and '.join(ends)} {'is' if len(ends) == 1 else 'are'} possible"
 
 
 def _although(judged: Judged, compared: str) -> str:
@@ -118,6 +135,14 @@ def tasks_of(burn_us: int) -> str:
     return f"tasks of {work_words(burn_us)}" if burn_us else "no added work"
 
 
+def asked_words(task: TaskSize, *, does_nothing: bool) -> str:
+    """What is asked of a server: "tasks of 100 µs", "requests that wait 2 ms for a remote system"."""
+    waits = f"wait {wait_words(task.wait_us)} for a remote system" if task.wait_us else ""
+    if task.burn_us:
+        return f"tasks of {work_words(task.burn_us)}{f' that {waits}' if waits else ''}"
+    return f"requests that {waits or 'do nothing'}" if waits or does_nothing else "such requests"
+
+
 def delay_of(wait_us: int) -> str:
     return f"remote delay of {wait_words(wait_us)}"
 
@@ -125,6 +150,11 @@ def delay_of(wait_us: int) -> str:
 def ratio_name(key: CellKey, base_executor: str) -> str:
     """ "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
     return f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
+
+
+def without_log_prefix(message: str) -> str:
+    """Without what a JVM writes before a line of its log that is quoted: "[88.402s][warning][os,thread]"."""
+    return re.sub(r"(^|: )(\[[^\]\s]+\]\s?)+", r"\1", message)
 
 
 def confined_words(method: ConfinementMethod, why_not_cgroup: str | None) -> str:
@@ -148,8 +178,9 @@ def ratio_sentence(
         case Finding.NOT_JUDGED:
             words = f"not judged: {losses_words(judged.losses, numerator, denominator)}"
         case Finding.NO_EVIDENCE_YET:
-            although = _although(judged, "comparison")
-            words = f"no evidence yet of a difference between {numerator} and {denominator}, {although}"
+            words = f"no evidence yet of a difference between {numerator} and {denominator}"
+        case Finding.CANNOT_TELL:
+            words = f"cannot tell: {possible_words(judged)}"
         case Finding.NO_DIFFERENCE_SEEN:
             words = f"no difference seen between {numerator} and {denominator}"
         case Finding.ONE_BLOCK:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.figures.unsteady import why_not_steady
 from jdkmatrix.fork.gates import burn_off, measured_status, too_few_valid
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
@@ -12,7 +13,7 @@ from jdkmatrix.records.forks import Audit, BurnCheck, Proof, ServedFork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, Warmup, Window
 from jdkmatrix.stats.capacity import is_known
-from jdkmatrix.subjects.served.warmup import why_not_steady
+from jdkmatrix.subjects.served.warmup import is_calm
 
 
 @dataclass
@@ -33,7 +34,8 @@ class Findings:
         status = measured_status(self.windows, self.warmup, rules.thresholds)
         reasons: list[Reason] = []
         if status is Status.NOT_STEADY:
-            why = why_not_steady(self.warmup, rules.warmup) if self.warmup else "no warm-up"
+            compiling = self.warmup is not None and not is_calm(self.warmup.windows, rules.warmup)
+            why = why_not_steady(self.warmup, compiling=compiling) if self.warmup else "no warm-up"
             reasons.append(Reason(code="not-steady", message=why))
         if status is Status.INVALID:
             reasons.append(too_few_valid(self.windows))

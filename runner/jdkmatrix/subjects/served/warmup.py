@@ -19,12 +19,11 @@ from statistics import fmean
 from typing import Literal
 
 from jdkmatrix.config.model import WarmupRules
-from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
+from jdkmatrix.records.windows import SeriesSteadiness, WarmupWindow
 from jdkmatrix.stats.steady import DriftRules, SteadyRules, steadiness, time_to_steady_s
 
 Figure = Literal["cpu_us_per_request", "p99_us"]
 _ANSWERS_IN_WINDOW = 2
-_NAMES: dict[Figure, str] = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ def _series(figure: Figure, values: Sequence[float], gate: Gate) -> SeriesSteadi
 
 def is_steady(windows: Sequence[WarmupWindow], gate: Gate) -> bool:
     """Does waiting bring nothing more, under the measured load and with little compilation in the last windows?"""
-    return _is_calm(windows, gate.rules) and all(series.warm for series in series_steadiness(windows, gate))
+    return is_calm(windows, gate.rules) and all(series.warm for series in series_steadiness(windows, gate))
 
 
 def is_settled(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
@@ -150,25 +149,10 @@ def is_settled(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
     return bool(windows) and windows[-1].jit_share <= rules.jit_share_max
 
 
-def why_not_steady(warmup: Warmup, rules: WarmupRules) -> str:
-    """What kept the gate shut until the cap."""
-    found = [
-        f"{_NAMES[series.figure]}: {series.finding}{_drift(series)}" for series in warmup.series if not series.warm
-    ]
-    if not _is_calm(warmup.windows, rules):
-        found.append("the JIT compiler was at work")
-    return f"not steady after {warmup.duration_s:.0f} s of warm-up: {'; '.join(found)}"
-
-
-def _drift(series: SeriesSteadiness) -> str:
-    """In words, where it is bounded."""
-    if series.drift_per_s is None or series.drift_tail_least is None or series.fall_max is None:
-        return ""
-    return (
-        f" ({series.drift_per_s:+.2%} a second in the last {series.tail_s:g} s, in all of which it may fall by "
-        f"{series.fall_max:.2%}: {series.drift_tail_least:+.1%} at worst; {series.drift_ahead:+.1%} over the "
-        f"{series.ahead_s:g} s that come next)"
-    )
+def is_calm(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
+    """Was there little compilation in the last windows under the measured load?"""
+    last = _loaded(windows)[-rules.tail_windows :]
+    return bool(last) and fmean(window.jit_share for window in last) <= rules.jit_share_max
 
 
 def time_to_steady(windows: Sequence[WarmupWindow], gate: Gate) -> float | None:
@@ -180,11 +164,6 @@ def time_to_steady(windows: Sequence[WarmupWindow], gate: Gate) -> float | None:
         [window.cpu_us_per_request for window in loaded],
         rules=gate.steady_rules("cpu_us_per_request"),
     )
-
-
-def _is_calm(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
-    last = _loaded(windows)[-rules.tail_windows :]
-    return bool(last) and fmean(window.jit_share for window in last) <= rules.jit_share_max
 
 
 def _loaded(windows: Sequence[WarmupWindow]) -> list[WarmupWindow]:

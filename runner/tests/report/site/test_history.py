@@ -65,7 +65,7 @@ def digests(tmp_path: Path, ratios: list[float], hosts: list[str] | None = None)
         site = tmp_path / f"site-{day}"
         (one,) = build_site([SiteRun(run.run.run_id, lambda run=run: run)], site, background()).runs  # type: ignore[misc]
         conditions = tuple(
-            replace(c, advice=tuple(replace(a, ratio=ratio, value=f"{ratio:.2f}") for a in c.advice))
+            replace(c, advice=tuple(replace(a, ratio=ratio, value=f"{ratio:.2f}") for a in c.advice if a.ratio))
             for c in one.conditions
         )
         found.append(replace(one, conditions=conditions))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.figures.metrics import CPU, THROUGHPUT, metrics_of
+from jdkmatrix.figures.metrics import CPU, THROUGHPUT
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
@@ -45,13 +45,14 @@ def test_an_answer_names_what_is_better_by_how_much_and_what_it_costs(tmp_path: 
     loaded = synthetic_run(tmp_path / "run", FIVE)
     cells = Cells(loaded.run, loaded.cells)
     key = next(key for key in cells.keys if key.executor == "virtual")
-    cell = cells.get(key)
-    assert cell is not None
-    found = {one.figure: one for one in advise(judge_run(cells), metrics_of(cell.load), key)}
+    found = {one.figure: one for one in advise(judge_run(cells), cells, key)}
     throughput = found[THROUGHPUT.id]
-    assert throughput.side is Side.POOL and throughput.sentence.startswith("Keep the pool: throughput is ")
-    assert "higher than with virtual threads (95 % interval " in throughput.sentence
-    assert found[CPU.id].side is Side.POOL and "lower than with virtual threads" in found[CPU.id].sentence
+    assert throughput.side is Side.POOL
+    assert throughput.sentence.startswith(
+        "Keep the pool for such requests: with virtual threads throughput is 17 % lower"
+    )
+    assert found[CPU.id].side is Side.POOL and "with virtual threads CPU per request is " in found[CPU.id].sentence
+    assert "% higher" in found[CPU.id].sentence, "one base everywhere: virtual threads over the pool"
     assert throughput.value.startswith("0.8")
 
 
@@ -59,9 +60,9 @@ def test_one_block_is_a_hint_and_no_advice(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", replace(QUICK, blocks=1))
     cells = Cells(loaded.run, loaded.cells)
     key = next(key for key in cells.keys if key.executor == "virtual")
-    (first, *_) = advise(judge_run(cells), (THROUGHPUT, CPU), key)
+    (first, *_) = advise(judge_run(cells), cells, key)
     assert first.side is Side.OPEN and first.under == "one block"
-    assert first.sentence.startswith("Only a hint, from one block: throughput is ")
+    assert first.sentence.startswith("Only a hint, from one block: with virtual threads throughput is ")
 
 
 def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way(tmp_path: Path) -> None:
@@ -83,14 +84,20 @@ def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way(tmp_path: Pa
 def test_the_first_answer_is_the_newest_runs_and_needs_no_script(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", FIVE)
     said = opening(tmp_path / "site", later(loaded, "new", "2025-01-01"))
-    assert "Keep the pool: throughput is" in said and "5 blocks" in said and "2025-01-01" in said
+    assert (
+        "Keep the pool for such requests: with virtual threads throughput is" in said
+        and "5 blocks" in said
+        and "2025-01-01" in said
+    )
 
 
 def test_what_decides_nothing_hides_no_answer_of_its_host_and_is_hidden_by_none_of_another(tmp_path: Path) -> None:
     decided = later(synthetic_run(tmp_path / "decided", FIVE), "decided", "2024-01-01")
     hint = later(synthetic_run(tmp_path / "hint", replace(QUICK, burn_us=(100,), blocks=1)), "hint", "2025-01-01")
 
-    assert "Keep the pool: throughput is" in opening(tmp_path / "one-host", decided, hint)
+    assert "Keep the pool for such requests: with virtual threads throughput is" in opening(
+        tmp_path / "one-host", decided, hint
+    )
     elsewhere = later(hint, "hint", "2025-01-01", host="another")
     assert "Only a hint, from one block" in opening(tmp_path / "two-hosts", decided, elsewhere)
 

@@ -1,0 +1,80 @@
+"""What is not ok about a cell, a line for each fork. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from jdkmatrix.figures.unsteady import COMPILING, why_not_steady
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.windows import Window
+from jdkmatrix.report.run_page.facts import ranges
+from jdkmatrix.report.words.sentences import without_log_prefix
+
+_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+
+
+def fork_lines(forks: Iterable[Fork], *, shortfalls: bool) -> tuple[str, ...]:
+    """Why forks are not simply ok, and which windows they lost; those of which the same is to be told, together.
+    `shortfalls`: also what the server did not do in usable forks."""
+    told: dict[str, list[int]] = {}
+    for fork in forks:
+        if line := "; ".join(_parts(fork, shortfalls=shortfalls or not fork.usable)):
+            told.setdefault(line, []).append(fork.fork)
+    return tuple(f"{'fork' if len(some) == 1 else 'forks'} {ranges(some)}: {line}" for line, some in told.items())
+
+
+def _parts(fork: Fork, *, shortfalls: bool) -> Iterable[str]:
+    windows = fork.served.windows
+    lost = {(reason.code, reason.message) for window in windows for reason in window.reasons}
+    if own := [reason for reason in fork.reasons if (reason.code, reason.message) not in lost]:
+        yield from merged(_message(reason, fork) for reason in own)
+    if spoilt := [window for window in windows if window.reasons]:
+        messages = merged(reason.message for window in spoilt for reason in window.reasons)
+        yield f"{_named(fork, spoilt)} lost: {'; '.join(messages)}"
+    short = [window for window in windows if window.shortfalls]
+    if shortfalls and short:
+        messages = merged(reason.message for window in short for reason in window.shortfalls)
+        which = f"{_named(fork, short)}: " if len(windows) > 1 else ""
+        yield f"{which}{'; '.join(messages)}"
+
+
+def _message(reason: Reason, fork: Fork) -> str:
+    """In the words of today, where the record has what it was said of."""
+    warmup = fork.served.warmup
+    if reason.code == "not-steady" and warmup is not None and not all(series.warm for series in warmup.series):
+        return why_not_steady(warmup, compiling=COMPILING in reason.message)
+    return without_log_prefix(reason.message)
+
+
+def _named(fork: Fork, some: Sequence[Window]) -> str:
+    """ "windows 3, 10 of 10"."""
+    noun = f"{'round' if fork.together else 'window'}{'' if len(some) == 1 else 's'}"
+    numbers = ranges(window.index for window in some).replace(",", ", ")
+    return f"{noun} {numbers} of {len(fork.served.windows)}"
+
+
+def merged(messages: Iterable[str]) -> list[str]:
+    """Those that differ in numbers only become one, with the least and the most of each: "used 9.1 to 41.0 % of"."""
+    return [words for words, _ in alike((message, 0) for message in messages)]
+
+
+def alike(told: Iterable[tuple[str, int]]) -> list[tuple[str, list[int]]]:
+    """As `merged`, each with the forks of which it is told."""
+    found: dict[str, tuple[list[list[str]], list[int]]] = {}
+    for message, fork in told:
+        numbers, forks = found.setdefault(_NUMBER.sub("0", message), ([], []))
+        numbers.append(_NUMBER.findall(message))
+        forks.append(fork)
+    return [(_filled(words, list(zip(*numbers, strict=True))), forks) for words, (numbers, forks) in found.items()]
+
+
+def _filled(words: str, columns: Sequence[Sequence[str]]) -> str:
+    ends = iter([sorted(set(column), key=lambda text: float(text.replace(",", ""))) for column in columns])
+    filled = _NUMBER.sub(lambda _: _span(next(ends)), words)
+    return re.sub(r"(?<=[0-9])%", " %", filled)
+
+
+def _span(numbers: Sequence[str]) -> str:
+    return numbers[0] if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
