@@ -19,6 +19,8 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import reproduce
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.run.plan import select_cells
+from jdkmatrix.stats.exact_test import fisher_exact
+from jdkmatrix.stats.verdicts import FAMILY_ERROR
 from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from jdkmatrix.terms.executors import is_virtual
 from jdkmatrix.terms.loads import CountLoad, JoinedLoad, SaturateLoad, StepsLoad
@@ -111,6 +113,15 @@ def test_connections_are_fewer_than_threads_and_more(scale: Literal["article", "
     loads = {cell.load: MATRIX.loads[cell.load] for cell in cells}
     connections = {load.connections for load in loads.values() if isinstance(load, SaturateLoad)}
     assert min(connections) < min(threads) <= max(threads) < max(connections)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", ["infoq-thousands", "infoq-rampup", "delay-ramp"])
+def test_where_an_outcome_decides_there_are_forks_enough_to_tell(name: str, scale: Literal["article", "small"]) -> None:
+    """All forks of one executor against none of the other, among as many comparisons as one condition has."""
+    sized = MATRIX.scenarios[name]
+    blocks = (sized.article if scale == "article" else sized.small).blocks
+    assert fisher_exact(blocks, 0, 0, blocks) < FAMILY_ERROR / 5
 
 
 def test_published_sizes_have_the_published_jdks() -> None:

@@ -6,7 +6,7 @@ It is written beside the run's pages, so that the site can be put together again
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.loads.kinds import loads_words
