@@ -48,6 +48,25 @@ def test_the_front_page_answers_first_and_fits(browser: Browser, answers: Path, 
     context.close()
 
 
+def test_what_matters_is_answered_or_said_to_be_missing(browser: Browser, tmp_path: Path) -> None:
+    """Closed loops have a p99 that is not judged; a constant rate is the throughput."""
+    loads = ("saturate-50", "rate-2000")
+    run = synthetic_run(tmp_path / "run", Shape(jdks=("temurin-25",), loads=loads, blocks=5, windows=1))
+    site_of([run], tmp_path / "site")
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    opened = open_page(context, tmp_path / "site" / "index.html")
+    page = opened.page
+    said = page.locator("#said .verdict")
+    picked(page, load="saturate-50", figure="p99")
+    expect(said).to_contain_text(re.compile(r"p99 is not judged in a closed loop, .*: it was [0-9.]+ ms with virtual"))
+    picked(page, load="rate-2000", figure="throughput")
+    expect(said).to_contain_text("This load has no figure for “Throughput”; this is CPU per request.")
+    picked(page, figure="p99")
+    expect(said).not_to_contain_text("This load has no figure")
+    assert opened.complaints == []
+    context.close()
+
+
 def test_a_pick_changes_the_answer_and_the_address_which_brings_it_back(browser: Browser, answers: Path) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     opened = open_page(context, answers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from jdkmatrix.figures.metrics import SATURATED, SWITCHES
+from jdkmatrix.figures.metrics import CPU, SATURATED, SWITCHES, metrics_of
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
@@ -29,19 +29,25 @@ def held_back(cell: CellStats) -> str | None:
     shares = [best(fork).sut.cpu_share for fork in cell.usable if fork.fork in saturated]
     if not shares or max(shares) >= _UNUSED_SHARE_MAX:
         return None
-    words = f"saturated with {_percent(min(shares), max(shares))} of its CPUs in use, so something else bounds it"
+    words = f"saturated with {_percent(min(shares), max(shares))} of its CPUs in use"
     version = re.search(r"[0-9]+", cell.key.jdk)
     if not is_virtual(cell.key.executor) or (version and int(version.group()) >= _PINS_BELOW):
-        return words
+        return f"{words}, so something else bounds it"
     return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
 
 
 def more_switches(behind: CellStats, ahead: CellStats) -> tuple[str, str] | None:
-    """Context switches per request of both, where the one that is behind has many more, and its CPUs to bound it."""
+    """Context switches per request of both, where the one that is behind has many more, and the CPU is what it is
+    behind in: in CPU per request, or in what its busy CPUs allow."""
+    in_cpu = metrics_of(behind.load)[0] is CPU
     one, other = (of_metric(SWITCHES, cell, why="") for cell in (behind, ahead))
-    if held_back(behind) or one.sort is None or other.sort is None or one.sort < _SWITCHES_TIMES_MIN * other.sort:
+    if one.sort is None or other.sort is None or not (in_cpu or _is_busy(behind)):
         return None
-    return one.text, other.text
+    return (one.text, other.text) if one.sort >= _SWITCHES_TIMES_MIN * other.sort else None
+
+
+def _is_busy(cell: CellStats) -> bool:
+    return all(best(fork).sut.cpu_share >= _UNUSED_SHARE_MAX for fork in cell.usable)
 
 
 def best(fork: Fork) -> Window:

@@ -159,7 +159,7 @@ def _verdict(pair: Pair, metric: Metric, judged: Judged) -> str:
     if found is Finding.NO_EVIDENCE_YET:
         return f"no evidence yet of a difference in {metric.name}"
     if found is Finding.CANNOT_TELL:
-        return f"cannot tell which has the better {metric.name}: {possible_words(judged)}"
+        return f"cannot tell about {metric.name}: {possible_words(judged)}"
     if found is Finding.NO_DIFFERENCE_SEEN:
         return f"no difference seen in {metric.name}"
     if found is Finding.ONE_BLOCK:

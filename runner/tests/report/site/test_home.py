@@ -12,21 +12,25 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.figures.metrics import CPU, THROUGHPUT
+from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.site import making, run_pages
 from jdkmatrix.report.site.build import Built, build_site
-from jdkmatrix.report.site.digest import RunDigest
+from jdkmatrix.report.site.digest import Condition, RunDigest, digest
 from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.report.site.offers import offers
+from jdkmatrix.report.site.overview import overview
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.servers import own_pool
 from tests.support.hostile_runs import hostile_run
 from tests.support.pages import Elements
+from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.shipped import MATRIX
 from tests.support.sites import background, later, site_of, stored
@@ -54,6 +58,67 @@ def test_an_answer_names_what_is_better_by_how_much_and_what_it_costs(tmp_path: 
     assert found[CPU.id].side is Side.POOL and "with virtual threads CPU per request is " in found[CPU.id].sentence
     assert "% higher" in found[CPU.id].sentence, "one base everywhere: virtual threads over the pool"
     assert throughput.value.startswith("0.8")
+
+
+REFERENCE = ROOT / "results" / "reference"
+
+
+def conditions_of(run: str) -> tuple[Condition, ...]:
+    """What the front page is told of a reference run."""
+    judged = JudgedRun(RunStore(REFERENCE / run).load())
+    return digest(judged, view_run(judged), (), "runs/r/").conditions
+
+
+def test_a_headline_has_its_condition_its_base_and_its_likely_cause() -> None:
+    (quick,) = conditions_of("20261124T182303Z-quick")
+    throughput, cpu, p99 = quick.advice
+    assert throughput.sentence == (
+        "Keep the pool for requests that do nothing: with virtual threads throughput is 36 % lower (95 % interval 34 "
+        "to 38 %), and CPU per request 57 % higher."
+    )
+    assert "with virtual threads CPU per request is 57 % higher (95 % interval 53 to 62 %)" in cpu.sentence
+    assert p99.sentence == (
+        "p99 is not judged in a closed loop, where a slow answer delays the next request: it was 2.50 ms with virtual "
+        "threads and 1.51 ms with the pool."
+    )
+    assert (p99.side, p99.judged, p99.ratio) == (Side.OPEN, False, None)
+    assert quick.cause == "context switches per request: 2.04 with virtual threads, 0.172 with the pool"
+    assert quick.warnings == (), "neither a virtual machine nor a scenario changes this answer"
+
+
+def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence() -> None:
+    bank, servlet, _ = conditions_of("20261124T194300Z-infoq-cpu.small")
+    assert bank.advice[0].sentence == (
+        "Keep the pool for requests that wait 2 ms for a remote system: with virtual threads throughput at saturation "
+        "is 96 % lower (95 % interval 95 to 96 %). With virtual threads the server was saturated with 8 % of its CPUs "
+        "in use: probably pinned carriers (before JDK 24, waiting inside synchronized pins them)."
+    )
+    assert bank.cause is None, "what bounds it is no number of switches"
+    assert servlet.advice[0].sentence.startswith(
+        "Use virtual threads for requests that wait 2 ms for a remote system: throughput at saturation is 22 % higher "
+        "than with the pool (95 % interval 14 to 30 %)"
+    )
+
+
+def test_a_wide_interval_is_told_as_what_is_possible() -> None:
+    memory, _ = conditions_of("20261124T223347Z-infoq-memory.small")
+    p99 = next(one for one in memory.advice if one.figure == P99.id)
+    assert (p99.tone, p99.side) == ("blind", Side.OPEN)
+    assert p99.sentence == (
+        "Cannot tell: with virtual threads p99 latency is anywhere between 93 % lower and 5.4 times as high as with "
+        "the pool (95 % interval)."
+    )
+
+
+def test_one_line_sums_up_all_conditions() -> None:
+    runs = ("20261124T032617Z-matrix", "20261124T194300Z-infoq-cpu.small")
+    found = [condition for run in runs for condition in conditions_of(run)]
+    assert overview(found) == (
+        "Over all 9 conditions: with tasks of up to 100 µs, the pool is ahead in 3 of 4; with tasks of 1,000 µs, "
+        "neither is ahead in any of 2; where requests wait for a remote system, the pool is ahead in 1 of 3 and "
+        "virtual threads in 1."
+    )
+    assert overview(found[:1]) is None
 
 
 def test_one_block_is_a_hint_and_no_advice(tmp_path: Path) -> None:
