@@ -66,7 +66,8 @@ def loaded(*cells: CellRecord) -> LoadedRun:
     session = SimpleNamespace(number=1, host=host_facts())
     run = SimpleNamespace(
         run_id="r", status="complete", order=(), cells=tuple(cell.key for cell in cells), not_testable=(), notes=(),
-        stopping=None, scenario=None, seed=1, sessions=(session,), latest_session=session, matrix={},
+        stopping=None, promised_precision=None, scenario=None, seed=1, sessions=(session,), latest_session=session,
+        matrix={},
     )  # fmt: skip
     return LoadedRun(run=cast(Any, run), cells=cells, problems=(), directory=Path("/nowhere"))
 
