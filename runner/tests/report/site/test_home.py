@@ -66,7 +66,7 @@ REFERENCE = ROOT / "results" / "reference"
 def conditions_of(run: str) -> tuple[Condition, ...]:
     """What the front page is told of a reference run."""
     judged = JudgedRun(RunStore(REFERENCE / run).load())
-    return digest(judged, view_run(judged), (), "runs/r/").conditions
+    return digest(judged, view_run(judged), "runs/r/").conditions
 
 
 def test_a_headline_has_its_condition_its_base_and_its_likely_cause() -> None:
