@@ -171,7 +171,7 @@
     scroll.setAttribute("role", "region");
     scroll.setAttribute("aria-label", title);
     map.replaceChildren(make("h3", "", title), make("div", "heats", make("div", "", scroll)),
-      make("p", "sub", `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks.`));
+      make("p", "sub", `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one more often.`));
   };
 
   const show = () => {

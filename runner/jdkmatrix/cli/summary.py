@@ -28,7 +28,7 @@ from jdkmatrix.report.run_page.dependence import check_blocks
 from jdkmatrix.report.run_page.fork_counts import count_forks
 from jdkmatrix.report.run_page.steps import remarks
 from jdkmatrix.report.words.numbers import ratio_value
-from jdkmatrix.report.words.sentences import condition, losses_words, marked_interval
+from jdkmatrix.report.words.sentences import condition, marked_interval, not_judged_words
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.executors import base_of, is_again
@@ -220,7 +220,7 @@ def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
     ratio = run.judgements.of(run.cells.leading(key), key)
     if ratio is not None and ratio.verdict is Verdict.NOT_JUDGED:
         compared = "A/A check" if is_again(key.executor) else "ratio"
-        yield f"{compared} not judged, {losses_words(ratio.losses, key.executor, base)}"
+        yield f"{compared} not judged, {not_judged_words(ratio, key.executor, base)}"
 
 
 def _searched(cells: Iterable[CellRecord]) -> bool:

@@ -20,7 +20,7 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.ending import KilledError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.reasons import BURN_OFF, Status
 from jdkmatrix.servers.process import HungError, ServerError
 from jdkmatrix.servers.proof import ProofError
 
@@ -48,7 +48,6 @@ _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (KilledError, "killed", "fault"),
 )
 INTERNAL_ERROR = "internal-error"
-BURN_OFF = "burn-off"
 # Of the program of an experiment, or of what a server answered.
 _ANY_OTHER = "measurement"
 

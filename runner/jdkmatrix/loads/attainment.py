@@ -20,7 +20,7 @@ from jdkmatrix.terms.loads import CellLoad
 
 # Reasons of a failed fork that are the server's own doing; all others are the host's, the driver's, or ours.
 SERVERS_OWN = frozenset({"server", "server-hangs", "wrong-executor", "lost-update"})
-_SHORTFALLS = frozenset({"rate-missed", "no-answers", "errors"})
+SHORTFALLS = frozenset({"rate-missed", "no-answers", "errors"})
 
 
 class Fate(Enum):
@@ -51,7 +51,7 @@ def failed_by_itself(fork: Fork) -> bool:
 def _fell_short_only(fork: Fork) -> bool:
     """Before shortfalls were recorded as such, they made windows invalid."""
     codes = {reason.code for window in fork.served.windows for reason in window.reasons}
-    return bool(codes) and codes <= _SHORTFALLS
+    return bool(codes) and codes <= SHORTFALLS
 
 
 @dataclass(frozen=True)

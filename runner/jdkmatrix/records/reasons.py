@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from jdkmatrix.terms.record import Record
 
+BURN_OFF = "burn-off"  # the gate that refuses a whole fork of a server
+
 
 class Status(StrEnum):
     OK = "ok"

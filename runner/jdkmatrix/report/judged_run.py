@@ -9,6 +9,7 @@ from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.cells.judgements import Judgements, judge_run
+from jdkmatrix.report.cells.refusals import Refusals, page_refusals
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence
@@ -35,7 +36,12 @@ class JudgedRun:
 
     @cached_property
     def judgements(self) -> Judgements:
-        return judge_run(self.cells)
+        return judge_run(self.cells, self.refusals)
+
+    @cached_property
+    def refusals(self) -> Refusals:
+        """Of the pairs whose gates refused one arm more often."""
+        return page_refusals(self.cells, self.experiments)
 
     @cached_property
     def _claims(self) -> tuple[tuple[ClaimRecord, ClaimEvidence], ...]:

@@ -11,7 +11,8 @@ other way round cannot be, since adjusting makes no p-value smaller.
 
 A ratio of arms that lost different numbers of forks is not judged at all. Which forks were lost may hang together with
 the figure (a server that is about to hang is slow before it does), so that the forks that are left are no fair sample
-of one arm and a fair one of the other.
+of one arm and a fair one of the other. Nor is a ratio judged whose gates refused one arm more often
+(figures/refusals.py).
 
 An interval that contains 1 says that no difference was seen only where it excludes every difference that would matter,
 as in a test of equivalence (D. J. Schuirmann, "A Comparison of the Two One-Sided Tests Procedure and the Power Approach
@@ -47,7 +48,7 @@ class Verdict(Enum):
     NO_DIFFERENCE_SEEN = "no difference seen"  # its interval excludes one that matters
     CANNOT_TELL = "cannot tell"  # and this one does not
     ONE_BLOCK = "one block, no interval"
-    NOT_JUDGED = "not judged"  # the arms lost different numbers of forks
+    NOT_JUDGED = "not judged"  # the arms lost different numbers of forks, or the gates refused one more often
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,30 @@ NO_LOSSES = Losses(0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
+class Refused:
+    """How many `of` what was measured in one arm the gates `refused`, and each of them, by the code of its reason: one
+    window may be refused by several."""
+
+    of: int
+    refused: int
+    by_gate: Mapping[str, int]
+
+    @property
+    def passed(self) -> int:
+        return self.of - self.refused
+
+
+@dataclass(frozen=True)
+class ArmRefusals:
+    """`noun`: what is counted, "window" or "attempt". `p_value`: of "the gates refuse both arms alike"."""
+
+    noun: str
+    numerator: Refused
+    denominator: Refused
+    p_value: float
+
+
+@dataclass(frozen=True)
 class Judged:
     """Effect, interval and verdict in one value.
 
@@ -82,6 +107,7 @@ class Judged:
     verdict: Verdict
     losses: Losses = NO_LOSSES
     relevant: float = RELEVANT
+    refusals: ArmRefusals | None = None
 
     @property
     def possible(self) -> tuple[float, ...]:
@@ -119,11 +145,17 @@ def judge(family: Mapping[Key, Ratio]) -> dict[Key, Judged]:
 
 
 def judged(
-    ratio: Ratio, p_adjusted: float | None, family: int, losses: Losses = NO_LOSSES, relevant: float = RELEVANT
+    ratio: Ratio,
+    p_adjusted: float | None,
+    family: int,
+    losses: Losses = NO_LOSSES,
+    relevant: float = RELEVANT,
+    refusals: ArmRefusals | None = None,
 ) -> Judged:
-    """`p_adjusted`: over a family of so many p-values; None where the ratio is not in it."""
-    if losses.differ:
-        return Judged(ratio, None, family, Verdict.NOT_JUDGED, losses, relevant)
+    """`p_adjusted`: over a family of so many p-values; None where the ratio is not in it. `refusals`: where they are
+    one-sided."""
+    if losses.differ or refusals is not None:
+        return Judged(ratio, None, family, Verdict.NOT_JUDGED, losses, relevant, refusals)
     return Judged(ratio, p_adjusted, family, _verdict(ratio, p_adjusted, relevant), losses, relevant)
 
 

@@ -17,18 +17,23 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.cells.heat import scorecard
 from jdkmatrix.report.cells.judgements import Judgements, judge_run
+from jdkmatrix.report.cells.outcomes import finding_of, sentence
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.words.sentences import Finding
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.cell_key import CellKey
+from tests.support.judged_pages import answer_of, row_of
+from tests.support.outcome_runs import STEAL, all_of, missed, windows_of, with_outcomes
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 
 FIVE = Shape(executors=("liberty", "virtual", "platform", "liberty-aa"), blocks=5, windows=1)
 ONE_JDK = replace(FIVE, jdks=("temurin-25",))
 
+EVEN, DOUBLE = [1, 1.01, 0.99, 1.02, 0.98], [2, 2.01, 2.03, 1.99, 2]
 EVERY = (THROUGHPUT, CPU)
 
 
@@ -51,6 +56,15 @@ def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
 def with_throughput(loaded: LoadedRun, factors: dict[str, list[float]]) -> LoadedRun:
     """Factors of each executor, block by block."""
     return replace(loaded, cells=tuple(scaled(cell, factors[cell.key.executor]) for cell in loaded.cells))
+
+
+def refusing(cell: CellRecord, windows: int) -> CellRecord:
+    """The first so many windows of each fork."""
+
+    def window(one: Window) -> Window:
+        return one.model_copy(update={"reasons": (STEAL,)}) if one.index <= windows else one
+
+    return cell.model_copy(update={"forks": tuple(windows_of(fork, window) for fork in cell.forks)})
 
 
 def judged(loaded: LoadedRun) -> tuple[Cells, Judgements]:
@@ -172,3 +186,41 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     """Eight conditions on one JDK."""
     shape = replace(QUICK, jdks=("temurin-25",), cpus=(1, 2), burn_us=(0, 50, 100, 200), blocks=5, windows=1)
     return synthetic_run(tmp_path_factory.mktemp("many"), shape)
+
+
+def test_a_pair_one_of_whose_arms_the_gates_refused_more_often_gets_no_verdict(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(ONE_JDK, windows=6))
+    loaded = with_throughput(loaded, {"liberty": EVEN, "virtual": DOUBLE, "platform": DOUBLE, "liberty-aa": EVEN})
+    _, plain = judged(loaded)
+    key = key_of(loaded, "virtual")
+    before = plain.of(THROUGHPUT, key)
+    assert before is not None and before.verdict is Verdict.DIFFERENT
+    cells = tuple(refusing(cell, 2) if cell.key == key else cell for cell in loaded.cells)
+    refused = replace(loaded, cells=cells)
+    _, found = judged(refused)
+    after = found.of(THROUGHPUT, key)
+    assert after is not None and (after.verdict, after.p_adjusted) == (Verdict.NOT_JUDGED, None)
+    assert found.comparisons == plain.comparisons - 2, "the others are judged without it"
+    other = found.of(THROUGHPUT, key_of(loaded, "platform"))
+    assert other is not None and other.verdict is Verdict.DIFFERENT
+    told = "gates refused 10 of 30 windows of virtual and 0 of 30 of liberty (steal 10 and 0)"
+    answer = answer_of(refused)
+    assert answer.lead == f"temurin-25: throughput not judged: {told}" and answer.amber
+    versus = row_of(refused, "virtual").versus
+    assert versus.amber and (versus.under or "").endswith("not judged") and "gates refused" in (versus.title or "")
+    (notice,) = (one for one in view_run(JudgedRun(refused)).notices if one.title == "Gates refused one arm more often")
+    assert notice.weight == "warn" and told in notice.text and "in the 10 windows that they refused" in notice.text
+
+
+def test_how_many_forks_did_as_asked_gets_no_verdict_either(tmp_path: Path) -> None:
+    shape = replace(ONE_JDK, executors=("liberty", "virtual"), loads=("rate-2000",), windows=6)
+    loaded = with_outcomes(synthetic_run(tmp_path, shape), {"virtual": all_of(missed)})
+    key = key_of(loaded, "virtual")
+    _, plain = judged(loaded)
+    before = plain.outcomes(key)
+    assert before is not None and before.differs
+    cells = tuple(refusing(cell, 2) if cell.key == key else cell for cell in loaded.cells)
+    _, found = judged(replace(loaded, cells=cells))
+    outcomes = found.outcomes(key)
+    assert outcomes is not None and not outcomes.differs and finding_of(outcomes) is Finding.NOT_JUDGED
+    assert "not judged (gates refused 10 of 30 windows" in sentence(outcomes, "virtual", "liberty")

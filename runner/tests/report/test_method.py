@@ -20,6 +20,11 @@ OF_RESULTS = {"valid_windows_min", "achieved_rate_min", "error_share_max"}
 SHORTFALLS = {"no-answers", "rate-missed", "errors", "too-few-valid-windows"}
 
 
+def test_the_gate_on_other_processes_names_arms_with_many_threads() -> None:
+    (foreign,) = (gate for gate in GATES if "foreign-cpu" in gate.codes)
+    assert "arms with many threads may be refused for what they are" in foreign.cannot
+
+
 def test_every_gate_is_described_and_nothing_else() -> None:
     source = (ROOT / "runner/jdkmatrix/fork/gates.py").read_text()
     given = {code for line in re.findall(r"code=(.+?),(?=\s)", source) for code in re.findall(r'"([a-z-]+)"', line)}

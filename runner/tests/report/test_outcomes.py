@@ -179,7 +179,7 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
     versus = row_of(loaded, "virtual").versus
     assert versus.amber and (versus.under or "").endswith("not judged")
     assert "not judged: the arms lost" in (versus.title or "")
-    view = precision_view(loaded.run, cells, check_blocks(cells))
+    view = precision_view(loaded.run, cells, check_blocks(cells), found)
     assert view is not None and view.rows[0].decision == "not judged"
 
 

@@ -10,6 +10,7 @@ import pytest
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.run import Stopping
 from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.run_page.dependence import check_blocks
 from jdkmatrix.report.run_page.facts import run_facts
 from jdkmatrix.report.run_page.precision import precision_view
@@ -30,7 +31,7 @@ def with_stopping(loaded: LoadedRun, precision: float, max_blocks: int = 20) -> 
 
 def precision_of(loaded: LoadedRun) -> PrecisionView | None:
     cells = Cells(loaded.run, loaded.cells)
-    return precision_view(loaded.run, cells, check_blocks(cells))
+    return precision_view(loaded.run, cells, check_blocks(cells), judge_run(cells))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def precision_of(loaded: LoadedRun) -> PrecisionView | None:
 def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_blocks: int, decision: str) -> None:
     loaded = with_stopping(synthetic_run(tmp_path, FIVE), precision, max_blocks)
     cells = Cells(loaded.run, loaded.cells)
-    view = precision_view(loaded.run, cells, check_blocks(cells))
+    view = precision_view(loaded.run, cells, check_blocks(cells), judge_run(cells))
     assert view is not None
     assert [row.what.split(" on ")[0] for row in view.rows] == ["virtual / liberty", "platform / liberty"]
     assert {row.decision for row in view.rows} == {decision}

@@ -17,7 +17,7 @@ from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.outcomes import against, counted, finding_of, is_news, verdict
 from jdkmatrix.report.words.numbers import apart, much, ratio_value, than
-from jdkmatrix.report.words.sentences import Finding, asked_words, finding, losses_words, marked_interval
+from jdkmatrix.report.words.sentences import Finding, asked_words, finding, marked_interval, not_judged_words
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.terms.cell_key import CellKey
@@ -171,7 +171,7 @@ def _of_figure(metric: Metric, judged: Judged) -> str:
         case Finding.ONE_BLOCK:
             return f"Only a hint, from one block: {_effect(metric, ratio)}."
         case Finding.NOT_JUDGED:
-            return f"{metric.title}: not judged, because {losses_words(judged.losses, _VIRTUAL, _POOL)}."
+            return f"{metric.title}: not judged, because {not_judged_words(judged, _VIRTUAL, _POOL)}."
         case Finding.NO_EVIDENCE_YET:
             family = plural(judged.family, "comparison")
             return f"No evidence yet: {_effect(metric, ratio)}, too little among the {family} of its run."

@@ -6,7 +6,8 @@ of `virtual` over `liberty` every figure that its load asks for (cellstats.metri
 of these pairs how many forks did what their load asks for (stats/attainment.py), where so many forks could tell. The
 page says "better" or "worse" by p-values adjusted for all of these (stats/verdicts.py), so that a page without any true
 difference names one with a chance of at most 5 %. A page of another run is another family. Ratios of a single block
-have no p-value and are not counted; nor are those whose arms lost different numbers of forks, which are not judged.
+have no p-value and are not counted; nor are those whose arms lost different numbers of forks, and pairs one of whose
+arms the gates refused more often, which are not judged.
 
 A/A checks are a family of their own. They ask about the host and not about executors: one that fails is no finding
 but discredits the page, whatever else is on it. Counted with the comparisons they would make each of these harder to
@@ -23,8 +24,9 @@ from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.loads.attainment import Contrast, contrast
 from jdkmatrix.loads.base import Question
 from jdkmatrix.report.cells.cellstats import Cells, Comparison
+from jdkmatrix.report.cells.refusals import Refusals, page_refusals
 from jdkmatrix.stats.exact_test import fisher_exact
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, adjust, holm, judged
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Judged, adjust, holm, judged
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import is_again, reference
 
@@ -44,6 +46,7 @@ class JudgedOutcomes:
     p_adjusted: float | None
     family: int
     forks_needed: int | None = None
+    refusals: ArmRefusals | None = None  # where they are one-sided
 
     @property
     def differs(self) -> bool:
@@ -78,16 +81,18 @@ class Judgements:
 
 @dataclass
 class _Family:
+    refusals: Mapping[CellKey, ArmRefusals]
     compared: dict[_Compared, Comparison] = field(default_factory=dict)
     contrasts: dict[CellKey, tuple[Question, Contrast]] = field(default_factory=dict)
 
     def p_values(self) -> dict[_Compared | CellKey, float]:
         found: dict[_Compared | CellKey, float] = {}
         for name, one in self.compared.items():
-            if one.ratio is not None and one.ratio.p_value is not None and not one.losses.differ:
+            told = not one.losses.differ and one.cell.key not in self.refusals
+            if told and one.ratio is not None and one.ratio.p_value is not None:
                 found[name] = one.ratio.p_value
         for key, (_, contrasted) in self.contrasts.items():
-            if contrasted.p_value is not None:
+            if contrasted.p_value is not None and key not in self.refusals:
                 found[key] = contrasted.p_value
         return found
 
@@ -108,9 +113,11 @@ def _forks_needed(found: Contrast, others: Mapping[_Compared | CellKey, float]) 
     return None
 
 
-def judge_run(cells: Cells) -> Judgements:
-    """Both families of the run's page."""
-    comparisons, checks = _Family(), _Family()
+def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
+    """Both families of the run's page. `refusals`: of the page; None where it has no other pairs than these cells."""
+    one_sided = page_refusals(cells) if refusals is None else refusals
+    of_pairs = {cell: found for (cell, _), found in one_sided.items()}
+    comparisons, checks = _Family(of_pairs), _Family(of_pairs)
     for key in cells.keys:
         base_key = key.model_copy(update={"executor": cells.reference(key)})
         cell, base = cells.get(key), cells.get(base_key)
@@ -133,10 +140,19 @@ def judge_run(cells: Cells) -> Judgements:
         counts.append(len(adjusted))
         for name, one in family.compared.items():
             if one.ratio is not None:
-                judged_ratios[name] = judged(one.ratio, adjusted.get(name), len(adjusted), one.losses, cells.relevant)
+                judged_ratios[name] = judged(
+                    one.ratio,
+                    adjusted.get(name),
+                    len(adjusted),
+                    one.losses,
+                    cells.relevant,
+                    of_pairs.get(one.cell.key),
+                )
         for key, (question, contrasted) in family.contrasts.items():
             needed = _forks_needed(contrasted, {name: p for name, p in p_values.items() if name != key})
-            outcomes[key] = JudgedOutcomes(question, contrasted, adjusted.get(key), len(adjusted), needed)
+            outcomes[key] = JudgedOutcomes(
+                question, contrasted, adjusted.get(key), len(adjusted), needed, of_pairs.get(key)
+            )
     return Judgements(
         comparisons=counts[0],
         checks=counts[1],

@@ -5,13 +5,15 @@ from __future__ import annotations
 from jdkmatrix.loads.attainment import Attained
 from jdkmatrix.report.cells.judgements import JudgedOutcomes
 from jdkmatrix.report.words.numbers import p_value
-from jdkmatrix.report.words.sentences import Finding
+from jdkmatrix.report.words.sentences import Finding, refusals_words
 from jdkmatrix.stats.verdicts import FAMILY_ERROR
 from jdkmatrix.terms.quantities import plural
 
 
 def finding_of(judged: JudgedOutcomes) -> Finding:
     contrast = judged.contrast
+    if judged.refusals is not None:
+        return Finding.NOT_JUDGED
     if judged.differs:
         return Finding.BETTER if contrast.is_better else Finding.WORSE
     if contrast.p_value is None:
@@ -54,6 +56,8 @@ def verdict(judged: JudgedOutcomes) -> str:
     if found is Finding.TOO_FEW_FORKS and judged.forks_needed:
         words += f", {judged.forks_needed} of each would do"
     basis = []
+    if judged.refusals is not None:
+        basis.append(refusals_words(judged.refusals))
     if judged.p_adjusted is not None:
         basis.append(f"adjusted {p_value(judged.p_adjusted)}")
     if judged.question.better:

@@ -10,7 +10,7 @@ from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.outcomes import against, verdict
 from jdkmatrix.report.views import Notice
 from jdkmatrix.report.words.numbers import ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import because, condition, losses_words
+from jdkmatrix.report.words.sentences import because, condition, not_judged_words
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.terms.cell_key import CellKey
@@ -37,7 +37,7 @@ def aa_notices(cells: Cells, judgements: Judgements, beside: Collection[CellKey]
             continue
         ratio = judged.ratio
         if judged.verdict is Verdict.NOT_JUDGED:
-            yield Notice("warn", "A/A check not judged", f"{arms}: {losses_words(judged.losses)}.")
+            yield Notice("warn", "A/A check not judged", f"{arms}: {not_judged_words(judged)}.")
             continue
         found = f"{arms}: {metric.name} ratio {ratio_value(ratio)}"
         detectable = detectable_share(ratio)

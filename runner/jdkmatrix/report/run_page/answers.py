@@ -20,8 +20,8 @@ from jdkmatrix.report.words.sentences import (
     change,
     condition,
     finding,
-    losses_words,
     marked_interval,
+    not_judged_words,
     possible_words,
     ratio_sentence,
 )
@@ -155,7 +155,7 @@ def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedO
 def _verdict(pair: Pair, metric: Metric, judged: Judged) -> str:
     found = finding(judged, metric)
     if found is Finding.NOT_JUDGED:
-        return f"{metric.name} not judged: {losses_words(judged.losses, *pair)}"
+        return f"{metric.name} not judged: {not_judged_words(judged, *pair)}"
     if found is Finding.NO_EVIDENCE_YET:
         return f"no evidence yet of a difference in {metric.name}"
     if found is Finding.CANNOT_TELL:

@@ -10,6 +10,7 @@ from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.run_page.dependence import BlockChecks, lag1_figure, trend_figure
 from jdkmatrix.report.views import PrecisionRow, PrecisionView
 from jdkmatrix.report.words.numbers import Figure, missing, share, span
@@ -26,6 +27,7 @@ from jdkmatrix.stats.protocols import (
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.stats.stopping import StoppingRules
+from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.terms.quantities import plural
 
 _FIXED = FixedLength()
@@ -33,10 +35,10 @@ _OTHER_FIGURE = "worked out for throughput only"
 _IN_TURNS = "only forks measured one after another show what forks of a fixed length would cost; these took turns"
 
 
-def precision_view(run: RunRecord, cells: Cells, checks: BlockChecks) -> PrecisionView | None:
+def precision_view(run: RunRecord, cells: Cells, checks: BlockChecks, judgements: Judgements) -> PrecisionView | None:
     """None where no ratio has an interval."""
     rules = _rules(run)
-    rows = tuple(_rows(cells, checks, rules, adaptive=run.stopping is not None))
+    rows = tuple(_rows(cells, checks, judgements, rules, adaptive=run.stopping is not None))
     if not rows:
         return None
     asked = f"± {rules.precision:.1%}".replace("%", " %")
@@ -63,14 +65,17 @@ def _rules(run: RunRecord) -> StoppingRules:
     return StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
 
 
-def _rows(cells: Cells, checks: BlockChecks, rules: StoppingRules, *, adaptive: bool) -> Iterator[PrecisionRow]:
+def _rows(
+    cells: Cells, checks: BlockChecks, judgements: Judgements, rules: StoppingRules, *, adaptive: bool
+) -> Iterator[PrecisionRow]:
     for cell, base in cells.compared():
         key = cell.key
         metric = cells.leading(key)
-        compared = cells.compare(metric, key, base.key.executor)
-        ratio = compared.ratio if compared else None
-        if compared is None or ratio is None or ratio.half_width_log is None:
+        judged = judgements.of(metric, key)
+        half_width_log = judged.ratio.half_width_log if judged else None
+        if judged is None or half_width_log is None:
             continue
+        ratio = judged.ratio
         ended_by = _decision(ratio, rules) if adaptive else "fixed number"
         found = checks.of(key)
         cost = _cost_of(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
@@ -78,10 +83,10 @@ def _rows(cells: Cells, checks: BlockChecks, rules: StoppingRules, *, adaptive: 
             what=ratio_name(key, base.key.executor),
             figure=metric.title,
             blocks=ratio.blocks,
-            known=_share(math.expm1(ratio.half_width_log)),
+            known=_share(math.expm1(half_width_log)),
             lag1=lag1_figure(found, ratio.blocks),
             trend=trend_figure(found, ratio.blocks),
-            decision="not judged" if compared.losses.differ else ended_by,
+            decision=judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
             adaptive=_adaptive(cost),
             fixed=_cost(cost.fixed) if isinstance(cost, Protocols) else _no_fixed(cost),
             time_share=_time_share(cost) if isinstance(cost, Protocols) else _no_fixed(cost),

@@ -18,7 +18,7 @@ from jdkmatrix.report.cells.pairs import paired_words, pairs_title
 from jdkmatrix.report.claims.published import not_repeated_views, published_views
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page import attempts, experiment_words, facts, sessions
+from jdkmatrix.report.run_page import attempts, experiment_words, facts, refusals, sessions
 from jdkmatrix.report.run_page.dependence import check_blocks, dependence_notices
 from jdkmatrix.report.run_page.fork_counts import count_forks
 from jdkmatrix.report.run_page.precision import precision_view
@@ -54,6 +54,7 @@ def view_run(judged: JudgedRun) -> RunView:
     parts, checks = sections(cells, judgements, order), check_blocks(cells)
     notices = [
         *facts.notices(loaded, cells, judgements),
+        *refusals.notices(judged.refusals, loaded.cells),
         *dependence_notices(checks),
         *experiment_words.notices(experiments),
         *sessions.notices(loaded),
@@ -83,7 +84,7 @@ def view_run(judged: JudgedRun) -> RunView:
         latency_head=_latency_head(cells),
         service_times=KIND_WORDS["uncorrected"] if "uncorrected" in _kinds(cells) else None,
         statuses=_statuses(rows),
-        precision=precision_view(run, cells, checks),
+        precision=precision_view(run, cells, checks, judgements),
         troubles=(*troubles, *experiment_words.troubles(experiments, _why_not_measured(run))),
         problems=loaded.problems,
         not_testable=tuple((cell_words(n.key), n.reason) for n in run.not_testable),

@@ -9,7 +9,7 @@ from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.report.words.numbers import apart, much, p_value, ratio_interval, ratio_value, than
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.stats.verdicts import Judged, Losses, Verdict
+from jdkmatrix.stats.verdicts import ArmRefusals, Judged, Losses, Refused, Verdict
 from jdkmatrix.terms.cell_key import CellKey, TaskSize
 from jdkmatrix.terms.quantities import digits, plural, wait_words, work_words
 
@@ -48,7 +48,7 @@ def finding(judged: Judged, metric: Metric) -> Finding:
 def because(judged: Judged, compared: str = "comparison") -> str:
     """What the verdict rests on; `compared` names one member of the family."""
     if judged.verdict is Verdict.NOT_JUDGED:
-        return f"not judged: {losses_words(judged.losses)}"
+        return f"not judged: {not_judged_words(judged)}"
     if judged.p_adjusted is None:
         return "one block only: no interval, only a hint"
     adjusted = f"adjusted {p_value(judged.p_adjusted)}"
@@ -86,6 +86,29 @@ def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> 
     return f"the arms lost {one}{of} and {other} of {both}"
 
 
+def not_judged_words(judged: Judged, numerator: str = "", denominator: str = "") -> str:
+    """Why; names as in losses_words."""
+    if judged.refusals is None or judged.losses.differ:
+        return losses_words(judged.losses, numerator, denominator)
+    return refusals_words(judged.refusals, numerator, denominator)
+
+
+def refusals_words(refusals: ArmRefusals, numerator: str = "", denominator: str = "") -> str:
+    """How many windows of each arm the gates refused, and by which; names as in losses_words."""
+    one, other = refusals.numerator, refusals.denominator
+    if numerator:
+        counts = f"{_refused(one, refusals.noun)} of {numerator} and {other.refused} of {other.of} of {denominator}"
+    else:
+        counts = f"{_refused(one, refusals.noun)} of one arm and {other.refused} of {other.of} of the other"
+    codes = sorted({*one.by_gate, *other.by_gate})
+    by = ", ".join(f"{code} {one.by_gate.get(code, 0)} and {other.by_gate.get(code, 0)}" for code in codes)
+    return f"gates refused {counts} ({by})"
+
+
+def _refused(arm: Refused, noun: str) -> str:
+    return f"{arm.refused} of {plural(arm.of, noun)}"
+
+
 def marked_interval(judged: Judged) -> str | None:
     """The interval, with a star where it leaves 1 out and that is no evidence; None for a single block."""
     interval = ratio_interval(judged.ratio)
@@ -100,7 +123,8 @@ def family_words(comparisons: int, checks: int) -> str | None:
             f"{plural(comparisons, 'comparison')} on this page: “better”, “worse”, “ahead”, “more”, “less” and "
             "colours appear only where the p-value, adjusted for all of them (Holm), is below 0.05. A star (*) marks "
             "an interval that excludes 1 although that p-value is not below 0.05: no evidence yet. Ratios whose arms "
-            "lost different numbers of forks are not judged and not counted."
+            "lost different numbers of forks, or one of whose arms gates refused more often, are not judged and not "
+            "counted."
         )
     if checks:
         found.append(f"{plural(checks, 'A/A check')}, adjusted separately in the same way.")
@@ -176,7 +200,7 @@ def ratio_sentence(
     basis = ", ".join([*parts, *([paired] if paired else [])])
     match finding(judged, metric):
         case Finding.NOT_JUDGED:
-            words = f"not judged: {losses_words(judged.losses, numerator, denominator)}"
+            words = f"not judged: {not_judged_words(judged, numerator, denominator)}"
         case Finding.NO_EVIDENCE_YET:
             words = f"no evidence yet of a difference between {numerator} and {denominator}"
         case Finding.CANNOT_TELL:

@@ -1,0 +1,106 @@
+"""Gates that refuse one arm more often than the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.figures.refusals import gated_figures, one_sided, refused_by_arm, refused_of
+from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.records.reasons import BURN_OFF, Reason, Status
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.store.runs import RunStore
+from tests.support.experiment_runs import experiments_run
+from tests.support.outcome_runs import MISSED, STEAL, windows_of
+from tests.support.project import ROOT
+from tests.support.records import altered
+from tests.support.served_runs import Shape, synthetic_run
+
+FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=6)
+
+
+@pytest.fixture(scope="module")
+def arms(tmp_path_factory: pytest.TempPathFactory) -> tuple[CellRecord, CellRecord]:
+    """30 windows each, none refused: virtual and the pool."""
+    base, cell = synthetic_run(tmp_path_factory.mktemp("arms"), FIVE).cells
+    return cell, base
+
+
+def with_reasons(cell: CellRecord, reasons: Sequence[Reason], windows: Sequence[int]) -> CellRecord:
+    """In these windows of each fork."""
+    forks = (
+        windows_of(fork, lambda one: one.model_copy(update={"reasons": reasons}) if one.index in windows else one)
+        for fork in cell.forks
+    )
+    return cell.model_copy(update={"forks": tuple(forks)})
+
+
+def test_windows_are_counted_by_arm_and_gate_over_all_attempts(arms: tuple[CellRecord, CellRecord]) -> None:
+    cell, base = arms
+    stolen = with_reasons(cell, (STEAL,), (1, 2))
+    told = refused_by_arm(stolen, base)
+    assert told is not None and told.noun == "window"
+    assert (told.numerator.refused, told.numerator.of, told.denominator.refused) == (10, 30, 0)
+    assert told.numerator.by_gate == {"steal": 10} and told.p_value < 0.001
+    earlier = base.model_copy(update={"attempts": with_reasons(base, (STEAL,), (1, 2)).forks})
+    assert (refused_of(earlier).refused, refused_of(earlier).of) == (10, 60)
+
+
+def test_what_the_server_did_not_do_is_no_refusal(arms: tuple[CellRecord, CellRecord]) -> None:
+    """Older records have shortfalls among the reasons of windows."""
+    assert refused_of(with_reasons(arms[0], (MISSED,), range(1, 7))).refused == 0
+
+
+def test_work_of_the_wrong_size_refuses_every_window_of_its_fork(arms: tuple[CellRecord, CellRecord]) -> None:
+    cell = arms[0]
+    first = altered(cell.forks[0], {"status": Status.INVALID, "reasons": (Reason(code=BURN_OFF, message="off"),)})
+    told = refused_of(cell.model_copy(update={"forks": (first, *cell.forks[1:])}))
+    assert (told.refused, told.by_gate) == (6, {BURN_OFF: 6})
+
+
+def test_a_pair_that_no_test_could_tell_apart_is_no_member_of_a_family(arms: tuple[CellRecord, CellRecord]) -> None:
+    assert refused_by_arm(*arms) is None, "nothing was refused"
+    fewer = arms[0].model_copy(update={"forks": with_reasons(arms[0], (STEAL,), (1,)).forks[:1]})
+    assert refused_by_arm(fewer, arms[1].model_copy(update={"forks": arms[1].forks[:1]})) is None
+
+
+def test_only_what_stands_out_among_all_pairs_counts(arms: tuple[CellRecord, CellRecord]) -> None:
+    stolen = refused_by_arm(with_reasons(arms[0], (STEAL,), (1, 2)), arms[1])
+    weak = refused_by_arm(with_reasons(arms[0], (STEAL,), (1, 2)), with_reasons(arms[1], (STEAL,), (3,)))
+    assert stolen is not None and weak is not None and weak.p_value > 0.05
+    found = one_sided({"weak": weak, **{f"alike {n}": weak for n in range(9)}, "stolen": stolen})
+    assert found.keys() == {"stolen"}
+    assert found["stolen"].p_value == pytest.approx(11 * stolen.p_value)
+
+
+def test_figures_that_were_refused_stand_beside_those_that_passed(arms: tuple[CellRecord, CellRecord]) -> None:
+    found = gated_figures(with_reasons(arms[0], (STEAL,), (1, 2)))
+    assert found is not None and (found.unit, len(found.refused), len(found.passed)) == ("requests/s", 10, 20)
+
+
+def test_a_failed_attempt_of_an_experiment_was_not_refused(tmp_path: Path) -> None:
+    cell = experiments_run(tmp_path, ("spawn",)).experiments[0]
+    failed = altered(cell.forks[0], {"status": Status.FAILED, "reasons": (STEAL,)})
+    refused = altered(cell.forks[1], {"status": Status.INVALID, "reasons": (STEAL,)})
+    told = refused_of(cell.model_copy(update={"forks": (failed, refused)}))
+    assert (told.of, told.refused) == (1, 1)
+
+
+def test_the_reference_run_has_a_gate_that_refused_the_treatment() -> None:
+    """`foreign-cpu` took every attempt in which ten thousand platform threads ended."""
+    (folder,) = (ROOT / "results" / "reference").glob("*-spawn.small")
+    run = JudgedRun(RunStore(folder).load())
+    cold = [told for (cell, _), told in run.refusals.items() if cell.workload == "spawn-print-cold"]
+    arms = [(told.numerator, told.denominator) for told in cold]
+    assert [sum(arm.refused for arm in one) for one in zip(*arms, strict=True)] in ([30, 3], [3, 30])
+    assert all(told.noun == "attempt" for told in cold)
+    (cold_25,) = (
+        notice.text
+        for notice in view_run(run).notices
+        if notice.title == "Gates refused one arm more often" and "print-cold · temurin-25 ·" in notice.text
+    )
+    assert "15 of 15 attempts of platform and 1 of 6 of virtual (foreign-cpu 15 and 1)" in cold_25
+    assert "0.945 (0.898–1.16) s in the 15 attempts that they refused" in cold_25
