@@ -15,7 +15,7 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
 from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.stats.bands import Estimate
-from jdkmatrix.stats.intervals import mean_interval
+from jdkmatrix.stats.intervals import SEQUENTIAL_CONFIDENCE, mean_interval
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.terms.cell_key import CellKey
@@ -62,7 +62,14 @@ class Results:
         if check.difference:
             return _difference(_shown(cell, metric), _shown(base, metric))
         compared = self._compared(metric, key, base_key)
-        return compared if isinstance(compared, str) else _of_ratio(compared.ratio, "no block has both")
+        return compared if isinstance(compared, str) else self._sequential(compared.ratio, "no block has both")
+
+    def _sequential(self, ratio: Ratio | None, why_none: str) -> Estimate | str:
+        """Of a ratio that paired_ratio made of this run."""
+        found = _of_ratio(ratio, why_none)
+        if isinstance(found, str) or self.run.stopping is None:
+            return found
+        return replace(found, confidence=SEQUENTIAL_CONFIDENCE)
 
     def seen(self, metric_id: str, key: CellKey) -> tuple[float, str] | None:
         """The mean of a figure over the usable forks of a cell, and its unit; None where no fork has it. A bound stands
@@ -105,7 +112,8 @@ class Results:
             return mine
         if isinstance(other, str):
             return other
-        return _of_ratio(paired_ratio(mine, other, sequential=self.run.stopping is not None), "no block has both JDKs")
+        ratio = paired_ratio(mine, other, sequential=self.run.stopping is not None)
+        return self._sequential(ratio, "no block has both JDKs")
 
     def _ratios(self, check: ClaimCheck, key: CellKey) -> dict[int, float] | str:
         """To `versus`, by block."""
