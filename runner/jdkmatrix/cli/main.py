@@ -24,6 +24,9 @@ class ExportForm(StrEnum):
     CSV = "csv"
     JSON = "json"
     JMH = "jmh"
+    BIGGER = "bigger-is-better"
+    SMALLER = "smaller-is-better"
+    BENCHER = "bencher"
 
 
 P = ParamSpec("P")
@@ -164,7 +167,12 @@ def serve(
 def export(
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")] = None,
     form: Annotated[
-        ExportForm, typer.Option("--format", help="Every figure as a table, or with verdicts; or as JMH writes them.")
+        ExportForm,
+        typer.Option(
+            "--format",
+            help="Every figure as a table, or with verdicts (json); throughput as JMH writes it; or, for tracking over "
+            "commits, as github-action-benchmark or Bencher reads it.",
+        ),
     ] = ExportForm.CSV,
 ) -> None:
     """Print the results of a run for other programs."""

@@ -56,15 +56,18 @@ def export(run: str | None, form: str) -> int:
     registry = claims_of_today(find_project())
     with readable(loaded.directory):
         judged = JudgedRun(loaded, registry)
-        if form == "jmh":
-            _print_json(exports.jmh(judged.cells))
-        else:
-            rows = exports.results(judged)
-            if form == "csv":
-                _print_as_utf_8(exports.as_csv(rows))
-            else:
-                claims = exports.verdicts(judged.claims)
-                _print_json({"run_id": loaded.run.run_id, "results": exports.as_json(rows), "verdicts": claims})
+        match form:
+            case "jmh":
+                _print_json(exports.jmh(judged))
+            case "bigger-is-better" | "smaller-is-better":
+                _print_json(exports.better(judged.cells, bigger=form == "bigger-is-better"))
+            case "bencher":
+                _print_json(exports.bencher(judged.cells))
+            case "csv":
+                _print_as_utf_8(exports.as_csv(exports.results(judged)))
+            case _:
+                rows, claims = exports.as_json(exports.results(judged)), exports.verdicts(judged.claims)
+                _print_json({"run_id": loaded.run.run_id, "results": rows, "verdicts": claims})
     return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
 
 

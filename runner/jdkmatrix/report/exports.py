@@ -8,11 +8,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jdkmatrix.figures.fork_figures import overall
-from jdkmatrix.figures.metrics import METRICS, THROUGHPUT, Metric
+from jdkmatrix.figures.metrics import METRICS, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell
 from jdkmatrix.report.cells.judgements import Judgements
@@ -20,6 +20,7 @@ from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClai
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.terms.cell_key import AXES, CellKey
+from jdkmatrix.terms.quantities import plural
 
 # `value`: of a cell with a server the geometric mean over forks, with its 95 % interval; of one without the median,
 # with the least and the most. `bound`: "≥" or "<" where forks give a bound only. `ratio`: over the same cell on
@@ -60,25 +61,33 @@ def as_json(rows: Iterable[Row]) -> list[Row]:
     ]
 
 
-def jmh(cells: Cells) -> list[Row]:
+def jmh(judged: JudgedRun) -> list[Row]:
     """Throughput in the form of `-rf json` of the Java Microbenchmark Harness, which its viewers read: a fork there is
-    a fork here, with one iteration, its figure. The error is the larger half of the 95 % interval."""
-    return [found for cell in cells if (found := _jmh(cell)) is not None]
+    a fork here, with one iteration, its figure. The error is the larger half of the 95 % interval.
+
+    Viewers tell benchmarks apart by the name alone, and take its last part for the method: so the condition is the
+    class, and the executor the method. github-action-benchmark takes any score of this form for a cost: it needs
+    `better`."""
+    jdks = {jdk.id: jdk.version for jdk in judged.run.jdks if jdk.version}
+    return [found for cell in judged.cells if (found := _jmh(cell, jdks)) is not None]
 
 
-def _jmh(cell: CellStats) -> Row | None:
+def _jmh(cell: CellStats, jdks: Mapping[str, str]) -> Row | None:
     figures = list(cell.figures(THROUGHPUT).values())
     over = overall(figures)
     if over is None or over.bounded:
         return None
-    summary = over.summary
+    summary, key = over.summary, cell.key
     ends = [end for end in (summary.ci_low, summary.ci_high) if end is not None]
+    names = (name.replace(".", "_") for name in (key.group_id, key.executor))
     return {
-        "benchmark": f"jdkmatrix.{cell.key.workload}.{cell.key.executor}",
+        "benchmark": ".".join(("jdkmatrix", *names)),
         "mode": "thrpt",
         "threads": 1,
         "forks": len(figures),
-        "params": {axis: str(getattr(cell.key, axis)) for axis in AXES},
+        **({"jdkVersion": jdks[key.jdk]} if key.jdk in jdks else {}),
+        "measurementIterations": 1,
+        "params": {axis: str(getattr(key, axis)) for axis in AXES},
         "primaryMetric": {
             "score": summary.geomean,
             "scoreError": max((abs(end - summary.geomean) for end in ends), default="NaN"),
@@ -88,6 +97,50 @@ def _jmh(cell: CellStats) -> Row | None:
         },
         "secondaryMetrics": {},
     }
+
+
+def better(cells: Cells, *, bigger: bool) -> list[Row]:
+    """What executors are compared by, as github-action-benchmark's `customBiggerIsBetter` or `customSmallerIsBetter`
+    reads it. Figures of which some forks give a bound only are in neither."""
+    return [
+        {
+            "name": f"{cell.key.cell_id} {metric.id}",
+            "unit": metric.unit,
+            "value": value,
+            "range": f"{low}–{high}" if low is not None else "",
+            "extra": f"{metric.title}; {plural(forks, 'fork')}; the range is its 95 % interval",
+        }
+        for cell, metric, value, (low, high), forks in _compared_by(cells)
+        if metric.more_is_better == bigger
+    ]
+
+
+def bencher(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
+    """The same in the Bencher Metric Format: by cell and figure, its value and the ends of its 95 % interval."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for cell, metric, value, (low, high), _ in _compared_by(cells):
+        ends = {"lower_value": low, "upper_value": high}
+        told = {name: end for name, end in ends.items() if end is not None}
+        found.setdefault(cell.key.cell_id, {})[metric.id] = {"value": value, **told}
+    return found
+
+
+_Ends = tuple[float, float] | tuple[None, None]
+
+
+def _compared_by(cells: Cells) -> Iterator[tuple[CellStats, Metric, float, _Ends, int]]:
+    """Value, interval and number of forks, in the unit of the figure."""
+    for cell in cells:
+        for metric in metrics_of(cell.load):
+            figures = list(cell.figures(metric).values())
+            over = overall(figures)
+            if over is None or over.bounded:
+                continue
+            low, high = over.summary.ci_low, over.summary.ci_high
+            ends: _Ends = (None, None)
+            if low is not None and high is not None and math.isfinite(high):
+                ends = low * metric.scale, high * metric.scale
+            yield cell, metric, over.summary.geomean * metric.scale, ends, len(figures)
 
 
 def _field(value: object) -> object:

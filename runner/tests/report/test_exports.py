@@ -16,7 +16,7 @@ from jdkmatrix.cli.reporting import export
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.exports import COLUMNS, _field, as_csv, jmh, results, verdicts
+from jdkmatrix.report.exports import COLUMNS, _field, as_csv, bencher, better, jmh, results, verdicts
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.hostile_runs import hostile_run
@@ -103,8 +103,7 @@ def test_hostile_names_stay_fields(tmp_path: Path) -> None:
 
 def test_jmh_viewers_get_a_fork_for_a_fork(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", QUICK)
-    cells = Cells(loaded.run, loaded.served)
-    found = jmh(cells)
+    found = jmh(JudgedRun(loaded))
     assert len(found) == len(loaded.served)
     for one in json.loads(json.dumps(found, allow_nan=False)):
         metric = one["primaryMetric"]
@@ -113,11 +112,42 @@ def test_jmh_viewers_get_a_fork_for_a_fork(tmp_path: Path) -> None:
         assert low < metric["score"] < high
         assert metric["scoreError"] == pytest.approx(high - metric["score"])
     single = synthetic_run(tmp_path / "one", replace(QUICK, blocks=1))
-    (first, *_) = jmh(Cells(single.run, single.served))
+    (first, *_) = jmh(JudgedRun(single))
     assert first["primaryMetric"]["scoreError"] == "NaN"
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "jmh"])
+def test_no_two_cells_have_one_name_where_only_names_are_read(tmp_path: Path) -> None:
+    shape = Shape(cpus=(1, 2), burn_us=(0, 100), loads=("saturate-50", "rate-2000"), blocks=2)
+    loaded = synthetic_run(tmp_path, shape)
+    found = jmh(JudgedRun(loaded))
+    names = [one["benchmark"] for one in found]
+    assert len(set(names)) == len(names) == len(loaded.served)
+    assert {name.rpartition(".")[2] for name in names} == {"liberty", "virtual"}, "methods of one class are compared"
+    versions = {jdk.version for jdk in loaded.run.jdks if jdk.selected}
+    assert {one["jdkVersion"] for one in found} == versions - {None} and versions
+    assert {one["measurementIterations"] for one in found} == {1}
+
+
+def test_what_tracks_figures_is_told_which_way_is_better(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(QUICK, loads=("saturate-50", "rate-2000")))
+    cells = Cells(loaded.run, loaded.served)
+    bigger, smaller = better(cells, bigger=True), better(cells, bigger=False)
+    assert {one["name"].rpartition(" ")[2] for one in bigger} == {"throughput"}
+    assert {one["name"].rpartition(" ")[2] for one in smaller} == {"cpu", "p99"}
+    every = bencher(cells)
+    assert every.keys() == {cell.key.cell_id for cell in cells}
+    for one in (*bigger, *smaller):
+        cell_id, _, figure = one["name"].rpartition(" ")
+        told = every[cell_id][figure]
+        assert told["value"] == one["value"] and told["lower_value"] <= told["value"] <= told["upper_value"]
+        assert one["range"] == f"{told['lower_value']}–{told['upper_value']}"
+    single = synthetic_run(tmp_path / "one", replace(QUICK, blocks=1))
+    assert {tuple(told) for by in bencher(Cells(single.run, single.served)).values() for told in by.values()} == {
+        ("value",)
+    }
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher"])
 def test_a_run_is_exported_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
     loaded = synthetic_run(tmp_path / "made-up", QUICK)
     store = stored(tmp_path / "run", loaded)
