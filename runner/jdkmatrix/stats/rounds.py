@@ -9,6 +9,20 @@ its time with
     rounds = √(start_s / round_s · inside / between)
 
 (T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013, pp. 63-74, section 5 with two levels).
+
+From a few forks `between` is known badly: of five forks that differ as recorded ones did, it comes out as 0 in up to
+half of the cases, which would ask for the longest forks there are. Too many rounds cost more than too few. So the
+variance of forks' means is taken as large as the truth is in one case of five only (from the chi-square distribution
+of a sample's variance): more rounds than the least are measured where even then they pay. Simulated campaigns to ± 2 %
+with 20 to 60 rounds, at 100 s of start and 2.6 s a round, in the time that a fixed 20 takes (the tests measure it
+again):
+
+    scatter of forks, of rounds      the formula alone     as here
+    0,     4.1 %                           1.32              1.00
+    1.1 %, 4.8 %                           1.16              1.00
+    2.8 %, 3.9 %                           1.01              1.00
+    2.6 %, 4.7 %                           1.04              1.00
+    1.1 %, 12.1 %                          1.00              0.98
 """
 
 from __future__ import annotations
@@ -17,6 +31,8 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+_ASSURANCE = 0.8  # that forks differ by no more than is taken
 
 
 @dataclass(frozen=True)
@@ -49,10 +65,14 @@ def components(forks: Sequence[Sequence[float]]) -> Components | None:
 
 
 def best_rounds(found: Components, *, start_s: float, round_s: float, least: int, most: int) -> int:
-    """For a fork, within bounds. Where nothing differs between forks a longer fork is always cheaper.
+    """For a fork, within bounds; `between` as large as above.
 
     `start_s`, `round_s`: of all arms of a block together.
     """
-    if found.between == 0:
+    from scipy.special import chdtri  # noqa: PLC0415 - see the package
+
+    freedom, inside = found.forks - 1, found.inside * found.forks / found.rounds
+    between = (found.between + inside) * freedom / float(chdtri(freedom, _ASSURANCE)) - inside
+    if between <= 0:
         return most
-    return min(most, max(least, round(math.sqrt(start_s / round_s * found.inside / found.between))))
+    return min(most, max(least, round(math.sqrt(start_s / round_s * found.inside / between))))

@@ -212,8 +212,8 @@ def test_a_single_fork_tells_of_no_components() -> None:
 def test_no_other_number_of_rounds_tells_a_ratio_sooner(
     between: float, inside: float, start_s: float, round_s: float
 ) -> None:
-    """Variance times time, which is what a given precision costs."""
-    found = Components(between, inside, 10, 100)
+    """Variance times time, which is what a given precision costs; the components known from very many forks."""
+    found = Components(between, inside, 10**6, 10**8)
     best = best_rounds(found, start_s=start_s, round_s=round_s, least=2, most=1000)
 
     def cost(rounds: int) -> float:
@@ -222,8 +222,10 @@ def test_no_other_number_of_rounds_tells_a_ratio_sooner(
     assert all(cost(best) <= cost(other) * 1.02 for other in (2, best // 2 + 2, 2 * best, 1000) if 2 <= other <= 1000)
 
 
-def test_where_forks_do_not_differ_one_long_fork_is_best() -> None:
-    assert best_rounds(Components(0.0, 1e-4, 3, 30), start_s=40, round_s=3, least=10, most=60) == 60
+def test_only_many_forks_show_that_they_do_not_differ() -> None:
+    few, many = (Components(0.0, 1e-4, forks, 20 * forks) for forks in (3, 10_000))
+    assert best_rounds(few, start_s=40, round_s=3, least=10, most=60) == 10
+    assert best_rounds(many, start_s=40, round_s=3, least=10, most=60) == 60
 
 
 def group(blocks: int, *, scatter: float, between: float) -> list[CellRecord]:
@@ -249,7 +251,7 @@ def test_later_blocks_have_the_rounds_that_the_earlier_ones_ask_for() -> None:
     assert rounds_of_next(group(1, scatter=0.04, between=0.01), bounds, MATRIX.turns) == 10, "one fork says nothing"
     noisy = rounds_of_next(group(8, scatter=0.08, between=0.004), bounds, MATRIX.turns)
     calm = rounds_of_next(group(8, scatter=0.01, between=0.02), bounds, MATRIX.turns)
-    assert (noisy, calm) == (60, 10)
+    assert noisy > calm == 10
     assert rounds_of_next(group(8, scatter=0.08, between=0.004), profile(rounds=10), MATRIX.turns) == 10
 
 
