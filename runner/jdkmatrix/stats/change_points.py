@@ -12,6 +12,16 @@ below, of 2,000 series without any change each, so many were given one (the test
     of n values                6      10      20      40
     normal                  0.1 %   0.4 %   0.7 %   1.4 %
     t, 3 degrees of freedom 0.2 %   0.3 %   0.9 %   2.1 %
+
+What it misses is far more than that. Of 1,500 series with normal noise of 2 % and one step, in so many a change was
+found (the tests measure it again):
+
+    runs, first after the step    6, 4th   10, 6th   12, 7th   16, 9th   16, 14th   20, 11th
+    a step of  5 %                   4 %      32 %      53 %      83 %       48 %       95 %
+    a step of 10 %                  26 %      97 %     100 %     100 %      100 %      100 %
+
+And runs that hang together raise false alarms: with a correlation of 0.5 from run to run, of 10, 16, 20 and 40 runs
+without a change in 6, 15, 17 and 26 %; with one of 0.3 in 1, 5, 7 and 10 %.
 """
 
 from __future__ import annotations

@@ -56,6 +56,26 @@ def test_false_alarms_are_rare(length: int, noise: str) -> None:
     assert sum(bool(change_points(one.tolist())) for one in series) <= 0.05 * len(series)
 
 
+@pytest.mark.parametrize(
+    ("runs", "first_after", "step", "found"),
+    [(6, 3, 0.05, 0.04), (16, 8, 0.05, 0.83), (16, 13, 0.05, 0.48), (6, 3, 0.1, 0.26), (10, 5, 0.1, 0.97)],
+)
+def test_a_small_step_is_missed_where_runs_are_few_or_it_is_recent(
+    runs: int, first_after: int, step: float, found: float
+) -> None:
+    """As the module's table says, from fewer series: the page must not let "no change" pass for none."""
+    series = np.random.default_rng(runs + first_after).normal(0, 0.02, (400, runs))
+    series[:, first_after:] += step
+    assert np.mean([bool(change_points(one.tolist())) for one in series]) == pytest.approx(found, abs=0.06)
+
+
+def test_runs_that_hang_together_raise_false_alarms() -> None:
+    series = np.random.default_rng(5).normal(0, 0.02, (400, 16))
+    for at in range(1, 16):
+        series[:, at] = 0.5 * series[:, at - 1] + np.sqrt(0.75) * series[:, at]
+    assert np.mean([bool(change_points(one.tolist())) for one in series]) == pytest.approx(0.15, abs=0.05)
+
+
 def digests(tmp_path: Path, ratios: list[float], hosts: list[str] | None = None) -> list[RunDigest]:
     """Of as many runs, newest first, with these ratios of their throughputs."""
     loaded = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",), blocks=2, windows=1))
