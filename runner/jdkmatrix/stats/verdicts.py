@@ -3,7 +3,10 @@
 A page that shows forty ratios with a 95 % interval each shows two intervals that miss 1 by chance alone. So "different"
 is said by p-values that are adjusted over everything the page compares: S. Holm, "A Simple Sequentially Rejective
 Multiple Test Procedure", Scandinavian Journal of Statistics 6(2), 1979, pp. 65-70. The chance that a page without any
-true difference says "different" even once is then at most 5 %, however its comparisons depend on each other.
+true difference says "different" even once is then at most 5 %, however its comparisons depend on each other. The price
+is paid in power: where log ratios scatter by 2 % from block to block, a true difference of 5 % is found in 62 % of
+pages with three blocks where it is the only comparison, in 9 % among 10 and in 2 % among 40 without one; with five
+blocks in 98, 58 and 26 %, with seven in 74 % among 40 (the tests measure it again).
 
 The interval beside a ratio is its own and knows nothing of the others: it leaves 1 out where the ratio's own p-value is
 below 0.05. Where that is so and the adjusted one is not below it, neither is hidden: this has a verdict of its own. The

@@ -138,6 +138,14 @@ def test_what_a_fast_decay_leaves_is_within_the_promise(noise: float) -> None:
     assert all(at is not None and bias(at, 0.3, 5) < FALL_MAX for at in opened)
 
 
+@pytest.mark.parametrize("noise", [0.01, 0.04])
+def test_a_decay_that_is_slow_and_small_passes_with_twice_what_is_allowed(noise: float) -> None:
+    """A cost of 1 + 0.05·exp(-t / 60 s), as the module says."""
+    opened = [opens_s(decaying(seed, 0.05, 60, noise, 176), every=2) for seed in range(12)]
+    left = [bias(at, 0.05, 60) for at in opened if at is not None]
+    assert len(left) == len(opened) and 0.02 < np.median(left) < 0.03
+
+
 @pytest.mark.parametrize(("noise", "median_s"), [(0.01, 20), (0.04, 31)])
 def test_a_level_cost_opens_the_gate_though_it_scatters(noise: float, median_s: float) -> None:
     opened = [opens_s(decaying(seed, 0, 1, noise, 120), every=2) for seed in range(15)]

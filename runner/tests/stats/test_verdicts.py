@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import Judged, Losses, Verdict, adjust, holm, judge, judged
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, Verdict, adjust, holm, judge, judged
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 
@@ -101,3 +103,17 @@ def test_no_verdict_contradicts_the_interval_beside_it(pages: list[list[float]],
         within = ratio.ci_low >= 0.9 and ratio.ci_high <= 1.1
         assert (one.verdict is Verdict.NO_DIFFERENCE_SEEN) == (not outside and within)
         assert (judge({"alone": ratios[index]})["alone"].verdict is Verdict.DIFFERENT) == outside
+
+
+@pytest.mark.parametrize(
+    ("blocks", "comparisons", "found"), [(3, 1, 0.62), (3, 40, 0.02), (5, 10, 0.58), (5, 40, 0.26), (7, 40, 0.74)]
+)
+def test_few_blocks_find_a_small_difference_among_many_comparisons_seldom(
+    blocks: int, comparisons: int, found: float
+) -> None:
+    """One ratio of 1.05 and others of 1, each with a scatter of 2 % from block to block."""
+    random = np.random.default_rng(blocks)
+    logs = random.normal(0, 0.02, (2000, comparisons, blocks))
+    logs[:, 0, :] += 0.05
+    p_values = np.asarray(ttest_1samp(logs, 0, axis=2).pvalue)
+    assert np.mean([holm(page.tolist())[0] < FAMILY_ERROR for page in p_values]) == pytest.approx(found, abs=0.03)
