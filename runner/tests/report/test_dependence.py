@@ -149,3 +149,14 @@ def test_the_written_page_has_both(twelve: LoadedRun, tmp_path: Path) -> None:
     loaded = with_ratios(twelve, virtual=WAVES, platform=SCATTERED)
     page = (site_of([loaded], tmp_path / "site") / "index.html").read_text()
     assert NOTICE in page and "Lag 1" in page and "4 tests on this page" in page
+
+
+def test_forks_that_fall_into_two_groups_are_named(twelve: LoadedRun) -> None:
+    title = "Forks fall into two groups"
+    even = page_of(with_ratios(twelve, virtual=SCATTERED))
+    assert title not in {notice.title for notice in even.notices}
+    factors = [1.0, 1.01, 0.99, 0.92, 1.005, 0.995, 1.0, 0.91, 1.01, 0.925, 1.0, 0.99]
+    (found,) = (one for one in page_of(with_ratios(twelve, virtual=factors)).notices if one.title == title)
+    assert found.weight == "warn"
+    assert found.text.startswith("In 1 of 1 cell with at least 8 forks (mp-ping · temurin-25 · virtual · ")
+    assert "3 and 9 forks, 8." in found.text and "% apart, adjusted p < 0.001)" in found.text, found.text

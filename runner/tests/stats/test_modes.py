@@ -1,0 +1,90 @@
+"""Two modes of a start: seen where they lie far apart, and seldom where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.stats.modes import FEWEST, P_MAX, two_modes
+
+Floats = npt.NDArray[np.float64]
+SETS = 1500
+
+
+def normal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return random.normal(0, 0.02, shape)
+
+
+def student_3(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return 0.02 * random.standard_t(3, shape)
+
+
+def bursts(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return random.normal(0, 0.01, shape) - (random.random(shape) < 0.1) * random.exponential(0.05, shape)
+
+
+def exponential(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return random.exponential(0.02, shape)
+
+
+def modes(random: np.random.Generator, shape: tuple[int, int], scatter: float = 0.01) -> Floats:
+    return random.normal(0, scatter, shape) - 0.08 * (random.random(shape) < 0.25)
+
+
+def near_modes(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return modes(random, shape, 0.02)
+
+
+# As in the docstring of stats/modes.py.
+SEEN: dict[Callable[[np.random.Generator, tuple[int, int]], Floats], dict[int, int]] = {
+    normal: {8: 1, 12: 1, 20: 1},
+    student_3: {8: 1, 12: 1, 20: 1},
+    bursts: {8: 2, 12: 3, 20: 8},
+    exponential: {8: 4, 12: 6, 20: 10},
+    modes: {8: 46, 12: 77, 20: 96},
+    near_modes: {8: 6, 12: 11, 20: 24},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "forks", "per_cent"), [(kind, n, share) for kind, row in SEEN.items() for n, share in row.items()]
+)
+def test_two_modes_are_seen_as_often_as_the_docstring_says(
+    kind: Callable[[np.random.Generator, tuple[int, int]], Floats], forks: int, per_cent: int
+) -> None:
+    found = [two_modes(logs) for logs in kind(np.random.default_rng(forks), (SETS, forks)).tolist()]
+    share = 100 * np.mean([one is not None and one.p_value < P_MAX for one in found])
+    assert share == pytest.approx(per_cent, abs=3 if per_cent > 4 else 1.5)
+
+
+def test_the_parts_are_those_that_lie_apart() -> None:
+    fast, slow = [0.0, 0.01, -0.01, 0.005, -0.005, 0.0], [-0.1, -0.09, -0.11]
+    found = two_modes([*fast, *slow])
+    assert found is not None and (found.lower, found.upper) == (3, 6)
+    assert found.apart == pytest.approx(0.1) and found.p_value < P_MAX
+
+
+def test_a_single_outlier_is_no_mode() -> None:
+    logs = [0.0, 0.01, -0.01, 0.005, -0.005, 0.002, -0.012, 0.008, 0.013]
+    found = two_modes([*logs, -0.3])
+    assert found is not None and found.p_value > P_MAX
+
+
+@given(st.lists(st.floats(-1, 1), max_size=FEWEST - 1))
+def test_few_forks_say_nothing(logs: list[float]) -> None:
+    assert two_modes(logs) is None
+    assert two_modes([0.5] * 20) is None
+
+
+@given(st.lists(st.floats(-1, 1), min_size=FEWEST, max_size=20), st.floats(-3, 3), st.floats(0.1, 10))
+def test_neither_unit_nor_direction_matters(logs: list[float], shift: float, factor: float) -> None:
+    one, other = two_modes(logs), two_modes([-factor * log + shift for log in logs])
+    if one is None or other is None or max(logs) - min(logs) < 1e-6:
+        return
+    assert other.p_value == pytest.approx(one.p_value, abs=0.002)
+    assert other.apart == pytest.approx(factor * one.apart, rel=1e-3) or one.lower != other.upper
