@@ -1,9 +1,9 @@
 """From forks to figures that may be compared. Pure.
 
 `intervals`: the 95 % interval of a mean. `forks`: figures of one fork, and over forks. `ratios`: two arms, paired in
-blocks. `verdicts`: when a page may say "different". `dependence`: whether blocks are independent. `percentiles`:
-latencies over forks. `stopping`: how many blocks. `protocols`: what that saves. `capacity`: the highest rate that
-holds. `steady`: when a server is warm.
+blocks. `verdicts`: when a page may say "different". `dependence`: whether blocks are independent. `modes`: whether
+forks are of two kinds. `percentiles`: latencies over forks. `stopping`: how many blocks. `protocols`: what that saves.
+`capacity`: the highest rate that holds. `steady`: when a server is warm.
 
 scipy and numpy are imported where a figure is worked out, never with these modules: the command line answers at once.
 """
