@@ -77,12 +77,12 @@ def partial_dir(target: Path) -> Iterator[Path]:
     """
     partial = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(target)
-        partial.mkdir()
-    except OSError as error:
-        raise MatrixError(f"{target} cannot be written: {error.strerror}") from None
-    try:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _remove_abandoned(target)
+            partial.mkdir()
+        except OSError as error:
+            raise MatrixError(f"{target} cannot be written: {error.strerror}") from None
         yield partial
     finally:
         shutil.rmtree(partial, ignore_errors=True)
