@@ -44,9 +44,13 @@ class JudgedRun:
         return page_refusals(self.cells, self.experiments)
 
     @cached_property
+    def _results(self) -> Results:
+        return Results(self.run, self.cells, self.experiments, self.refusals)
+
+    @cached_property
     def _claims(self) -> tuple[tuple[ClaimRecord, ClaimEvidence], ...]:
         """Those of the scenario that the run repeats, and whatever else it has cells of that can be judged."""
-        results = Results(self.run, self.cells, self.experiments)
+        results = self._results
         today = {claim.id: claim for claim in self._registry}
         asked = {claim.id: today.get(claim.id, claim) for claim in self._recorded}
         found = ((claim, evidence(claim, results)) for claim in (*asked.values(), *self._registry))
@@ -70,7 +74,7 @@ class JudgedRun:
     @cached_property
     def earlier_verdicts(self) -> dict[str, ClaimVerdict]:
         """By the checks that the run recorded, where they come to something else than those of today."""
-        results = Results(self.run, self.cells, self.experiments)
+        results = self._results
         now = {one.claim.id: one for one in self.claims}
         return {
             claim.id: then

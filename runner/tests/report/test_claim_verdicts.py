@@ -23,6 +23,7 @@ from jdkmatrix.report.claims.published import check_view, rests_on
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, factor, judge
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.run.plan import select_cells
+from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.quantities import digits
 from tests.support.builders import key
@@ -154,6 +155,20 @@ def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing(tmp_
         figures=(RATIO.model_copy(update={"low": edge, "high": None}),),
     )
     assert judged(run, alone).verdict is ClaimVerdict.CONTRADICTED
+
+
+def test_a_pair_whose_gates_refused_one_arm_more_often_is_not_compared(loaded: LoadedRun) -> None:
+    """They may refuse what is compared; it is told how many."""
+    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
+    virtual = next(key for key in cells.keys if key.executor == "virtual" and key.cpus == 1)
+    pool = virtual.model_copy(update={"executor": "liberty"})
+    refused = ArmRefusals("window", Refused(30, 30, {"foreign-cpu": 30}), Refused(13, 3, {"foreign-cpu": 3}), 1e-7)
+    for pair in ((virtual, pool), (pool, virtual)):
+        one = with_band(low=0.6, high=0.95)
+        found = judge(one, evidence(one, Results(loaded.run, cells, experiments, {pair: refused})))
+        first, second = found.checks[0].cells
+        assert (first.verdict, second.verdict) == (ClaimVerdict.NOT_MEASURED, ClaimVerdict.REPRODUCED)
+        assert first.why is not None and "gates refused 30 of 30 windows of " in first.why
 
 
 def test_several_runs_speak_together(tmp_path: Path) -> None:

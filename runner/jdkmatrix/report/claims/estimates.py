@@ -13,7 +13,8 @@ from jdkmatrix.records.claims import ClaimCheck
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
 from jdkmatrix.report.cells.experiment_cells import Experiments
-from jdkmatrix.report.words.sentences import cell_words
+from jdkmatrix.report.cells.refusals import Refusals
+from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import SEQUENTIAL_CONFIDENCE, mean_interval
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
@@ -24,8 +25,13 @@ _LOST = "the two lost different numbers of forks, so that they are not compared"
 
 
 class Results:
-    def __init__(self, run: RunRecord, cells: Cells, experiments: Experiments) -> None:
+    """`refusals`: pairs whose gates refused one arm more often, which are not compared."""
+
+    def __init__(
+        self, run: RunRecord, cells: Cells, experiments: Experiments, refusals: Refusals | None = None
+    ) -> None:
         self.run, self._cells, self._experiments = run, cells, experiments
+        self._refusals = refusals or {}
         self.keys = (*cells.keys, *experiments.keys)
         self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
 
@@ -46,6 +52,8 @@ class Results:
         if check.versus_vendor is not None:
             return self._beside_vendor(check, key, check.versus_vendor)
         base_key = _base(check, key)
+        if (refused := base_key and self._refused(key, base_key)) is not None:
+            return refused
         return self._served(check, key, base_key) if key.has_server else self._experiment(check, key, base_key)
 
     def _served(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
@@ -63,6 +71,14 @@ class Results:
             return _difference(_shown(cell, metric), _shown(base, metric))
         compared = self._compared(metric, key, base_key)
         return compared if isinstance(compared, str) else self._sequential(compared.ratio, "no block has both")
+
+    def _refused(self, key: CellKey, base_key: CellKey) -> str | None:
+        """Why two cells are not compared, whichever of them the page has as the numerator."""
+        for one, other in ((key, base_key), (base_key, key)):
+            if found := self._refusals.get((one, other)):
+                words = refusals_words(found, one.executor, other.executor)
+                return f"not compared, since {words}: they may refuse what is compared"
+        return None
 
     def _sequential(self, ratio: Ratio | None, why_none: str) -> Estimate | str:
         """Of a ratio that paired_ratio made of this run."""
