@@ -52,8 +52,8 @@ class Results:
         if check.versus_vendor is not None:
             return self._beside_vendor(check, key, check.versus_vendor)
         base_key = _base(check, key)
-        if (refused := base_key and self._refused(key, base_key)) is not None:
-            return refused
+        if base_key is not None and (why_not := self._refused(key, base_key)):
+            return why_not
         return self._served(check, key, base_key) if key.has_server else self._experiment(check, key, base_key)
 
     def _served(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
