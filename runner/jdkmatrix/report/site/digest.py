@@ -5,6 +5,7 @@ It is written beside the run's pages, so that the site can be put together again
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -97,6 +98,12 @@ class RunDigest:
     conditions: tuple[Condition, ...]
     cells: tuple[MeasuredCell, ...]
     claims: tuple[ClaimEvidence, ...]
+
+    @property
+    def kernel_version(self) -> str:
+        """Not its build, which a cloud changes from day to day."""
+        version = re.match(r"[0-9.]*", self.kernel)
+        return version.group() if version else ""
 
 
 def digest(judged: JudgedRun, view: RunView, folder: str) -> RunDigest:

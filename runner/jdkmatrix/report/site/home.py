@@ -14,6 +14,7 @@ from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import PICKED, Condition, RunDigest
 from jdkmatrix.report.site.offers import Box
 from jdkmatrix.report.site.overview import overview
+from jdkmatrix.report.site.same_condition import Answering, answering
 from jdkmatrix.report.views import ForkCount
 from jdkmatrix.report.words.sentences import condition as condition_words
 from jdkmatrix.terms.cell_key import TaskSize
@@ -65,6 +66,7 @@ class AnswerRow:
     host: str
     blocks: str
     cause: str | None
+    together: str | None
     warnings: tuple[str, ...]
 
     @property
@@ -110,19 +112,19 @@ def view_home(
 ) -> HomeView:
     """`runs`: newest first. `claims`: what all runs together say of each; `offered`: what profiles would measure."""
     hosts = host_names(runs)
-    newest: dict[tuple[str, ...], tuple[RunDigest, Condition]] = {}
+    found: dict[tuple[str, ...], list[tuple[RunDigest, Condition]]] = {}
     for run in runs:
         for condition in run.conditions:
-            newest.setdefault((run.host_id, *axis_values(condition)), (run, condition))
-    ordered = sorted(newest.values(), key=lambda found: _place(found[1]))
-    there = {one.figure: one.title for _, condition in ordered for one in condition.advice}
+            found.setdefault((run.host_id, *axis_values(condition)), []).append((run, condition))
+    ordered = sorted(map(answering, found.values()), key=lambda one: _place(one.condition))
+    there = {one.figure: one.title for told in ordered for one in told.condition.advice}
     there.update({OUTCOME: _OUTCOMES} if OUTCOME in there else {})
     figures = tuple((figure, there[figure]) for figure in _FIGURES if figure in there)
-    answers = tuple(_answer(run, condition, hosts[run.host_id], figures) for run, condition in ordered)
+    answers = tuple(_answer(one, hosts[one.run.host_id], figures) for one in ordered)
     counts = Counter(claims)
     return HomeView(
         summary=_summary(runs, len(answers)),
-        overview=overview([condition for _, condition in ordered]),
+        overview=overview([one.condition for one in ordered]),
         figures=figures,
         picks=tuple(_picks(answers, offered)),
         first=_first(answers, runs),
@@ -152,7 +154,8 @@ def _place(condition: Condition) -> tuple[object, ...]:
     )
 
 
-def _answer(run: RunDigest, condition: Condition, host: str, figures: Sequence[tuple[str, str]]) -> AnswerRow:
+def _answer(one: Answering, host: str, figures: Sequence[tuple[str, str]]) -> AnswerRow:
+    run, condition = one.run, one.condition
     advice = {one.figure: one for one in condition.advice}
     return AnswerRow(
         values=(("host", run.host_id), *zip(PICKED, axis_values(condition), strict=True)),
@@ -167,6 +170,7 @@ def _answer(run: RunDigest, condition: Condition, host: str, figures: Sequence[t
         host=host,
         blocks=plural(condition.blocks, "block"),
         cause=condition.cause,
+        together=one.together,
         warnings=tuple(map(_inside, condition.warnings)),
     )
 

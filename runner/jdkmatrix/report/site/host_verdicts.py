@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,9 +36,7 @@ def _of_hosts(claim: ClaimRecord, runs: Sequence[RunDigest]) -> tuple[HostVerdic
 
 
 def _host(run: RunDigest) -> tuple[str, ...]:
-    """The machine and the version of its kernel; not the kernel's build, which a cloud changes from day to day."""
-    version = re.match(r"[0-9.]*", run.kernel)
-    return (run.host_id, run.host, version.group() if version else "")
+    return (run.host_id, run.host, run.kernel_version)
 
 
 def _together(claim: ClaimRecord, found: Sequence[tuple[RunDigest, ClaimEvidence]]) -> HostVerdict:

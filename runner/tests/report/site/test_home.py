@@ -24,6 +24,7 @@ from jdkmatrix.report.site.digest import Condition, RunDigest, digest
 from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.report.site.overview import overview
+from jdkmatrix.report.site.same_condition import answering
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
@@ -333,3 +334,28 @@ def test_a_run_whose_summary_cannot_be_written_does_not_stop_the_others(
     assert [run.run_id for run in site.runs] == ["good"]
     assert [text.partition(":")[0] for text in site.unreadable] == ["bad"]
     assert [path.name for path in (tmp_path / "site" / "runs").iterdir()] == ["good"]
+
+
+def saying(run: RunDigest, run_id: str, low: float, value: float, high: float, **changes: Any) -> RunDigest:
+    """A run whose first condition has this leading ratio."""
+    condition = run.conditions[0]
+    lead = replace(condition.advice[0], ratio=value, low=low, high=high)
+    told = replace(condition, advice=(lead, *condition.advice[1:]), blocks=5)
+    return replace(run, run_id=run_id, conditions=(told,), **changes)
+
+
+def test_of_several_runs_the_one_that_knows_best_answers_and_all_are_told(tmp_path: Path) -> None:
+    """0.637 known well must not give way to 0.63 of a noisy day."""
+    (run,) = all_of([synthetic_run(tmp_path / "run", FIVE)], tmp_path / "site").runs
+    noisy, known = saying(run, "b", 0.56, 0.63, 0.72), saying(run, "a", 0.620, 0.637, 0.655)
+    found = answering([(one, one.conditions[0]) for one in (noisy, known)])
+    assert (found.run.run_id, found.condition) == ("a", known.conditions[0])
+    assert found.together is not None
+    assert found.together.startswith("2 runs, newest first: throughput 0.630, 0.637; together 0.63")
+    alone = answering([(noisy, noisy.conditions[0])])
+    assert (alone.run.run_id, alone.together) == ("b", None)
+    for other in ({"kernel": "7.0"}, {"jdks": ((run.conditions[0].jdk, "another build"),)}):
+        old = replace(known, **other)
+        assert answering([(one, one.conditions[0]) for one in (noisy, old)]).run.run_id == "b"
+    build = replace(known, kernel=f"{run.kernel}-2")
+    assert answering([(one, one.conditions[0]) for one in (noisy, build)]).run.run_id == "a"
