@@ -53,9 +53,9 @@ GATES = (
         "that it idles or works, whichever is less), the rounding of idle time to clock ticks and, on the server’s "
         "CPUs, the last microseconds of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % "
         "of one CPU. Threads of other processes count, too; to start and end one costs more than is allowed for it. "
-        "Work that the kernel does for an arm and charges to no process looks like another process: an arm with many "
-        "threads may be refused for what it is. A run’s page warns where gates refused one arm more often than the "
-        "other, and gives such a pair no verdict.",
+        "Other work that the kernel does for an arm and charges to no process looks like another process: arms with "
+        "many threads may be refused for what they are. A run’s page warns where gates refused one arm more often than "
+        "the other, and gives such a pair no verdict.",
     ),
     Gate(
         ("starved",),
