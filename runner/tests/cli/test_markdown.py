@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 
 from jdkmatrix.cli.markdown import escaped, listing, table
 
-# Unicode's control characters and what stands for no character are not shown by any page.
-SHOWN = st.characters(exclude_categories=("Cc", "Cs", "Cn", "Co"))
+# Control and format characters, and what stands for no character, are not shown by any page.
+SHOWN = st.characters(exclude_categories=("Cc", "Cf", "Cs", "Cn", "Co"))
 TEXTS = st.text(SHOWN) | st.text("\\`*_[](){}<>&;~|@#$!:.-+=^'\"/1ax ")
 AS_ON_GITHUB = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
