@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Window
-from jdkmatrix.stats.ramps import At, Second, knee, latest_peak_s, peak_of, time_to_peak_s
+from jdkmatrix.stats.ramps import SMOOTHED_SECONDS, At, Second, knee, latest_peak_s, peak_of, time_to_peak_s
 from jdkmatrix.terms.loads import JoinedLoad, JoinLoad
 from tests.support.builders import fork, load_result, pressure, sut_usage
 from tests.support.ramped_runs import recorded_ramps
@@ -123,7 +123,7 @@ def test_the_peak_is_there_when_the_backlog_is_gone(case: tuple[list[Second], fl
     seconds, level, reached_s = case
     found = time_to_peak_s(seconds, level)
     if reached_s < seconds[-1].t_s - 2:
-        assert found is not None and abs(found - reached_s) <= 2
+        assert found is not None and abs(found - reached_s) <= SMOOTHED_SECONDS
     assert found is None or all(one.in_flight <= 3.01 * level for one in seconds if one.t_s >= found)
 
 
