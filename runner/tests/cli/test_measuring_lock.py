@@ -53,6 +53,7 @@ def _refused_as(user_id: int) -> None:
         os._exit(0 if measuring_lock.is_measuring() else 2)
 
 
+@pytest.mark.real
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_a_run_of_another_user_is_refused_too() -> None:

@@ -32,4 +32,4 @@ def test_its_exit_status_is_ours(tmp_path: Path, capfd: pytest.CaptureFixture[st
 
 def test_without_a_lock_it_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert maven.main(["verify"], tmp_path) == 2
-    assert "toolchain.lock.json: No such file" in capfd.readouterr().err
+    assert "toolchain.lock.json: cannot be read: No such file" in capfd.readouterr().err
