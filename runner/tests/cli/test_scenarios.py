@@ -80,7 +80,7 @@ def test_the_memory_of_threads_is_looked_at_where_there_are_hundreds(scale: Lite
     assert {cell.server for cell in cells} >= {"open-liberty-23.0.0.10"}
 
 
-@pytest.mark.parametrize(("scale", "cpus"), [("article", 4), ("small", 1)])
+@pytest.mark.parametrize(("scale", "cpus"), [("article", 8), ("small", 1)])
 def test_the_work_of_a_rampup_nearly_fills_the_cpus(scale: Literal["article", "small"], cpus: int) -> None:
     """Of the fixed part alone; what the bank does besides takes a quarter more on the machine of the reference runs."""
     for cell in cells_of("infoq-rampup", scale):

@@ -39,7 +39,7 @@ def parts(project: Project) -> Parts:
 
 
 def banking(project: Project, parts: Parts, folder: Path, executor: str, mix: str, limits: Limits) -> ForkSetup:
-    cell = key(JDKS[executor], executor, workload="banking-servlet", wait_us=DELAY_US, load="rampup-1500")
+    cell = key(JDKS[executor], executor, workload="banking-servlet", wait_us=DELAY_US, load="rampup-750")
     setup = setup_of(project, parts, cell, folder, feature_set="restfulWS-3.1-jsonb-3.0-servlet-6.0")
     driver_jdk = parts.jdks[setup.matrix.driver.jdk]
     assert isinstance(driver_jdk, Available)
