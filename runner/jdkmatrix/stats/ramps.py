@@ -53,17 +53,18 @@ def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float
     """The end of the first second from which on the throughput stays at `level_rps` and nothing waits; None where the
     last of them come to less than `held_s`.
 
-    Throughput, as the mean of `SMOOTHED_SECONDS` around each second, must be at least `CAUGHT_UP_SHARE` of the level.
-    In flight may be what Little's law asks for at this level (rate x response time), and the requests of
-    `WAITING_MAX_S` more. The response time is the shortest median of any `KNEE_SECONDS` in a row: that of the end may
-    be of a backlog. Throughput alone would call it a peak when a server that still grows, with thousands waiting,
-    crosses the level on its way up.
+    Throughput, as the median of the `SMOOTHED_SECONDS` around each second, must be at least `CAUGHT_UP_SHARE` of the
+    level: what a closed loop loses in one stalled second never comes back. In flight may be what Little's law asks for
+    at this level (rate x response time), and the requests of `WAITING_MAX_S` more. The response time is the shortest
+    median of any `KNEE_SECONDS` in a row: that of the end may be of a backlog. Throughput alone would call it a peak
+    when a server that still grows, with thousands waiting, crosses the level on its way up.
     """
     limit = level_rps * ((_shortest(tuple(one.p50_us for one in seconds)) or 0.0) / 1e6 + WAITING_MAX_S)
     reached_s = None
     for index in range(len(seconds) - 1, -1, -1):
-        around = seconds[max(0, index - SMOOTHED_SECONDS // 2) : index + SMOOTHED_SECONDS // 2 + 1]
-        throughput_rps = statistics.fmean(one.completed_rps for one in around)
+        begin = min(index - SMOOTHED_SECONDS // 2, len(seconds) - SMOOTHED_SECONDS)
+        around = seconds[max(0, begin) : index + SMOOTHED_SECONDS // 2 + 1]
+        throughput_rps = statistics.median(one.completed_rps for one in around)
         if throughput_rps < CAUGHT_UP_SHARE * level_rps or seconds[index].in_flight > limit:
             break
         reached_s = seconds[index].t_s

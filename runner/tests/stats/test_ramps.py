@@ -35,9 +35,10 @@ def ramp(
 
 def test_the_peak_is_where_the_throughput_stays_and_not_where_it_passes_by() -> None:
     passing = [100, 200, 960, 1200, 1100, 400, 600, 955, 990, 1000, 1000]
-    assert time_to_peak_s(ramp(passing), LEVEL_RPS) == 9.0, "the mean of three seconds: the 8th is 848"
-    stalled = [100, 950, 1000, 1000, 1000, 860, 1000, 1000, 1000]
-    assert time_to_peak_s(ramp(stalled), LEVEL_RPS) == 3.0, "one second of a stalled machine is no finding"
+    assert time_to_peak_s(ramp(passing), LEVEL_RPS) == 8.0
+    stalled = [100, 950, 1000, 1000, 1000, 0, 1000, 1000, 0]
+    assert time_to_peak_s(ramp(stalled), LEVEL_RPS) == 2.0, "one second of a stalled machine is no finding"
+    assert time_to_peak_s(ramp([*stalled[:6], 0, *stalled[6:]]), LEVEL_RPS) == 8.0, "two are"
 
 
 def test_a_backlog_that_is_worked_off_is_no_peak_yet() -> None:
@@ -56,8 +57,8 @@ def test_a_throughput_that_stays_below_has_no_time_to_peak() -> None:
 
 def test_a_level_that_was_not_asked_for_must_be_held() -> None:
     done = [100, 500, 1000, 1000, 1000, 1000]
-    assert time_to_peak_s(ramp(done), LEVEL_RPS, held_s=2) == 4.0
-    assert time_to_peak_s(ramp(done), LEVEL_RPS, held_s=3) is None
+    assert time_to_peak_s(ramp(done), LEVEL_RPS, held_s=3) == 3.0
+    assert time_to_peak_s(ramp(done), LEVEL_RPS, held_s=4) is None
 
 
 def test_the_lag_of_the_pool_in_the_reference_run() -> None:

@@ -55,7 +55,7 @@ _SINCE: dict[type[RisingLoad], str] = {
 def peak_rule(load: RisingLoad) -> str:
     return (
         f"the end of the first second from which on at least {CAUGHT_UP_SHARE:.0%} of the level is answered, as the "
-        f"mean of {SMOOTHED_SECONDS} seconds, while no more requests are in flight than this level needs at the "
+        f"median of {SMOOTHED_SECONDS} seconds, while no more requests are in flight than this level needs at the "
         f"shortest response time (Little’s law) and those of {WAITING_MAX_S:g} s; the level is "
         f"{_LEVEL_RULES[type(load)]}"
     )
