@@ -92,11 +92,11 @@ def test_rules_of_a_profile_hold_for_experiments_too() -> None:
 
 def test_a_pool_takes_as_many_rounds_of_the_delay_as_it_needs() -> None:
     found = cells(
-        workload=["fanout"], jdk=["temurin-25"], cpus=[1], burn_us=[0], wait_us=[2_000_000], load=["count-1000"],
+        workload=["fanout"], jdk=["temurin-25"], cpus=[1], burn_us=[0], wait_us=[1_000_000], load=["count-1000"],
         executor=["platform", "fixed-100", "virtual-semaphore-100", "structured"],
     )  # fmt: skip
     took = {key.executor: kind_of(key).expected_s(MATRIX, MATRIX.profiles["quick"], key) for key in found}
-    assert took == {"platform": 7, "structured": 7, "fixed-100": 25, "virtual-semaphore-100": 25}
+    assert took == {"platform": 6, "structured": 6, "fixed-100": 15, "virtual-semaphore-100": 15}
 
 
 def test_burn_is_only_where_there_is_work() -> None:
