@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,9 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.reasons import BURN_OFF, Reason, Status
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.store.runs import RunStore
 from tests.support.experiment_runs import experiments_run
 from tests.support.outcome_runs import MISSED, STEAL, windows_of
-from tests.support.project import ROOT
+from tests.support.project import RECORDED
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
 
@@ -89,18 +90,21 @@ def test_a_failed_attempt_of_an_experiment_was_not_refused(tmp_path: Path) -> No
     assert (told.of, told.refused) == (1, 1)
 
 
-def test_the_reference_run_has_a_gate_that_refused_the_treatment() -> None:
-    """`foreign-cpu` took every attempt in which ten thousand platform threads ended."""
-    (folder,) = (ROOT / "results" / "reference").glob("*-spawn.small")
-    run = JudgedRun(RunStore(folder).load())
-    cold = [told for (cell, _), told in run.refusals.items() if cell.workload == "spawn-print-cold"]
-    arms = [(told.numerator, told.denominator) for told in cold]
+def test_a_gate_that_refused_the_treatment_is_found(tmp_path: Path) -> None:
+    """`foreign-cpu` took every attempt in which ten thousand platform threads ended, as it did once."""
+    texts = [gzip.decompress(path.read_bytes()) for path in sorted((RECORDED / "refusals").glob("*.json.gz"))]
+    cells = tuple(map(CellRecord.model_validate_json, texts))
+    made_up = experiments_run(tmp_path, ("spawn",))
+    planned = made_up.run.model_copy(update={"cells": tuple(cell.key for cell in cells), "order": ()})
+    run = JudgedRun(replace(made_up, run=planned, cells=cells))
+    told = list(run.refusals.values())
+    arms = [(one.numerator, one.denominator) for one in told]
     assert [sum(arm.refused for arm in one) for one in zip(*arms, strict=True)] in ([30, 3], [3, 30])
-    assert all(told.noun == "attempt" for told in cold)
+    assert all(one.noun == "attempt" for one in told)
     (cold_25,) = (
         notice.text
         for notice in view_run(run).notices
         if notice.title == "Gates refused one arm more often" and "print-cold · temurin-25 ·" in notice.text
     )
-    assert "15 of 15 attempts of platform and 1 of 6 of virtual (foreign-cpu 15 and 1)" in cold_25
+    assert "1 of 6 attempts of virtual and 15 of 15 of platform (foreign-cpu 1 and 15)" in cold_25
     assert "0.945 (0.898–1.16) s in the 15 attempts that they refused" in cold_25

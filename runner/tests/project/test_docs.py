@@ -52,7 +52,7 @@ def test_a_broken_link_and_a_broken_anchor_are_found(tmp_path: Path) -> None:
 def test_the_readme_is_short_and_leads_to_every_page() -> None:
     readme = (ROOT / "README.md").read_text()
     before, _, rest = readme.partition("<!-- verdicts -->")  # a table that is written by a program
-    assert len(f"{before}{rest.partition('<!-- /verdicts -->')[2]}".splitlines()) <= 140
+    assert len(f"{before}{rest.partition('<!-- /verdicts -->')[2]}".splitlines()) <= 145
     assert {f"docs/{page.name}" for page in PAGES[1:]} <= set(LINK.findall(readme))
 
 

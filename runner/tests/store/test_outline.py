@@ -31,7 +31,7 @@ def test_a_run_in_outline_is_judged_as_a_whole_one(folder: Path) -> None:
 
 
 def test_what_only_a_cells_page_shows_is_left_out() -> None:
-    store = RunStore(ROOT / "results" / "reference" / "quick")
+    store = RunStore(ROOT / "results" / "reference" / "20261124T182303Z-quick")
     cell = store.read_cell(store.read_run().cells[0])
     assert cell is not None
     less = outline(cell)
@@ -43,7 +43,7 @@ def test_what_only_a_cells_page_shows_is_left_out() -> None:
 
 
 def test_values_that_were_given_the_same_share_the_set_of_its_names() -> None:
-    store = RunStore(ROOT / "results" / "reference" / "quick")
+    store = RunStore(ROOT / "results" / "reference" / "20261124T182303Z-quick")
     one, other = (store.read_cell(key) for key in store.read_run().cells[:2])
     assert one is not None and other is not None
     forks = (*outline(one).forks, *outline(other).forks)
@@ -54,7 +54,7 @@ def test_values_that_were_given_the_same_share_the_set_of_its_names() -> None:
 
 
 def test_a_record_that_is_gone_by_then_is_told(tmp_path: Path) -> None:
-    store = stored(tmp_path / "run", RunStore(ROOT / "results" / "reference" / "quick").load())
+    store = stored(tmp_path / "run", RunStore(ROOT / "results" / "reference" / "20261124T182303Z-quick").load())
     loaded = store.load()
     store.cell_path(loaded.cells[0].key).unlink()
     with pytest.raises(MatrixError, match="it was there a moment ago"):
