@@ -30,13 +30,14 @@ def report(runs: Sequence[Path], site: Path | None, *, verdicts_into: Path | Non
     """Write the site of `runs`, or of all in the folder of results, and say where it is; returns the exit code.
     `verdicts_into`: a Markdown file whose table of verdicts is written again; `show`: in a browser, too."""
     from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
+    from jdkmatrix.report.site.host_verdicts import host_verdicts
 
     project = find_project()
     with stoppable():
         built = write_site(project, folders_of(runs or [project.results]), site)
     print(visible(f"site: {built.index}"))
     if verdicts_into is not None:
-        put_between(verdicts_into, VERDICTS, verdict_table(built.verdicts))
+        put_between(verdicts_into, VERDICTS, verdict_table(host_verdicts(claims_of_today(project), built.runs)))
     if show:
         webbrowser.open(built.index.as_uri())
     damaged = [*built.unreadable, *(text for run in built.runs for text in run.damaged)]

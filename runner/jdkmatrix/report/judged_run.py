@@ -48,14 +48,12 @@ class JudgedRun:
         return Results(self.run, self.cells, self.experiments, self.refusals)
 
     @cached_property
-    def _claims(self) -> tuple[tuple[ClaimRecord, ClaimEvidence], ...]:
-        """Those of the scenario that the run repeats, and whatever else it has cells of that can be judged."""
-        results = self._results
-        today = {claim.id: claim for claim in self._registry}
-        asked = {claim.id: today.get(claim.id, claim) for claim in self._recorded}
-        found = ((claim, evidence(claim, results)) for claim in (*asked.values(), *self._registry))
-        by_id = {claim.id: (claim, of_it) for claim, of_it in found if claim.id in asked or judge(claim, of_it).decided}
-        return tuple(by_id.values())
+    def _claims(self) -> tuple[tuple[ClaimEvidence, JudgedClaim], ...]:
+        """On those of the scenario that the run repeats, and on whatever else it has cells of that can be judged."""
+        asked = {claim.id: claim for claim in self._recorded}
+        wanted = {**asked, **{claim.id: claim for claim in self._registry}}
+        told = ((found := evidence(claim, self._results), judge(claim, found)) for claim in wanted.values())
+        return tuple((found, one) for found, one in told if one.claim.id in asked or one.decided)
 
     @property
     def _recorded(self) -> tuple[ClaimRecord, ...]:
@@ -64,21 +62,20 @@ class JudgedRun:
     @property
     def evidence(self) -> tuple[ClaimEvidence, ...]:
         """On every claim that it can say something of."""
-        return tuple(of_it for _, of_it in self._claims)
+        return tuple(found for found, _ in self._claims)
 
-    @cached_property
+    @property
     def claims(self) -> tuple[JudgedClaim, ...]:
         """By this run alone."""
-        return tuple(judge(claim, of_it) for claim, of_it in self._claims)
+        return tuple(one for _, one in self._claims)
 
     @cached_property
     def earlier_verdicts(self) -> dict[str, ClaimVerdict]:
         """By the checks that the run recorded, where they come to something else than those of today."""
-        results = self._results
         now = {one.claim.id: one for one in self.claims}
         return {
             claim.id: then
             for claim in self._recorded
             if now[claim.id].claim.checks != claim.checks
-            and (then := judge(claim, evidence(claim, results)).verdict) is not now[claim.id].verdict
+            and (then := judge(claim, evidence(claim, self._results)).verdict) is not now[claim.id].verdict
         }

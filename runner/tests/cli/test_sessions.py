@@ -98,7 +98,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
     monkeypatch.setattr(running, "find_project", lambda: project)
     monkeypatch.setattr(running, "prepare", prepared)
     monkeypatch.setattr(running, "catalogue_records", lambda *_: ())
-    monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), {}, ()))
+    monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
     monkeypatch.setattr(running, "boot_id", lambda: host.boot)
     monkeypatch.setattr(running, "source_revision", lambda *_: host.commit)
     monkeypatch.setattr(running, "measuring", measuring)

@@ -131,10 +131,11 @@ def _check(claim: ClaimRecord, check: ClaimCheck, found: CheckEvidence) -> Judge
 
 
 def _cells(check: ClaimCheck, band: Band, cells: Sequence[CellEvidence]) -> tuple[JudgedCell, ...]:
-    family = [(cell, cell.estimate) for cell in cells if cell.estimate and not cell.absent]
-    placed = places([estimate for _, estimate in family], band, one_is_enough=check.one_is_enough)
-    where = {id(cell): place for (cell, _), place in zip(family, placed, strict=True)}
-    return tuple(_cell(check, band, cell, where.get(id(cell))) for cell in cells)
+    family = [cell.estimate for cell in cells if cell.estimate and not cell.absent]
+    placed = iter(places(family, band, one_is_enough=check.one_is_enough))
+    return tuple(
+        _cell(check, band, cell, next(placed) if cell.estimate and not cell.absent else None) for cell in cells
+    )
 
 
 def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None) -> JudgedCell:

@@ -30,7 +30,7 @@ from jdkmatrix.report.site.claims_page import view_claims
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import view_history
 from jdkmatrix.report.site.home import view_home
-from jdkmatrix.report.site.host_verdicts import HostVerdict, host_verdicts, verdicts
+from jdkmatrix.report.site.host_verdicts import host_verdicts, verdicts
 from jdkmatrix.report.site.making import Made, SiteRun, make_all
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
@@ -78,11 +78,10 @@ def _code() -> str:
 
 @dataclass(frozen=True)
 class Built:
-    """`runs`: newest first. `verdicts`: on each claim, by host. `unreadable`: runs that could not be shown, and why."""
+    """`runs`: newest first. `unreadable`: runs that could not be shown, and why."""
 
     index: Path
     runs: tuple[RunDigest, ...]
-    verdicts: dict[str, tuple[HostVerdict, ...]]
     unreadable: tuple[str, ...]
 
 
@@ -122,8 +121,7 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
             texts = together(newest_first, unreadable)
         for path, text in texts.items():
             _write(fresh / path, text)
-    hosts = host_verdicts(registry, newest_first)
-    return Built(out_dir.resolve() / "index.html", newest_first, hosts, tuple(unreadable))
+    return Built(out_dir.resolve() / "index.html", newest_first, tuple(unreadable))
 
 
 def _pages_of_all(

@@ -101,7 +101,7 @@ def test_a_run_that_repeats_the_experiment_where_it_cannot_be_tested_says_why(tm
         update={"scenario": scenario.model_copy(update={"claims": (claim,), "published": (claim_id,)})}
     )
     site = built([replace(plain, run=of_it)], tmp_path / "site")
-    (said,) = site.verdicts[claim_id]
+    (said,) = host_verdicts(REGISTRY, site.runs)[claim_id]
     assert said.judged.verdict is ClaimVerdict.NOT_TESTABLE_HERE
     assert said.judged.checks[0].why == "the kernel is 6.1.0-synthetic; the claim is about from 4.18 and below 4.19"
     page = (site.index.parent / "claims" / "index.html").read_text("utf-8")
