@@ -78,8 +78,8 @@ def test_a_window_has_the_length_that_the_driver_made_it() -> None:
     long = [window.model_copy(update={"duration_s": 2.0, "t_s": 2 * window.t_s}) for window in series([100.0] * 6)]
     _, p99 = series_steadiness(long, GATE)
     assert p99.level == pytest.approx(2e6)
-    assert is_over(long * 2, RULES) is False
-    assert is_over([*long, *(w.model_copy(update={"t_s": w.t_s + 12}) for w in long)], RULES)
+    assert is_over(long * 2, GATE) is False
+    assert is_over([*long, *(w.model_copy(update={"t_s": w.t_s + 12}) for w in long)], GATE)
     compiling = warmup_window(2, 1000, jit=0.5).model_copy(update={"rate_rps": 500.0, "duration_s": 2.0})
     # A second of compilation over 1,000 requests: 1,000 µs of each were the compiler's, of which 100 µs are left.
     assert next_rate_rps([compiling], RULES, cpus=1, burn_us=0) == pytest.approx(1000)
@@ -205,8 +205,22 @@ def test_stages_end_after_their_time() -> None:
     assert not is_moderate_over([], RULES, open_loop=False)
     assert not is_moderate_over(series([100] * 2), RULES, open_loop=False)
     assert is_moderate_over(series([100] * 3), RULES, open_loop=False)
-    assert not is_over(series([100] * 19), RULES)
-    assert is_over(series([100] * 20), RULES)
+    assert not is_over(series([100] * 19), GATE)
+    assert is_over(series([100] * 20), GATE)
+
+
+def test_slow_answers_get_windows_enough_to_tell() -> None:
+    """Answers after 1 s make windows of 2 s: in a cap of 90 s, thirteen were left under the load, and a steady rest has
+    fifteen."""
+    rules = RULES.model_copy(update={"max_s": 90.0, "tail_s_max": 30.0, "window_s": 0.5})
+    slow = Gate(rules, ahead_s=60, precision=0.05, service_s=1.0)
+    windows = [
+        window.model_copy(update={"duration_s": 2.0, "t_s": 60 + 2.0 * i})
+        for i, window in enumerate(series([100] * 30))
+    ]
+    first = windows[0].model_copy(update={"stage": "moderate", "t_s": 2.0})
+    assert not is_over([first, *windows[:29]], slow)
+    assert is_over([first, *windows], slow)
 
 
 def test_an_open_loop_waits_for_the_compiler_or_for_half_of_the_time() -> None:

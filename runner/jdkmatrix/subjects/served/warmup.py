@@ -170,9 +170,14 @@ def _loaded(windows: Sequence[WarmupWindow]) -> list[WarmupWindow]:
     return [window for window in windows if window.stage == "load"]
 
 
-def is_over(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
-    """Has the whole warm-up reached its cap?"""
-    return duration_s(windows, rules) >= rules.max_s
+def is_over(windows: Sequence[WarmupWindow], gate: Gate) -> bool:
+    """Has the whole warm-up reached its cap? Where windows are long because answers are slow, the cap alone leaves too
+    few to tell anything from: then twice the longest steady rest must have been tried, too."""
+    rules = gate.rules
+    if duration_s(windows, rules) < rules.max_s:
+        return False
+    longest = max(rules.tail_windows, math.ceil(rules.tail_s_max / gate.window_s))
+    return gate.window_s <= rules.window_s or len(_loaded(windows)) >= 2 * longest
 
 
 def duration_s(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float:
