@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Where a host forbids it, every test that starts Python would compile the project again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: matrix setup test test-pure test-fast test-real compiled lint java-test bench provoke lock clean
+.PHONY: matrix setup test test-pure test-fast test-real compiled lint java-test bench provoke drivers lock clean
 
 matrix: .venv-run
 	@$(VENV)/matrix run --profile quick
@@ -54,6 +54,11 @@ bench: .venv-test
 provoke: .venv-test
 	@$(VENV)/matrix setup
 	$(VENV)/python bench/provoke.py --json report-templates/provoked.json
+
+# Compare wrk2 and loadgen on the same forks, for the same page; needs wrk2 on PATH, too.
+drivers: .venv-test
+	@$(VENV)/matrix setup
+	$(VENV)/python bench/drivers.py --json report-templates/drivers.json
 
 # Rewrite the lock files from what they are made of; the diff is for review.
 PIP_COMPILE := $(VENV)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \

@@ -27,7 +27,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 
@@ -35,22 +34,14 @@ from rich.console import Console
 from rich.table import Table
 
 from jdkmatrix.cli.measuring import measuring
-from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
-from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
-from jdkmatrix.run.campaign import Campaign
-from jdkmatrix.run.origins import source_revision
-from jdkmatrix.run.plan import select_cells
-from jdkmatrix.run.prepare import Prepared, prepare
-from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.loads import RateLoad
+from jdkmatrix.run.prepare import Prepared
+from one_fork import PRECISION, RATE, Asked, facts, get_ready
 
 WINDOW_S = 3.0
-PRECISION = 0.05
 CAUGHT_MIN = 0.95
 FALSE_ALARMS_MAX = 0.02
 _HOG = """
@@ -82,7 +73,6 @@ class Case:
     of_capacity: float | None = None  # its rate, as a share of what a closed loop had; None: as `load` says
 
 
-RATE = "provoked-rate"
 RATE_RPS = 1000.0  # where it is no share of a capacity
 CASES = (
     Case("closed loop", "mp-ping", "virtual", "saturate-50", "sut", (0.0, 0.0, 0.05, 0.10, 0.25)),
@@ -124,7 +114,7 @@ class Outcome:
 
 @dataclass
 class Turns:
-    """A listener of a fork that puts the next disturbance in place as soon as a window is over."""
+    """Puts the next disturbance in place as soon as a window is over."""
 
     cpu: int
     shares: Sequence[float]
@@ -181,8 +171,6 @@ def _meets(one: Outcome) -> bool:
 
 
 def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Outcome], dict[str, object]]:
-    project = find_project()
-    matrix = load_matrix(project.matrix)
     outcomes: list[Outcome] = []
     capacities_rps: dict[str, float] = {}
     with (
@@ -192,30 +180,21 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
 
         def measured(case: Case, shares: Sequence[float], rate_rps: float, seed: int) -> tuple[Fork, Prepared]:
             """One fork, with a window before those that have `shares` beside them."""
-            chosen = _only(matrix, case, 1 + len(shares), rate_rps)
-            ready = prepare(
-                project,
-                chosen,
-                chosen.profiles["provoked"],
-                select_cells(chosen, "provoked"),
-                seed=seed,
-                known_calibration=None,
-                capacities_rps={},
-                confiner=confiner,
-                say=console.print,
+            asked = Asked(
+                case.workload, case.executor, case.load, 1 + len(shares), WINDOW_S, rate_rps, case.wait_us, case.cpus
             )
-            store = RunStore.create(Path(tempfile.mkdtemp(dir=folder)) / "run")
-            campaign = Campaign(
-                matrix=chosen, profile=chosen.profiles["provoked"], plan=ready.plan, parts=ready.parts,
-                host=ready.host, confiner=confiner, store=store,
-            )  # fmt: skip
-            sets = next(iter(ready.parts.values())).cpu_sets
+            ready = get_ready(asked, confiner, console.print, seed=seed)
+            sets = ready.parts.cpu_sets
             turns = Turns((sets.sut if case.on == "sut" else sets.driver)[0], shares)
+
+            def step(text: str) -> None:
+                console.print(f"  {text}", highlight=False)
+                turns.step(text)
+
             try:
-                campaign.measure(campaign.open(console.print), Listening(turns, console))
+                return ready.measured(Path(folder), step), ready.prepared
             finally:
                 turns.end()
-            return _fork(store, ready.plan.cells[0]), ready
 
         def rate_of(case: Case) -> float:
             if case.of_capacity is None:
@@ -230,69 +209,7 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
             random.Random(number).shuffle(shares)
             fork, ready = measured(case, shares, rate_of(case), seed=number)
             outcomes += _outcomes(case, fork, [0.0, *shares])
-    host: dict[str, object] = {
-        "measured_at": datetime.now(UTC).date().isoformat(),
-        "commit": source_revision(project.root, None)[0],
-        "cpu": ready.host.cpu.model,
-        "kernel": ready.host.kernel.split()[0],
-        "virtualisation": ready.host.virtualisation,
-        "irq_time_accounting": ready.host.irq_time_accounting,
-        "window_s": WINDOW_S,
-        "precision": PRECISION,
-    }
-    return outcomes, host
-
-
-def _only(matrix: Matrix, case: Case, count: int, rate_rps: float) -> Matrix:
-    """With one profile, of one fork of this case. `rate_rps`: of the load `RATE`."""
-    select = Selection(
-        workload=(case.workload,), server=("open-liberty",), jdk=("temurin-25",), executor=(case.executor,),
-        cpus=(case.cpus,), burn_us=(0,), wait_us=(case.wait_us,), load=(case.load,),
-    )  # fmt: skip
-    profile = Profile(
-        description="one fork, disturbed",
-        blocks=1,
-        windows=count,
-        window_s=WINDOW_S,
-        precision=PRECISION,
-        select=select,
-    )
-    loads = {**matrix.loads, RATE: RateLoad(rate_rps=rate_rps, connections=50)}
-    axes = matrix.axes.model_copy(update={"load": (*matrix.axes.load, RATE)})
-    measure = matrix.measure.model_copy(update={"repeats_max": 0})
-    return matrix.model_copy(
-        update={"loads": loads, "axes": axes, "profiles": {"provoked": profile}, "measure": measure}
-    )
-
-
-@dataclass
-class Listening:
-    """Passes the steps of the fork on."""
-
-    turns: Turns
-    console: Console
-
-    def step(self, text: str) -> None:
-        self.console.print(f"  {text}", highlight=False)
-        self.turns.step(text)
-
-    def forks_ahead(self, forks: int) -> None: ...
-
-    def fork_started(self, planned: object) -> None: ...
-
-    def fork_finished(self, fork: object, cell: object) -> None: ...
-
-    def decided(self, text: str) -> None: ...
-
-
-def _fork(store: RunStore, key: object) -> Fork:
-    cell = store.read_cell(key)  # type: ignore[arg-type]
-    if cell is None or not cell.forks:
-        raise MatrixError("the fork was not recorded")
-    fork = cell.forks[-1]
-    if not fork.served.windows:
-        raise MatrixError(f"the fork has no windows: {'; '.join(reason.message for reason in fork.reasons)}")
-    return fork
+    return outcomes, {**facts(ready), "window_s": WINDOW_S, "precision": PRECISION}
 
 
 def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[Outcome]:

@@ -66,7 +66,8 @@ class Limit:
 
 
 class OpenFiles(Property[Limit]):
-    """A JVM raises its soft limit to the hard one (-XX:+MaxFDLimit); wrk2 and this runner live with the soft one."""
+    """A JVM raises its soft limit to the hard one (-XX:+MaxFDLimit); so does the runner for wrk2, and lives with
+    the soft one itself."""
 
     name = "open files"
     not_shown = "how many connections a process may hold stays unknown"

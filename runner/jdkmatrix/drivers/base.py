@@ -2,7 +2,8 @@
 
 A driver opens one session per fork. A session runs phases of load one after another (warm-up windows, then
 measured windows) against one URL, from its own CPUs, and says for each what it did. The phases of a session are
-independent: a phase starts with a fresh schedule and empty histograms whatever the one before left undone.
+independent: a phase starts with a fresh schedule and empty histograms whatever the one before left undone. It need not
+count from its start: a driver that opens its connections first says when the part begins that its result is of.
 """
 
 from __future__ import annotations
@@ -52,6 +53,27 @@ class Phase:
     cpus: int
 
 
+class Edge(Protocol):
+    """Hears where the part of a phase begins that its result is of. Both are called once before `run` returns."""
+
+    def ahead(self) -> None:
+        """Shortly before, for what takes time."""
+
+    def at(self) -> None:
+        """At that moment."""
+
+
+class Unheard:
+    """The edge of a phase that nobody looks at."""
+
+    def ahead(self) -> None: ...
+
+    def at(self) -> None: ...
+
+
+UNHEARD = Unheard()
+
+
 class DriverSession(Protocol):
     @property
     def command(self) -> Sequence[str]:
@@ -59,7 +81,7 @@ class DriverSession(Protocol):
 
     @property
     def pid(self) -> int | None:
-        """Of the process that makes all phases; None: each phase is a process of its own."""
+        """Of the process that makes the next phase; None: that phase is a process of its own."""
 
     def wait_ready(self) -> None:
         """Wait until a phase can be run at once; a phase that is asked for earlier waits by itself.
@@ -69,11 +91,14 @@ class DriverSession(Protocol):
         """
 
     def nearest(self, load: RateLoad) -> RateLoad:
-        """The nearest load that this driver can make, for a rate that need not be exact: one of the warm-up, or of a
-        search. Its connections stay."""
+        """The nearest load that can be made, for a rate that need not be exact: one of the warm-up, or of a search. Its
+        connections stay."""
 
-    def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
-        """Run one phase and wait for its end. A driver that cannot make it so short makes it longer.
+    def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+        """As `run`, of load that no figure of the fork is of. Before the first `run`, or between windows in turns."""
+
+    def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+        """Run one phase of which `duration_s` count, and wait for its end.
 
         `label` names the phase's files in `log_dir` ("warmup-1", "window-2").
 
@@ -93,7 +118,8 @@ class DriverSession(Protocol):
 
 class Driver(Protocol):
     @property
-    def facts(self) -> DriverFacts: ...
+    def programs(self) -> tuple[DriverFacts, ...]:
+        """The one that measures comes first."""
 
     def cannot(self, phase: Phase) -> str | None:
         """Why this driver cannot make that load for that long, or None."""

@@ -20,7 +20,7 @@ from typing import IO, Self
 
 from pydantic import ValidationError
 
-from jdkmatrix.drivers.base import DriverError, Phase, Target
+from jdkmatrix.drivers.base import UNHEARD, DriverError, Edge, Phase, Target
 from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
 from jdkmatrix.host import launch
 from jdkmatrix.records.load_results import Interval, Latency, LoadResult
@@ -68,6 +68,10 @@ class LoadgenDriver:
             jdk=self.jdk_id,
             java_version=versions["java"],
         )
+
+    @property
+    def programs(self) -> tuple[DriverFacts, ...]:
+        return (self.facts,)
 
     def cannot(self, phase: Phase) -> str | None:
         load = phase.load
@@ -165,7 +169,10 @@ class LoadgenSession:
     def nearest(self, load: RateLoad) -> RateLoad:
         return load.model_copy(update={"rate_rps": min(load.rate_rps, float(MAX_RATE_RPS))})
 
-    def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
+    def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+        return self.run(load, duration_s, label=label, edge=edge)
+
+    def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
         """One phase; LABEL.hlog in the log folder holds its intervals. A ramp's duration is that of its points.
 
         When not one connection can be opened, or more are asked for than this machine allows, DriverError is raised
@@ -174,6 +181,8 @@ class LoadgenSession:
         if not self._usable:
             raise DriverError("this loadgen session has ended")
         self.wait_ready()
+        edge.ahead()
+        edge.at()
         try:
             return self._run(load, duration_s, label)
         except _RefusedError as error:

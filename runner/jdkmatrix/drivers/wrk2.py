@@ -1,21 +1,25 @@
-"""wrk2 (giltene/wrk2) as a load driver: constant rate, latencies from the intended send time.
+"""wrk2 (giltene/wrk2) measures: constant rate, latencies from the intended send time.
 
-Every phase is one process. What wrk2 cannot do is said before anything is measured, not approximated
-(`wrk2_schedule`): closed loops, ramps, fractions of a request per second, windows of which it throws most latencies
-away. Meanings and limits of its figures: `wrk2_figures`.
+Every phase is one process. It begins to count when all its connections are open and wrk2 has thrown away what it
+recorded until then (`wrk2_figures`: calibration): completed requests, latencies and its own CPU time are from there on,
+and whoever hears the phase's edge reads the server there. What wrk2 cannot do is said before anything is measured, not
+approximated (`wrk2_schedule`): closed loops, ramps, fractions of a request per second, short windows. Meanings and
+limits of its figures: `wrk2_figures`.
 
-About one process in twenty opens its first connection nearly a second late, and its schedule begins then: no latency
-shows it, and a second of requests is missing. Its event loop (`aeProcessEvents` in `src/ae.c`) waits up to a second for
-a timer that is overdue. Such a process is ended before it has sent anything, and another one is started; with several
-threads only the first to open a connection is looked at.
+About one process in twenty opens its first connection nearly a second late. Its event loop (`aeProcessEvents` in
+`src/ae.c`) waits up to a second for a timer that is overdue. Such a process is ended before it has sent anything, and
+another one is started; with several threads only the first to open a connection is looked at.
 
-Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk2 does not tell.
+Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk2 does not tell. Errors and answers
+other than 2xx are of the whole process.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
+import resource
 import select
 import shutil
 import subprocess
@@ -24,11 +28,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from jdkmatrix.drivers.base import DriverError, Phase, Target
+from jdkmatrix.drivers.base import UNHEARD, DriverError, Edge, Phase, Target
 from jdkmatrix.drivers.wrk2_figures import STOP_CHECK_S, Wrk2Output, opening_s
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
 from jdkmatrix.drivers.wrk2_schedule import (
@@ -36,12 +39,13 @@ from jdkmatrix.drivers.wrk2_schedule import (
     cannot_measure,
     cannot_send,
     due_requests,
-    nearest,
+    lead_s,
     thread_count,
     whole_timeout_s,
 )
 from jdkmatrix.drivers.wrk2_script import wrk2_script
 from jdkmatrix.host import launch
+from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.terms.loads import Load, RateLoad
@@ -56,10 +60,13 @@ _POLL_S = 0.002
 # In time it takes some 10 ms; late, a second less what the timer was overdue.
 _OPENS_WITHIN_S = 0.7
 _STARTS_MAX = 8
+_OWN_FILES = 64
+_AHEAD_S = 0.05  # what takes time at the edge of a phase: two questions to the server, and its threads one by one
 
 
-def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2Driver | str:
-    """The wrk2 that `MATRIX_WRK2` names, else `wrk2` or `wrk` on the search path `path`; or why there is none.
+def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2 | str:
+    """The wrk2 that `MATRIX_WRK2` names, else the first `wrk2` or `wrk` on the search path `path` that is one; or why
+    there is none.
 
     wrk2 installs itself as `wrk`, and so does plain wrk: each candidate is asked for its version and options.
     """
@@ -69,19 +76,19 @@ def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2Driver | str:
         if found is None:
             return f"{ENVIRONMENT_VARIABLE}={named!r} is not an executable file"
         driver = _examine(Path(found))
-        return driver if isinstance(driver, Wrk2Driver) else f"{ENVIRONMENT_VARIABLE}={named!r}: {driver}"
-    reasons = []
-    for name in ("wrk2", "wrk"):
-        found = shutil.which(name, path=path)
+        return driver if isinstance(driver, Wrk2) else f"{ENVIRONMENT_VARIABLE}={named!r}: {driver}"
+    reasons: dict[str, None] = {}
+    for name, folder in itertools.product(("wrk2", "wrk"), (path or os.defpath).split(os.pathsep)):
+        found = shutil.which(name, path=folder) if folder else None
         if found is not None:
             driver = _examine(Path(found))
-            if isinstance(driver, Wrk2Driver):
+            if isinstance(driver, Wrk2):
                 return driver
-            reasons.append(driver)
+            reasons[driver] = None
     return "; ".join(reasons) or f"no wrk2 on PATH; set {ENVIRONMENT_VARIABLE} to its executable"
 
 
-def _examine(binary: Path) -> Wrk2Driver | str:
+def _examine(binary: Path) -> Wrk2 | str:
     try:
         answer = subprocess.run(
             [binary, "-v"],
@@ -106,12 +113,12 @@ def _examine(binary: Path) -> Wrk2Driver | str:
         )
     with binary.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Wrk2Driver(binary=binary, version=version, sha256=digest)
+    return Wrk2(binary=binary, version=version, sha256=digest)
 
 
 @dataclass(frozen=True)
-class Wrk2Driver:
-    """A wrk2 that was found and identified; a `drivers.base.Driver`."""
+class Wrk2:
+    """One that was found and identified."""
 
     binary: Path
     version: str
@@ -122,17 +129,27 @@ class Wrk2Driver:
         return DriverFacts(name="wrk2", version=self.version, sha256=self.sha256, jdk=None, java_version=None)
 
     def cannot(self, phase: Phase) -> str | None:
+        """As `drivers.base.Driver`."""
+        files_max = _open_files_max()
+        if phase.load.connections + _OWN_FILES > files_max:
+            return f"{phase.load.connections:,} connections: a process may have {files_max:,} open files (ulimit -Hn)"
         return cannot_measure(phase)
 
-    def open(self, target: Target) -> Wrk2Session:
-        return Wrk2Session(self, target)
+
+class _Ran(NamedTuple):
+    """`began_ns`, `ended_ns`: CLOCK_MONOTONIC, of the part that counts; `cpu_s`: of wrk2 in it."""
+
+    began_ns: int
+    ended_ns: int
+    status: int
+    cpu_s: float
 
 
 class Wrk2Session:
-    """Phases against one URL; a `drivers.base.DriverSession`. One process per phase, so nothing carries over."""
+    """Measured phases against one URL. One process each, so nothing carries over but unique numbers of a mix."""
 
-    def __init__(self, driver: Wrk2Driver, target: Target) -> None:
-        self._driver = driver
+    def __init__(self, wrk2: Wrk2, target: Target) -> None:
+        self._wrk2 = wrk2
         self._target = target
         self._command: tuple[str, ...] = ()
         self._process: subprocess.Popen[bytes] | None = None
@@ -143,18 +160,12 @@ class Wrk2Session:
         """Of the latest phase; empty before the first."""
         return self._command
 
-    @property
-    def pid(self) -> None:
-        return None
+    def begin_at(self, unique: int) -> None:
+        """All numbers below are taken."""
+        self._first_unique = unique
 
-    def wait_ready(self) -> None:
-        """Every phase is a process of its own."""
-
-    def nearest(self, load: RateLoad) -> RateLoad:
-        return nearest(load, self._target.timeout_s)
-
-    def run(self, load: Load, duration_s: float, *, label: str) -> LoadResult:
-        """One phase of at least `duration_s` (`wrk2_schedule.asked_s`); the result has the real duration.
+    def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+        """One phase of which at least `duration_s` count, in whole seconds of wrk2's; the result has the real duration.
 
         Everything that wrk2 prints is kept as LABEL.txt in the log folder, whatever becomes of the phase. A mix of
         requests is there as LABEL.lua.
@@ -163,48 +174,51 @@ class Wrk2Session:
         if reason is not None or not isinstance(load, RateLoad):
             raise DriverError(reason or f"wrk2 cannot make the load {load.kind!r}")
         threads = thread_count(load.connections, len(self._target.cpus))
-        lasts_s = asked_s(load, threads, duration_s)
+        lead, lasts_s = lead_s(load, threads), asked_s(load, threads, duration_s)
         script = self._write_script(load, threads, label)
-        self._command = command_line(self._driver.binary, self._target, load, threads, lasts_s, script)
+        self._command = command_line(self._wrk2.binary, self._target, load, threads, lasts_s, script)
         # Unknown until the phase has told how many numbers it may have used.
         first_unique, self._first_unique = self._first_unique, None
         log = self._target.log_dir / f"{label}.txt"
-        started_ns, status, cpu_s = self._run_process(log, load.connections, _bound_s(self._target, load, lasts_s))
-        ended_ns = time.monotonic_ns()
+        ran = self._run_process(log, load.connections, lead, _bound_s(self._target, load, lasts_s), edge)
         text = log.read_text(errors="replace")
-        if status < 0:
-            raise DriverError(f"wrk2 was killed by signal {-status}; see {log}")
+        if ran.status < 0:
+            raise DriverError(f"wrk2 was killed by signal {-ran.status}; see {log}")
         try:
             output = parse(text)
         except DriverError as error:
-            raise DriverError(f"{error} (exit status {status}; see {log})") from None
-        if status != 0:
-            raise DriverError(f"wrk2 printed a whole run and ended with exit status {status}; see {log}")
+            raise DriverError(f"{error} (exit status {ran.status}; see {log})") from None
+        if ran.status != 0:
+            raise DriverError(f"wrk2 printed a whole run and ended with exit status {ran.status}; see {log}")
         if output.corrected is None or output.uncorrected is None:
             raise DriverError(f"wrk2 printed no latency distribution although -L and -U were given; see {log}")
         self._first_unique = None if first_unique is None else first_unique + threads * most_requests(output)
+        duration_s = output.duration_s - lead
+        if duration_s <= 0:
+            raise DriverError(f"wrk2 ended after {output.duration_s:g} s, before its latencies count; see {log}")
+        completed = output.corrected.total_count if output.calibrations else output.requests
         return LoadResult(
             driver="wrk2",
             load=load,
-            started_monotonic_ns=started_ns,
-            ended_monotonic_ns=ended_ns,
-            duration_s=output.duration_s,
-            latency_from_s=output.latency_from_s,
-            due=due_requests(load, threads, lasts_s),
+            started_monotonic_ns=ran.began_ns,
+            ended_monotonic_ns=ran.ended_ns,
+            duration_s=duration_s,
+            latency_from_s=lead,
+            due=due_requests(load, threads, lead, lasts_s),
             sent=None,
             unsent=None,
-            completed=output.requests,
-            non_2xx=output.non_2xx,
+            completed=completed,
+            non_2xx=min(output.non_2xx, completed),
             errors=output.errors,
             reconnects=None,
-            bytes_read=round(output.bytes_read.value),
-            throughput_rps=output.requests / output.duration_s,
+            bytes_read=None,
+            throughput_rps=completed / duration_s,
             corrected=output.corrected.latency(),
             uncorrected=output.uncorrected.latency(),
             send_lateness=None,
-            driver_cpu_s=cpu_s,
+            driver_cpu_s=ran.cpu_s,
             # A thread uses one CPU at most: CPUs without a thread would hide that the driver is at its limit.
-            driver_cpu_share=cpu_s / (output.duration_s * threads),
+            driver_cpu_share=ran.cpu_s / (duration_s * threads),
             intervals=(),
         )
 
@@ -212,14 +226,6 @@ class Wrk2Session:
         process, self._process = self._process, None
         if process is not None:
             launch.terminate(process, grace_s=_GRACE_S)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _write_script(self, load: RateLoad, threads: int, label: str) -> Path | None:
         mix = self._target.requests
@@ -232,13 +238,11 @@ class Wrk2Session:
         path.write_text(wrk2_script(mix, authority, threads=threads, first_unique=self._first_unique or 0))
         return path
 
-    def _run_process(self, log: Path, connections: int, bound_s: float) -> tuple[int, int, float]:
-        """When it was started (CLOCK_MONOTONIC, ns), exit status and CPU seconds of wrk2 alone."""
+    def _run_process(self, log: Path, connections: int, lead: float, bound_s: float, edge: Edge) -> _Ran:
         try:
             for _ in range(_STARTS_MAX):
-                started_ns = time.monotonic_ns()
                 process = self._started(log)
-                launch_cpu_s = _cpu_until_replaced(process)
+                _wait_until_replaced(process)
                 if _opens_in_time(process, connections):
                     break
                 self.close()
@@ -246,12 +250,21 @@ class Wrk2Session:
                 raise DriverError(
                     f"wrk2 opened no connection within {_OPENS_WITHIN_S} s, {_STARTS_MAX} times; see {log}"
                 )
-            cpu_s = _wait(process, bound_s)
+            edge_at_s = time.monotonic() + lead
+            _ends_by(process, edge_at_s - _AHEAD_S)
+            edge.ahead()
+            _ends_by(process, edge_at_s)
+            edge.at()
+            began_ns, lead_cpu_s = time.monotonic_ns(), _cpu_s(process)
+            if not _ends_by(process, time.monotonic() + bound_s):
+                raise DriverError(f"wrk2 had not ended after {bound_s:.0f} s and was stopped; see {log}")
+            ended_ns = time.monotonic_ns()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
         finally:
             self.close()
-        if cpu_s is None:
-            raise DriverError(f"wrk2 had not ended after {bound_s:.0f} s and was stopped; see {log}")
-        return started_ns, process.returncode, max(cpu_s - launch_cpu_s, 0.0)
+        cpu_s = usage.ru_utime + usage.ru_stime - lead_cpu_s
+        return _Ran(began_ns, ended_ns, process.returncode, max(cpu_s, 0.0))
 
     def _started(self, log: Path) -> subprocess.Popen[bytes]:
         with log.open("wb") as sink:
@@ -259,10 +272,16 @@ class Wrk2Session:
                 self._command,
                 cpus=self._target.cpus,
                 cgroups=[self._target.cgroup] if self._target.cgroup else [],
+                open_files_max=_open_files_max(),
                 stdout=sink,
                 stderr=subprocess.STDOUT,
             )
         return self._process
+
+
+def _open_files_max() -> int:
+    """The hard limit: unlike a JVM, wrk2 does not raise its soft one."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
 
 def command_line(
@@ -293,21 +312,16 @@ def _bound_s(target: Target, load: RateLoad, lasts_s: int) -> float:
     return lasts_s + STOP_CHECK_S + opening_s(load.connections, 1) + target.timeout_s + _OVERRUN_S
 
 
-def _cpu_until_replaced(process: subprocess.Popen[bytes]) -> float:
-    """CPU seconds that `launch` used before it became the command; 0 if the command ended before that was seen.
-
-    They are in the process's own account and would make wrk2 look some 30 ms more expensive.
-    """
+def _wait_until_replaced(process: subprocess.Popen[bytes]) -> None:
+    """Until `launch` has become the command, or the command has ended."""
     deadline = time.monotonic() + _BECOME_TIMEOUT_S
-    proc = Path("/proc") / str(process.pid)
     launcher = os.fsencode(launch.__file__)
     while time.monotonic() < deadline and not _ended(process):
-        arguments = (proc / "cmdline").read_bytes()
+        arguments = Path(f"/proc/{process.pid}/cmdline").read_bytes()
         # Empty for a moment in the middle of exec.
         if arguments and launcher not in arguments.split(b"\0"):
-            return int((proc / "schedstat").read_text().split()[0]) / 1e9
+            return
         time.sleep(_POLL_S)
-    return 0.0
 
 
 def _opens_in_time(process: subprocess.Popen[bytes], connections: int) -> bool:
@@ -336,16 +350,19 @@ def _ended(process: subprocess.Popen[bytes]) -> bool:
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _wait(process: subprocess.Popen[bytes], bound_s: float) -> float | None:
-    """Wait for the end and reap; CPU seconds (user and system) of the process, or None when the bound came first."""
+def _ends_by(process: subprocess.Popen[bytes], deadline_s: float) -> bool:
+    """Wait for its end, until `deadline_s` of the monotonic clock; it is not reaped. Has it ended?"""
     descriptor = os.pidfd_open(process.pid)
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
-        if not poll.poll(bound_s * 1000):
-            return None
+        return bool(poll.poll(max(0.0, deadline_s - time.monotonic()) * 1000))
     finally:
         os.close(descriptor)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_utime + usage.ru_stime
+
+
+def _cpu_s(process: subprocess.Popen[bytes]) -> float:
+    try:
+        return cpu_time_ns(process.pid) / 1e9
+    except SutGoneError:
+        return 0.0

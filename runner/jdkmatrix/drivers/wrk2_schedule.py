@@ -1,9 +1,9 @@
-"""What wrk2 can send, and when it does. Pure.
+"""What wrk2 can send, when it does, and what of it counts. Pure.
 
 A thread opens its connections `CONNECT_STAGGER_MS` apart. Each sends at once when it is opened, and from then on every
-connections / rate seconds (`thread_main` and `usec_to_next_send` in wrk2's `src/wrk.c`). Over a short time, or with few
-requests for each connection, that is another load than the one asked for. Rates and times are whole numbers
-(`scan_metric`, `scan_time`).
+connections / rate seconds (`thread_main` and `usec_to_next_send` in wrk2's `src/wrk.c`). While it opens them, and with
+few requests for each, that is another load than the one asked for. Rates and times are whole numbers (`scan_metric`,
+`scan_time`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from jdkmatrix.drivers.base import Phase
-from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS, CONNECT_STAGGER_MS, STOP_CHECK_S, calibrated_s, opening_s
+from jdkmatrix.drivers.wrk2_figures import CONNECT_STAGGER_MS, calibrated_s, opening_s
 from jdkmatrix.terms.loads import Load, RampLoad, RateLoad
 
-# Of a dozen such phases the warm-up consists; shorter ones are made longer (`asked_s`) up to this.
-_SHORTEST_MAX_S = 4
-_SENDS_EACH = 4  # of every connection in a phase: what the first one is too early is then a quarter at most
+WINDOW_S_MIN = 10.0  # beside the same time that it throws away, shorter ones cost more than they tell
+_OPENING_MAX_S = 20.0
 _DUE_DEVIATION_MAX = 0.1  # of the requests of a measured window
-_RECORDED_MIN = 0.5  # of a measured window
 
 
 def thread_count(connections: int, cpus: int) -> int:
@@ -35,33 +33,26 @@ def whole_timeout_s(timeout_s: float) -> int:
     return math.ceil(timeout_s)
 
 
+def lead_s(load: RateLoad, threads: int) -> float:
+    """From its first connection to the part that counts: then all are open, and wrk2 sets its histograms back."""
+    return calibrated_s(load.connections, threads)
+
+
 def asked_s(load: RateLoad, threads: int, duration_s: float) -> int:
-    """How long a phase is made that is to last for `duration_s`: whole seconds, in which half of the time all
-    connections are open, and each sends a few times."""
-    return math.ceil(max(duration_s, _shortest_s(load, threads)))
+    """For how long wrk2 is started so that at least `duration_s` count."""
+    return math.ceil(lead_s(load, threads) + duration_s)
 
 
-def nearest(load: RateLoad, timeout_s: float) -> RateLoad:
-    """The load with the next rate that is a whole number and high enough for its connections."""
-    least_rps = max(
-        math.ceil(load.connections * _SENDS_EACH / _SHORTEST_MAX_S),
-        load.connections // whole_timeout_s(timeout_s) + 1,
-    )
-    return load.model_copy(update={"rate_rps": float(max(round(load.rate_rps), least_rps))})
-
-
-def due_requests(load: RateLoad, threads: int, asked_s: int) -> int:
-    """How many requests wrk2's own schedule asks for.
-
-    With 50 connections in one thread at 1,000 requests/s that is 1 % less than rate times duration in 10 s, and 12 %
-    less in 1 s.
-    """
-    per_thread = load.connections // threads
+def due_requests(load: RateLoad, threads: int, from_s: float, to_s: float) -> int:
+    """How many requests wrk2's own schedule asks for between two times after its start."""
     per_connection_rps = Fraction(load.rate_rps) / load.connections
-    delays_s = (Fraction(CONNECT_STAGGER_MS * index, 1000) for index in range(per_thread))
-    return threads * sum(
-        math.ceil((asked_s - delay_s) * per_connection_rps) for delay_s in delays_s if delay_s < asked_s
-    )
+    delays_s = [Fraction(CONNECT_STAGGER_MS * index, 1000) for index in range(load.connections // threads)]
+
+    def until(t_s: float) -> int:
+        at_s = Fraction(repr(t_s))
+        return sum(math.ceil((at_s - delay_s) * per_connection_rps) for delay_s in delays_s if delay_s < at_s)
+
+    return threads * (until(to_s) - until(from_s))
 
 
 def cannot_send(load: Load, *, cpus: int, timeout_s: float) -> str | None:
@@ -81,50 +72,35 @@ def cannot_measure(phase: Phase) -> str | None:
     if reason is not None or not isinstance(phase.load, RateLoad):
         return reason
     threads = thread_count(phase.load.connections, phase.cpus)
-    return next(_too_short(phase.load, threads, asked_s(phase.load, threads, phase.duration_s)), None)
+    return next(_too_short(phase.load, threads, phase.duration_s), None)
 
 
 def _too_slow(load: RateLoad, threads: int, timeout_s: int) -> Iterator[str]:
     period_s = load.connections / load.rate_rps
-    sending = f"{load.connections:,} connections at {load.rate_rps:g} requests/s send every {period_s:.3g} s each"
     if period_s >= timeout_s:
         yield (
-            f"{sending}; wrk2 would count such a pause as a timeout ({timeout_s} s): "
-            "use fewer connections or a higher rate"
-        )
-    if period_s * _SENDS_EACH > _SHORTEST_MAX_S:
-        yield (
-            f"{sending}, but wrk2 sends on all of them as soon as they are open: over a window of the warm-up that is "
-            f"another rate if they send less often than every {_SHORTEST_MAX_S / _SENDS_EACH:g} s; use fewer "
-            "connections or a higher rate"
+            f"{load.connections:,} connections at {load.rate_rps:g} requests/s send every {period_s:.3g} s each; wrk2 "
+            f"would count such a pause as a timeout ({timeout_s} s): use fewer connections or a higher rate"
         )
     open_s = opening_s(load.connections, threads)
-    if open_s * 2 > _SHORTEST_MAX_S:
+    if open_s > _OPENING_MAX_S:
         yield (
             f"each thread of wrk2 opens its {load.connections // threads:,} connections {CONNECT_STAGGER_MS} ms apart, "
-            f"which takes {open_s:g} s and may take {_SHORTEST_MAX_S / 2:g} s: use fewer connections, or more CPUs for "
-            "the driver"
+            f"which takes {open_s:g} s and may take {_OPENING_MAX_S:g} s: use fewer connections, or more CPUs for the "
+            "driver"
         )
 
 
-def _too_short(load: RateLoad, threads: int, lasts_s: int) -> Iterator[str]:
-    due, wanted = due_requests(load, threads, lasts_s), load.rate_rps * lasts_s
+def _too_short(load: RateLoad, threads: int, duration_s: float) -> Iterator[str]:
+    lead = lead_s(load, threads)
+    if duration_s < WINDOW_S_MIN:
+        yield (
+            f"wrk2 throws the latencies of its first {lead:g} s away: its windows are at least {WINDOW_S_MIN:g} s long "
+            f"behind that, not {duration_s:g} s"
+        )
+    due, wanted = due_requests(load, threads, lead, lead + duration_s), load.rate_rps * duration_s
     if abs(due / wanted - 1) > _DUE_DEVIATION_MAX:
         yield (
-            f"wrk2 sends {due:,} requests in {lasts_s} s and not {wanted:,.0f}, since it opens its "
-            f"{load.connections:,} connections {CONNECT_STAGGER_MS} ms apart and sends on each at once: use longer "
-            "windows or fewer connections"
+            f"wrk2 sends {due:,} requests in {duration_s:g} s and not {wanted:,.0f}, since each of its "
+            f"{load.connections:,} connections sends so seldom: use longer windows or fewer connections"
         )
-    # A thread ends with its first answer after the end, or at its last look for timeouts before it calibrates.
-    harmless_s = int(CALIBRATE_DELAY_MS / 1000 - STOP_CHECK_S)
-    lost_s = calibrated_s(load.connections, threads)
-    enough_s = math.ceil(lost_s / (1 - _RECORDED_MIN))
-    if harmless_s < lasts_s < enough_s:
-        yield (
-            f"wrk2 throws the latencies of its first {lost_s:g} s away if it is still running then: of a window of "
-            f"{lasts_s} s too few may be left; use windows of at most {harmless_s} s or at least {enough_s} s"
-        )
-
-
-def _shortest_s(load: RateLoad, threads: int) -> float:
-    return max(2 * opening_s(load.connections, threads), _SENDS_EACH * load.connections / load.rate_rps)

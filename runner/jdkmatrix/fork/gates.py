@@ -41,6 +41,7 @@ class Means:
 
 
 USUAL = Means()
+_MISSING_PER_PRECISION_MAX = 0.2  # of a window: CPU per request is too low by as much
 
 
 def window_reasons(
@@ -57,6 +58,7 @@ def window_reasons(
     of_remote = remote_reasons(remote, means, limits, holds_up=not _is_saturated(load, sut, limits)) if remote else ()
     return (
         *readings_late(host.elapsed_s, load.duration_s + _answers_s(load), limits),
+        *_readings_short(host.elapsed_s, load.duration_s, means),
         *_of_driver(load, limits, means),
         *of_remote,
         *_of_sut(sut, limits, means),
@@ -80,6 +82,18 @@ def readings_late(elapsed_s: float | None, expected_s: float, limits: Thresholds
             code="readings-late",
             message=f"this tool was stopped or held up: its readings span {elapsed_s:.1f} s and not {expected_s:.1f} s",
             figures={"elapsed_s": elapsed_s, "expected_s": expected_s, "max_late_s": limits.readings_late_max_s},
+        )
+
+
+def _readings_short(elapsed_s: float | None, duration_s: float, means: Means) -> Iterator[Reason]:
+    """Where a load runs before its part that counts, the readings at its edge may come too late, and what the server
+    used until then is in none of its figures."""
+    missing_max = _MISSING_PER_PRECISION_MAX * means.precision
+    if elapsed_s is not None and duration_s - elapsed_s > missing_max * duration_s:
+        yield Reason(
+            code="readings-short",
+            message=f"the readings came late: they span {elapsed_s:.2f} s of a load of {duration_s:.2f} s",
+            figures={"elapsed_s": elapsed_s, "duration_s": duration_s, "missing_max": missing_max},
         )
 
 

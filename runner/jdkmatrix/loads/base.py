@@ -117,8 +117,8 @@ class LoadKind(ABC, Generic[L]):
         return profile.protocol == "interleaved" and self.why_no_turns(wait_us, turns) is None
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
-        """Every load that is written with the seconds it is measured for, and the one at which the warm-up ends. All
-        other rates of a warm-up and those of a search are the driver's nearest."""
+        """Every load that is measured, with its seconds; without the rates of a search, which are the driver's
+        nearest."""
         yield self.load.in_windows, window_s
 
     def asks(self, lengths: Lengths) -> Generator[Ask, Window, None]:

@@ -25,7 +25,6 @@ class _Rising(LoadKind[R]):
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         yield self.load.ramp, self.load.duration_s
-        yield self.load.in_windows, self.load.duration_s
 
     def asks(self, lengths: Lengths) -> Generator[Ask, Window, None]:
         yield Ask(self.load.ramp, self.load.duration_s, "ramp", "ramp")

@@ -21,7 +21,6 @@ class RisingSteps(LoadKind[StepsLoad]):
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         for rate_rps in self.load.every_rate_rps:
             yield RateLoad(rate_rps=rate_rps, connections=self.load.connections), self.load.step_s
-        yield self.load.in_windows, self.load.step_s
 
     def asks(self, lengths: Lengths) -> Generator[Ask, Window, None]:
         missed_in_a_row = 0

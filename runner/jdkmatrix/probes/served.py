@@ -10,13 +10,19 @@ the number of threads that the executor has started tells.
 
 from __future__ import annotations
 
+import math
+
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges
+from jdkmatrix.terms.loads import RateLoad
 
 
-def served_between(before: Gauges | None, after: Gauges | None, result: LoadResult, *, left_over: int) -> Served | None:
-    """`left_over`: requests of earlier phases that may begin only now. None where the server did not tell."""
+def served_between(
+    before: Gauges | None, after: Gauges | None, result: LoadResult, *, left_over: int, early_s: float | None = None
+) -> Served | None:
+    """`left_over`: requests of earlier phases that may begin only now; `early_s`: for how long the load went on between
+    `before` and the part of the phase that counts; None: it had not begun. None where the server did not tell."""
     if before is None or after is None:
         return None
     counts = [_rise(before, after, name) for name in _COUNTERS]
@@ -28,8 +34,8 @@ def served_between(before: Gauges | None, after: Gauges | None, result: LoadResu
         plugged_virtual=plugged_virtual,
         plugged_platform=plugged_platform,
         elsewhere=elsewhere,
-        begun_min=result.completed - result.non_2xx,
-        begun_max=_sent_at_most(result) + left_over,
+        begun_min=max(0, result.completed - result.non_2xx - _in_flight(result, early_s)),
+        begun_max=_sent_at_most(result) + left_over + _sent_early(result, early_s),
         left_over=left_over,
         threads_started=threads_started,
     )
@@ -59,6 +65,16 @@ def _sent_at_most(result: LoadResult) -> int:
     if result.sent is not None:
         return result.sent
     return result.completed + result.errors.total + result.load.connections
+
+
+def _in_flight(result: LoadResult, early_s: float | None) -> int:
+    """Begun before, and answered in the part that counts, at most."""
+    return 0 if early_s is None else result.load.connections
+
+
+def _sent_early(result: LoadResult, early_s: float | None) -> int:
+    """At most: wrk2 catches up at twice its rate."""
+    return math.ceil(2 * result.load.rate_rps * early_s) if early_s and isinstance(result.load, RateLoad) else 0
 
 
 def _rise(before: Gauges, after: Gauges, counter: str) -> int | None:

@@ -67,7 +67,7 @@ class LoadResult(Record):
     started_monotonic_ns: int  # CLOCK_MONOTONIC, as System.nanoTime and time.monotonic_ns read it
     ended_monotonic_ns: int
     duration_s: float  # throughput is counted over this
-    latency_from_s: float  # latencies are recorded from here on (wrk2 drops its calibration); 0 = all
+    latency_from_s: float  # for so long the driver had sent when this began (wrk2, which drops that); 0: not at all
     due: int | None  # requests that the schedule asked for (rates and ramps)
     sent: int | None
     unsent: int | None  # due and not sent when time was up
@@ -115,7 +115,6 @@ class LoadResult(Record):
         """All that the server gave from the start of the phase until the driver went on: what its CPU time in between
         is divided by. Throughput is of `completed` alone.
 
-        What the driver gave up may have cost CPU time all the same, at most one request per connection. wrk2 counts as
-        completed whatever comes before its threads stop and tells nothing more: its CPU per request is too high by at
-        most connections / completed."""
+        What the driver gave up may have cost CPU time all the same, at most one request per connection. wrk2 does not
+        tell of answers after its end: its CPU per request is too high by at most connections / completed."""
         return self.completed + (self.answered_late or 0)

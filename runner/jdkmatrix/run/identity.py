@@ -60,7 +60,7 @@ _TABLES = ("host", "artefacts")
 _NAMES = {
     "burn_rounds": "the rounds of work per request",
     "cell": "the cell",
-    "driver": "the driver",
+    "drivers": "the driver",
     "driver_cpus": "the driver's CPUs",
     "driver_jdk_files_sha256": "the files of the driver's JDK",
     "experiment": "the experiment's parameters",

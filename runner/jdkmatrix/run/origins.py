@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from jdkmatrix.drivers.wrk2 import Wrk2Driver
+from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.provision.nix_parts import Handed
 from jdkmatrix.records.provenance import PartOrigin, Provenance
@@ -52,7 +52,7 @@ def _parts(parts: Parts, handed: Handed | None) -> Iterator[PartOrigin]:
         if isinstance(jdk, Available):
             yield _of_jdk(jdk_id, jdk)
     for wrk2 in {id(one): one for one in parts.drivers.values() if isinstance(one, Wrk2Driver)}.values():
-        ours = handed is not None and wrk2.binary == handed.wrk2
+        ours = handed is not None and wrk2.wrk2.binary == handed.wrk2
         yield PartOrigin(
             part="wrk2", origin="nix" if ours else "host", detail="built by the flake" if ours else "of the host"
         )

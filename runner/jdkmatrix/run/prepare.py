@@ -11,9 +11,10 @@ from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.base import Phase
 from jdkmatrix.drivers.choice import choose_all, phases_of
+from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
-from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
+from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import CellParts
@@ -102,8 +103,12 @@ def set_up_parts(
         raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk.reason}')
     loadgen = LoadgenDriver(workloads.file("loadgen.jar"), driver_jdk.home / "bin" / "java", matrix.driver.jdk)
     loads = cell_loads(matrix, cells, capacities_rps)
+    found = _wrk2(handed)
     drivers = choose_all(
-        matrix.driver.choice, planned_phases(matrix, loads, profile), loadgen=loadgen, wrk2=_wrk2(handed)
+        matrix.driver.choice,
+        planned_phases(matrix, loads, profile),
+        loadgen=loadgen,
+        wrk2=Wrk2Driver(found, loadgen) if isinstance(found, Wrk2) else found,
     )
     return Parts(
         workloads=workloads,
@@ -196,7 +201,10 @@ def prepare(
             for name, server in parts.servers.items()
         ),
         drivers=_distinct(
-            driver.facts for cell in possible if not isinstance(driver := parts.drivers.get(cell, ""), str)
+            program
+            for cell in possible
+            if not isinstance(driver := parts.drivers.get(cell, ""), str)
+            for program in driver.programs
         ),
         jdks=_jdk_records(load_catalogue(project.jdks), parts.jdks, {cell.jdk for cell in cells}),
         calibration=calibration,
@@ -235,7 +243,7 @@ def _get_workloads(project: Project, handed: Handed | None, say: Say) -> Workloa
     return open_workloads(handed.source.root, handed.workloads)
 
 
-def _wrk2(handed: Handed | None) -> Wrk2Driver | str:
+def _wrk2(handed: Handed | None) -> Wrk2 | str:
     """Whoever hands parts over hands over all of them: the search path is for checkouts."""
     if handed is None or os.environ.get(WRK2_VARIABLE):
         return find_wrk2(os.environ, os.environ.get("PATH"))

@@ -24,7 +24,7 @@ from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2_script import wrk2_script
 from tests.support.project import ROOT
-from tests.support.wrk2_bench import STALL_LOAD, Bench, bench
+from tests.support.wrk2_bench import COUNTS_S, LOAD, Bench, bench
 
 __all__ = ["bench"]
 
@@ -153,22 +153,21 @@ def test_any_body_reaches_wrk2_as_it_is(body: str) -> None:
 
 
 def test_a_wrk2_session_gives_each_phase_numbers_of_its_own(bench: Bench) -> None:
-    target = replace(bench.target, requests=MIX)
-    with bench.driver("calculate").open(target) as session:
+    with bench.session("calculate", requests=MIX) as session:
         for label in ("one", "two"):
-            session.run(STALL_LOAD, 10, label=label)
+            session.run(LOAD, COUNTS_S, label=label)
             script = bench.logs / f"{label}.lua"
             assert session.command[-3:-1] == ("-s", str(script))
             assert 'GET " .. "/plain"' in script.read_text()
             assert "Host: 127.0.0.1:18190" in script.read_text()
-        # 9902 answers, 50 connections and the trial.
+        # 29,963 answers, 50 connections and the trial.
         assert "next_unique = 0 +" in (bench.logs / "one.lua").read_text()
-        assert "next_unique = 9953 +" in (bench.logs / "two.lua").read_text()
-    with bench.driver("die").open(target) as session:
+        assert "next_unique = 30014 +" in (bench.logs / "two.lua").read_text()
+    with bench.session("die", requests=MIX) as session:
         with pytest.raises(DriverError, match="signal 11"):
-            session.run(STALL_LOAD, 10, label="three")
+            session.run(LOAD, COUNTS_S, label="three")
         with pytest.raises(DriverError, match="must not come again"):
-            session.run(STALL_LOAD, 10, label="four")
+            session.run(LOAD, COUNTS_S, label="four")
 
 
 def test_loadgen_is_told_the_file(bench: Bench) -> None:

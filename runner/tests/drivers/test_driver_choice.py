@@ -9,8 +9,9 @@ import pytest
 from jdkmatrix.config.relative_loads import RelativeLoad
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.drivers.choice import choose, choose_all, phases_of
+from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
-from jdkmatrix.drivers.wrk2 import Wrk2Driver
+from jdkmatrix.drivers.wrk2 import Wrk2
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.run.prepare import planned_phases
@@ -20,20 +21,20 @@ from tests.support.shipped import MATRIX
 
 LOADGEN = LoadgenDriver(Path("loadgen.jar"), Path("java"), "jdk")
 PROFILE = MATRIX.profiles["quick"].model_copy(update={"protocol": "separate", "window_s": 3.0})
-WRK2 = Wrk2Driver(Path("wrk2"), "4.0.0", "0")
+WRK2 = Wrk2Driver(Wrk2(Path("wrk2"), "4.0.0", "0"), LOADGEN)
 RAMP = RampedLoad(points=((0, 0), (30, 6000)), connections=6000, warmup_rps=100)
-STEPS = StepsLoad(rates_rps=(500, 1000, 2000), connections=50, step_s=6, warmup_rps=1500)
+STEPS = StepsLoad(rates_rps=(500, 1000, 2000), connections=50, step_s=12, warmup_rps=1500)
 
 
-def phases(load: CellLoad, *, window_s: float = 3, timeout_s: float = 10) -> tuple[Phase, ...]:
+def phases(load: CellLoad, *, window_s: float = 10, timeout_s: float = 10) -> tuple[Phase, ...]:
     return phases_of(load, window_s=window_s, timeout_s=timeout_s, cpus=1)
 
 
-def by_auto(load: CellLoad, *, window_s: float = 3) -> Driver | str:
+def by_auto(load: CellLoad, *, window_s: float = 10) -> Driver | str:
     return choose("auto", phases(load, window_s=window_s), loadgen=LOADGEN, wrk2=WRK2)
 
 
-def by_name(load: CellLoad, *, window_s: float = 3) -> str:
+def by_name(load: CellLoad, *, window_s: float = 10) -> str:
     found = choose("wrk2", phases(load, window_s=window_s), loadgen=LOADGEN, wrk2=WRK2)
     assert isinstance(found, str)
     return found
@@ -55,9 +56,8 @@ def test_a_rate_and_steps_are_for_wrk2() -> None:
     ("changes", "reason"),
     [
         ({"rates_rps": (500, 1000.5, 2000)}, "whole requests per second, not 1000.5"),
-        ({"rates_rps": (40, 1000)}, "50 connections at 40 requests/s send every 1.25 s each"),
-        ({"warmup_rps": 1333.3}, "whole requests per second, not 1333.3"),
-        ({"step_s": 12}, "throws the latencies of its first 10.25 s away"),
+        ({"rates_rps": (4, 1000)}, "50 connections at 4 requests/s send every 12.5 s each"),
+        ({"step_s": 6}, "throws the latencies of its first 10.25 s away"),
     ],
 )
 def test_every_rate_of_steps_is_asked_about(changes: dict[str, object], reason: str) -> None:
@@ -69,14 +69,14 @@ def test_every_rate_of_steps_is_asked_about(changes: dict[str, object], reason: 
 def test_rates_behind_the_written_ones_are_asked_about_too() -> None:
     further = StepsLoad.model_validate({**STEPS.model_dump(), "further_factor": 1.5, "further_max": 2})
     asked = [phase.load.rate_rps for phase in phases(further) if isinstance(phase.load, RateLoad)]
-    assert asked == [500, 1000, 2000, 3000, 4500, 1500]
+    assert asked == [500, 1000, 2000, 3000, 4500]
 
 
 def test_the_length_of_the_windows_is_asked_about() -> None:
     load = RateLoad(rate_rps=2000, connections=50)
-    assert by_auto(load, window_s=3) is by_auto(load, window_s=30) is WRK2
-    assert by_auto(load, window_s=12) is LOADGEN
-    assert "use windows of at most 8 s or at least 21 s" in by_name(load, window_s=12)
+    assert by_auto(load, window_s=10) is by_auto(load, window_s=30) is WRK2
+    assert by_auto(load, window_s=6) is LOADGEN
+    assert "its windows are at least 10 s long behind that, not 6 s" in by_name(load, window_s=6)
 
 
 def test_a_closed_loop_and_what_begins_with_one_are_for_loadgen() -> None:
@@ -89,19 +89,19 @@ def test_a_closed_loop_and_what_begins_with_one_are_for_loadgen() -> None:
 def test_the_loads_of_the_matrix_that_wrk2_makes() -> None:
     loads = {name: load for name, load in MATRIX.loads.items() if not isinstance(load, RelativeLoad)}
     found = {name for name, load in loads.items() if by_auto(load, window_s=60) is WRK2}
-    assert found == {"rate-2000", "steps-6s", "steps-150s", "ping-steps-6s", "ping-steps-60s"}
+    assert found == {"rate-2000", "steps-150s", "ping-steps-60s"}
 
 
 @pytest.mark.parametrize(
-    ("wait_us", "by_wrk2"), [(0, True), (2_000, True), (20_000, True), (200_000, False), (1_000_000, False)]
+    ("wait_us", "by_wrk2"), [(0, True), (2_000, True), (20_000, True), (200_000, True), (1_000_000, False)]
 )
 def test_shares_are_for_wrk2_as_long_as_it_opens_their_connections_in_time(wait_us: int, by_wrk2: bool) -> None:
-    for name in ("share-50", "share-75", "share-90"):
+    for name in ("share-75", "share-90"):
         cell = key(workload="banking", wait_us=wait_us, load=name)
         load = cell_loads(MATRIX, [cell], {key("liberty", workload="banking", load="saturate-50"): 3000.0})[cell]
-        assert (by_auto(load, window_s=6) is WRK2) is by_wrk2
+        assert (by_auto(load) is WRK2) is by_wrk2
     flood = cell_loads(MATRIX, [key(load="flood")], {key("liberty", load="saturate-50"): 3000.0})
-    assert by_auto(*flood.values(), window_s=6) is LOADGEN
+    assert by_auto(*flood.values()) is LOADGEN
 
 
 def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -> None:

@@ -144,6 +144,9 @@ def test_threads_that_end_are_counted_and_no_more_is_allowed_than_they_take() ->
         (4.4, {"uncorrected": latency(5_000_000)}, []),
         (4.6, {"uncorrected": latency(5_000_000)}, ["readings-late"]),
         (4.4, {"uncorrected": None}, []),
+        # Readings at the edge of a phase that runs already: late by 1 % of it, or by more.
+        (2.98, {}, []),
+        (2.96, {}, ["readings-short"]),
         (None, {}, []),  # an older record
     ],
 )

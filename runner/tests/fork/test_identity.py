@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
-from jdkmatrix.drivers.wrk2 import Wrk2Driver
+from jdkmatrix.drivers.wrk2 import Wrk2
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.host.command_line import masked
@@ -63,7 +64,7 @@ class MadeLoadgen(LoadgenDriver):
 
 
 LOADGEN = MadeLoadgen(BUILT / "loadgen.jar", Path("/jdk/bin/java"), "temurin-25")
-WRK2 = Wrk2Driver(binary=Path("/bin/wrk2"), version="4", sha256="w")
+WRK2 = Wrk2Driver(Wrk2(binary=Path("/bin/wrk2"), version="4", sha256="w"), LOADGEN)
 SERVED = {"liberty/server.xml", "liberty/bootstrap.properties"}
 PLUGGED = {"liberty/executors/plugged.xml", "request-executor.jar", "request-executor.mf"}
 REST, FULL = "liberty/features/restfulWS-3.1.xml", "liberty/features/restfulWS-3.1-jsonb-3.0-servlet-6.0.xml"
@@ -82,7 +83,7 @@ RUNS: dict[CellKey, set[str]] = {
         *(SERVED | PLUGGED) - {"liberty/executors/plugged.xml"}, "liberty/executors/threads.xml", REST, "mp-ping.war",
         "loadgen.jar",
     },
-    key("virtual", load="rate-2000"): {*SERVED, REST, *PLUGGED, "mp-ping.war"},
+    key("virtual", load="rate-2000"): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
     key("virtual", load="saturate-50", burn_us=100): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
     key("virtual", workload="banking", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar",

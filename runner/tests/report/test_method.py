@@ -9,7 +9,8 @@ import pytest
 
 from jdkmatrix.config.model import Thresholds
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.html.method import GATES, PROVOKED, read_provoked, view_method
+from jdkmatrix.report.html.drivers import COMPARED
+from jdkmatrix.report.html.method import GATES, PROVOKED, read_tried, view_method
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import TEMPLATES
@@ -40,14 +41,14 @@ def test_every_limit_has_its_gate() -> None:
 def test_limits_are_those_of_the_run(tmp_path: Path) -> None:
     run = synthetic_run(tmp_path, QUICK).run
     changed = run.model_copy(update={"matrix": {**run.matrix, "thresholds": {"foreign_sut_share_max": 0.0375}}})
-    gates = view_method(changed, read_provoked(TEMPLATES)).gates
+    gates = view_method(changed, read_tried(TEMPLATES)).gates
     assert ("foreign_sut_share_max", "0.0375") in gates[0].limits
     assert ("foreign_cpu_share_max", "not in this run") in gates[0].limits
 
 
 def test_what_was_provoked_is_what_was_recorded() -> None:
     """The goals of bench/provoke.py, on the record that the page shows."""
-    outcomes = read_provoked(TEMPLATES).outcomes
+    outcomes = read_tried(TEMPLATES).provoked.outcomes
     assert {one.hog_share for one in outcomes} >= {0.0, 0.05, 0.10, 0.25}
     for one in outcomes:
         assert set(one.gates) <= {code for gate in GATES for code in gate.codes}
@@ -56,10 +57,23 @@ def test_what_was_provoked_is_what_was_recorded() -> None:
 
 
 @pytest.mark.parametrize(("text", "told"), [("{", "Invalid JSON"), ('{"cpu": 1}', "measured_at")])
-def test_a_broken_record_is_told_with_its_file(text: str, told: str, tmp_path: Path) -> None:
-    (tmp_path / PROVOKED).write_text(text)
+@pytest.mark.parametrize("broken", [PROVOKED, COMPARED])
+def test_a_broken_record_is_told_with_its_file(broken: str, text: str, told: str, tmp_path: Path) -> None:
+    for name in (PROVOKED, COMPARED):
+        (tmp_path / name).write_bytes((TEMPLATES / name).read_bytes())
+    (tmp_path / broken).write_text(text)
     with pytest.raises(MatrixError, match=told) as raised:
-        read_provoked(tmp_path)
-    assert str(tmp_path / PROVOKED) in str(raised.value)
+        read_tried(tmp_path)
+    assert str(tmp_path / broken) in str(raised.value)
     with pytest.raises(MatrixError, match="cannot be read"):
-        read_provoked(tmp_path / "nowhere")
+        read_tried(tmp_path / "nowhere")
+
+
+def test_the_drivers_that_were_compared_are_told(tmp_path: Path) -> None:
+    compared = read_tried(TEMPLATES).compared
+    view = view_method(synthetic_run(tmp_path, QUICK).run, read_tried(TEMPLATES)).compared
+    assert compared.wrk2.version in view.on and compared.loadgen.version in view.on
+    assert [row.pairs.sort for row in view.rows] == [row.pairs for row in compared.rows]
+    for row, shown in zip(compared.rows, view.rows, strict=True):
+        assert row.cpu_ratio is not None and shown.ratio.text == f"{row.cpu_ratio[0]:.3f}"
+        assert {*row.cpu_us, *row.p99_us, *row.delivered} == {"wrk2", "loadgen"}

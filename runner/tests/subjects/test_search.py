@@ -9,7 +9,6 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.fork_figures import capacity_rps
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, NearestRate
@@ -24,9 +23,6 @@ from jdkmatrix.terms.loads import CapacityLoad, Load, RateLoad
 from tests.support.builders import fork, latency, load_result, pressure, sut_usage
 from tests.support.project import ROOT
 from tests.support.records import altered
-from tests.support.wrk2_bench import Bench, bench
-
-__all__ = ["bench"]
 
 LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
 
@@ -38,19 +34,14 @@ class Server:
     capacity_rps: float
     spoilt: frozenset[int] = frozenset()
     seen: list[tuple[Load, float, str]] = field(default_factory=list)
-    driver: DriverSession | None = None
 
     def nearest_rps(self, rate_rps: float) -> float:
-        if self.driver is None:
-            return rate_rps
-        return self.driver.nearest(RateLoad(rate_rps=rate_rps, connections=LOAD.connections)).rate_rps
+        return rate_rps
 
     def measure(self, ask: Ask, *, index: int) -> Window:
         load = ask.load
         assert isinstance(load, RateLoad)
         self.seen.append((load, ask.duration_s, ask.label))
-        if self.driver is not None:
-            self.driver.run(load, ask.duration_s, label=ask.label)
         late = load.rate_rps > self.capacity_rps
         spoilt = (Reason(code="foreign-cpu", message="foreign"),) if index in self.spoilt else ()
         return Window(
@@ -83,18 +74,6 @@ def test_a_window_that_the_host_spoilt_is_kept_and_says_nothing() -> None:
     assert [step.held for step in found.steps if step.window.index in (2, 5)] == [None, None]
     assert found.steps[1].rate_rps == found.steps[2].rate_rps
     assert is_known(found)
-
-
-@pytest.mark.parametrize("ceiling_rps", [20_000 / 3, 1000 / 3])
-def test_wrk2_can_make_every_rate_of_a_search(bench: Bench, ceiling_rps: float) -> None:
-    with bench.driver("run").open(bench.target) as session:
-        server = Server(ceiling_rps * 0.6, driver=session)
-        found = search(server, ceiling_rps)
-    assert SearchOutcome(found.outcome) is SearchOutcome.FOUND
-    assert found.held_rps is not None and found.failed_rps is not None
-    assert found.held_rps <= server.capacity_rps < found.failed_rps <= found.held_rps * 1.05
-    assert all(step.rate_rps.is_integer() for step in found.steps)
-    assert found.floor_rps == max(50, round(ceiling_rps / 10)), "each of 50 connections sends once a second"
 
 
 @pytest.mark.parametrize(

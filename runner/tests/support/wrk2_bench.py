@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jdkmatrix.drivers.base import Target
-from jdkmatrix.drivers.wrk2 import Wrk2Driver, find_wrk2
+from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session, find_wrk2
 from jdkmatrix.terms.loads import RateLoad
 
 URL = "http://127.0.0.1:18190/"
 
 
-STALL_LOAD = RateLoad(rate_rps=1000, connections=50)
+# Of samples/wrk2/minutes.txt, and for how long it counts.
+LOAD = RateLoad(rate_rps=500, connections=50)
+COUNTS_S = 49.75
 
 
 PROGRAM = """\
@@ -42,11 +48,19 @@ class Bench:
         self.cpu = min(os.sched_getaffinity(0))
         self.target = Target(url=URL, cpus=(self.cpu,), log_dir=self.logs)
 
-    def driver(self, behaviour: str) -> Wrk2Driver:
+    def wrk2(self, behaviour: str) -> Wrk2:
         (self.folder / "behaviour").write_text(behaviour)
         found = find_wrk2({}, str(self.folder))
-        assert isinstance(found, Wrk2Driver)
+        assert isinstance(found, Wrk2)
         return found
+
+    @contextmanager
+    def session(self, behaviour: str, **changes: Any) -> Iterator[Wrk2Session]:
+        session = Wrk2Session(self.wrk2(behaviour), replace(self.target, **changes))
+        try:
+            yield session
+        finally:
+            session.close()
 
 
 def executable(path: Path, text: str) -> Path:

@@ -203,6 +203,8 @@ def _behave(behaviour: str, asked: Asked, folder: Path) -> int:
             return 1
         case "cut":
             print(sample("stall")[:2000])
+        case "short":
+            print(sample("stall"), end="")
         case "no-latencies":
             head, _, tail = sample("stall").partition("  Latency Distribution")
             print(head + "  9902 requests" + tail.partition("  9902 requests")[2], end="")
@@ -211,7 +213,7 @@ def _behave(behaviour: str, asked: Asked, folder: Path) -> int:
             while time.process_time() < end:
                 pass
             (folder / "cpus").write_text(repr(sorted(os.sched_getaffinity(0))))
-            print(sample("stall"), end="")
+            print(sample("minutes"), end="")
         case _:
             raise ValueError(behaviour)
     for one in opened:

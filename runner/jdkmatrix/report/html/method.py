@@ -1,7 +1,7 @@
 """The page of the method: every gate with what it catches and what it cannot, and what came of trying it. Pure.
 
 A gate is described here in words; its limits are those of the run that the page belongs to, and what it caught when it
-was provoked is read from what `bench/provoke.py` recorded.
+was provoked is read from what `bench/provoke.py` recorded. `drivers` compares those of the load.
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from jdkmatrix.config.explain import explained
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.html.drivers import COMPARED, Compared, ComparedView, view_compared
 from jdkmatrix.report.words.numbers import Figure, share
 from jdkmatrix.terms.quantities import digits
 from jdkmatrix.terms.record import Record
 
 PROVOKED = "provoked.json"
+Recorded = TypeVar("Recorded", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -141,13 +143,14 @@ GATES = (
         "On a host whose server shares CPUs with the driver, this tool has no other CPU to run on.",
     ),
     Gate(
-        ("readings-late",),
+        ("readings-late", "readings-short"),
         "This tool, stopped or held up",
         ("readings_late_max_s",),
         "All shares of CPU time are of the time between the readings before a window and after it. If this tool was "
         "stopped, or had no CPU, that is longer than the load and the wait for its last responses, and a disturbance "
         "looks smaller than it was. An experiment’s readings may also be as far apart as the pace at which they are "
-        "taken makes them.",
+        "taken makes them. Where the load runs before its window begins (wrk2), the first readings may also come too "
+        "late: by a fifth of the promised precision at most.",
         "A stop that ends before the load does. It hides nothing: the shares are of the right time, and only samples "
         "of memory and threads are missing.",
     ),
@@ -223,25 +226,37 @@ class ProvokedRow:
     share: Figure
 
 
+class Tried(NamedTuple):
+    """What came of trying: the gates, and the drivers against each other."""
+
+    provoked: Provoked
+    compared: Compared
+
+
 @dataclass(frozen=True)
 class MethodView:
     gates: tuple[GateView, ...]
+    compared: ComparedView
     provoked_on: str
     provoked: tuple[ProvokedRow, ...]
 
 
-def read_provoked(templates: Path) -> Provoked:
-    """Raises: MatrixError: the file is missing or not what it should be."""
-    path = templates / PROVOKED
+def read_tried(templates: Path) -> Tried:
+    """Raises: MatrixError: a file is missing or not what it should be."""
+    return Tried(_read(templates / PROVOKED, Provoked), _read(templates / COMPARED, Compared))
+
+
+def _read(path: Path, kind: type[Recorded]) -> Recorded:
     try:
-        return Provoked.model_validate_json(path.read_bytes())
+        return kind.model_validate_json(path.read_bytes())
     except OSError as error:
         raise MatrixError(f"{path}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
         raise explained(error, str(path)) from None
 
 
-def view_method(run: RunRecord, provoked: Provoked) -> MethodView:
+def view_method(run: RunRecord, tried: Tried) -> MethodView:
+    provoked = tried.provoked
     thresholds: Mapping[str, Any] = run.matrix.get("thresholds", {})
     interrupts = {True: "accounted separately", False: "in the clocks of processes", None: "not known"}
     return MethodView(
@@ -260,6 +275,7 @@ def view_method(run: RunRecord, provoked: Provoked) -> MethodView:
         f"{interrupts[provoked.irq_time_accounting]}; windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} "
         f"promised; commit {(provoked.commit or 'not known')[:12]}",
         provoked=tuple(_row(one) for one in provoked.outcomes),
+        compared=view_compared(tried.compared),
     )
 
 

@@ -18,8 +18,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.report.html.drivers import COMPARED
 from jdkmatrix.report.html.library import as_script
-from jdkmatrix.report.html.method import PROVOKED, read_provoked
+from jdkmatrix.report.html.method import PROVOKED, read_tried
 
 _PARTS = (
     "base.html.j2",
@@ -37,6 +38,7 @@ _PARTS = (
     "experiments.html.j2",
     "macros.html.j2",
     "method.html.j2",
+    COMPARED,
     PROVOKED,
     "report.css",
     "report.js",
@@ -93,7 +95,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.globals.update(shared)
-        self.provoked = read_provoked(templates)
+        self.tried = read_tried(templates)
         self._css = (templates / "report.css").read_text("utf-8").replace("\r\n", "\n")
         self._scripts = {name: _script(templates / name) for name in ("report.js", "home.js")}
 

@@ -57,7 +57,7 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
             charts=on_a_page({**view.charts, **shown.charts}),
         ),
         METHOD_PAGE: pages.render(
-            "method.html.j2", view=view_method(loaded.run, pages.provoked), run_id=loaded.run.run_id
+            "method.html.j2", view=view_method(loaded.run, pages.tried), run_id=loaded.run.run_id
         ),
         "run.json": loaded.run.model_dump_json(indent=1),
         "results.csv": as_csv(results(run)),

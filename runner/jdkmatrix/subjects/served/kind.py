@@ -9,7 +9,6 @@ from typing import Any
 from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.drivers.base import Driver
-from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.ports import local_ports
@@ -152,7 +151,7 @@ def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, driver: Driver, options
         "warmup": matrix.warmup.model_dump(),
         # How often a fork may be repeated decides none of them.
         "measure": matrix.measure.model_dump(exclude={"repeats_max"}),
-        "driver": driver.facts.model_dump(),
+        "drivers": [program.model_dump() for program in driver.programs],
         "workload": workload.model_dump(),
         "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
         "artefacts": parts.workloads.digests(_artefacts(matrix, parts, cell)),
@@ -161,9 +160,7 @@ def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, driver: Driver, options
         "remote_jdk": parts.remote_jdk_inputs(matrix, workload.remote),
         "jvm_options": list(options),
         "kernel": dict(tuning_for(matrix, cell).kernel),
-        **parts.files_inputs(
-            matrix, cell, drivers_jdk=isinstance(driver, LoadgenDriver) or workload.remote is not None
-        ),
+        **parts.files_inputs(matrix, cell, drivers_jdk=True),
     }
 
 
@@ -176,7 +173,6 @@ def _artefacts(matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
         feature_set=workload.features,
         executor=base_of(cell.executor),
     )
-    if isinstance(parts.drivers[cell], LoadgenDriver):
-        yield workloads.file("loadgen.jar")
+    yield workloads.file("loadgen.jar")
     if workload.remote:
         yield workloads.file("remote.jar")

@@ -267,7 +267,7 @@ class ServedMeasurement:
                 self.setup.confiner.confine(bench.server.pid, self.setup.parts.cpu_sets.sut)
                 settled.append(settling_window(bench, load, turn.duration_s, label="rewarm"))
             else:
-                bench.session.run(load, turn.lead_s, label="lead")
+                bench.session.warm(load, turn.lead_s, label="lead")
                 ask = Ask(load, turn.duration_s, f"round-{turn.number}", f"round {turn.number}, {self._key.executor}")
                 self.found.windows.append(windows.measure(ask, index=turn.number))
         if self.found.warmup:

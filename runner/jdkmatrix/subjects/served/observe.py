@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jdkmatrix.drivers.base import DriverSession
@@ -13,8 +14,16 @@ from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.http import Connection, NoAnswerError
 from jdkmatrix.probes.cpu_balance import Used
-from jdkmatrix.probes.host import pressure, read_host
-from jdkmatrix.probes.process import Glance, Reading, SutGoneError, cpu_time_ns, glance, read_threads
+from jdkmatrix.probes.host import HostReading, pressure, read_host
+from jdkmatrix.probes.process import (
+    Glance,
+    Reading,
+    SutGoneError,
+    ThreadCounters,
+    cpu_time_ns,
+    glance,
+    read_threads,
+)
 from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import usage
@@ -22,7 +31,7 @@ from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
-from jdkmatrix.records.windows import SutUsage
+from jdkmatrix.records.windows import Gauges, SutUsage
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.terms.loads import Load
 
@@ -39,6 +48,34 @@ class Observed:
     host: Pressure
     remote: RemoteStats | None
     served: Served | None
+
+
+class _Before:
+    """An `Edge`: the readings where the part of a phase begins that its result is of."""
+
+    gauges: Gauges | None
+    gauges_ns: int
+    threads: Mapping[int, ThreadCounters]
+    own_cpu_s: float
+    driver_cpu_ns: int | None
+    host: HostReading
+    glance: Glance
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def ahead(self) -> None:
+        bench = self._bench
+        bench.ask("/gauges?reset=peak")
+        self.gauges_ns, self.gauges = time.monotonic_ns(), read_gauges(bench.connection)
+        self.threads = read_threads(bench.server.pid)
+
+    def at(self) -> None:
+        bench = self._bench
+        if bench.remote:
+            bench.remote.stats(reset=True)
+        self.own_cpu_s, self.driver_cpu_ns = time.process_time(), bench.driver_cpu_ns()
+        self.host, self.glance = read_host(), glance(bench.server.pid)
 
 
 @dataclass
@@ -67,8 +104,9 @@ class Bench:
     may_end: bool = False
     left_over: LeftOver = field(default_factory=LeftOver)
 
-    def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
-        """Run one phase, with readings around it.
+    def observe(self, load: Load, duration_s: float, *, label: str, counts: bool = True) -> Observed:
+        """Run one phase, with readings around the part of it that its result is of. `counts`: is a figure of it? Else
+        it is one of the warm-up.
 
         Warm-up and measured windows go through this same code, so that the server meets the same requests in both. One
         request of a kind that it has not met since its code was compiled (the first with a query, say) is enough for
@@ -77,17 +115,11 @@ class Bench:
         Threads are read one by one, which takes a quarter of a second for six thousand: before the clocks at the start,
         and after them at the end.
         """
-        pid = self.server.pid
-        self.ask("/gauges?reset=peak")
-        gauges_before = read_gauges(self.connection)
-        threads_before = read_threads(pid)
-        if self.remote:
-            self.remote.stats(reset=True)
-        own_before_s, driver_before_ns = time.process_time(), self._driver_cpu_ns()
-        host_before, before = read_host(), glance(pid)
-        result = self.session.run(load, duration_s, label=label)
+        pid, before = self.server.pid, _Before(self)
+        phase = self.session.run if counts else self.session.warm
+        result = phase(load, duration_s, label=label, edge=before)
         after, host_after = self._glance_after(), read_host()
-        own_cpu_s, driver_after_ns = time.process_time() - own_before_s, self._driver_cpu_ns()
+        own_cpu_s, driver_after_ns = time.process_time() - before.own_cpu_s, self.driver_cpu_ns()
         threads_after = read_threads(pid)
         remote = self.remote.stats() if self.remote else None
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
@@ -95,9 +127,9 @@ class Bench:
         self._work_off(result)
         gauges_after = read_gauges(self.connection)
         sut = usage(
-            Reading(before, threads_before),
+            Reading(before.glance, before.threads),
             Reading(after, threads_after),
-            gauges_before=gauges_before,
+            gauges_before=before.gauges,
             gauges_after=gauges_after,
             samples=samples,
             answers=result.answers,
@@ -105,9 +137,9 @@ class Bench:
             astray_threads=len(astray(pid, self.cpu_sets.sut)),
         )
         driver_cpu_s = result.driver_cpu_s
-        if driver_before_ns is not None and driver_after_ns is not None:
+        if before.driver_cpu_ns is not None and driver_after_ns is not None:
             # With what it did before the load and after it, which its own account leaves out.
-            driver_cpu_s = (driver_after_ns - driver_before_ns) / 1e9
+            driver_cpu_s = (driver_after_ns - before.driver_cpu_ns) / 1e9
         used = [
             Used("sut", self.cpu_sets.sut, sut.cpu_s),
             Used("driver", self.cpu_sets.driver, driver_cpu_s),
@@ -115,8 +147,9 @@ class Bench:
         ]
         if remote:
             used.append(Used("remote", self.cpu_sets.remote, remote.cpu_s))
-        host = pressure(host_before, host_after, used=used, irq_time_accounting=self.irq_time_accounting)
-        served = served_between(gauges_before, gauges_after, result, left_over=self.left_over.requests)
+        host = pressure(before.host, host_after, used=used, irq_time_accounting=self.irq_time_accounting)
+        early_s = (before.glance.monotonic_ns - before.gauges_ns) / 1e9 if result.latency_from_s else None
+        served = served_between(before.gauges, gauges_after, result, left_over=self.left_over.requests, early_s=early_s)
         self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
         return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote, served=served)
 
@@ -167,7 +200,7 @@ class Bench:
         """What the server has had of the remote system in this phase; 0 where it calls none."""
         return self.remote.stats().answered if self.remote else 0
 
-    def _driver_cpu_ns(self) -> int | None:
+    def driver_cpu_ns(self) -> int | None:
         """Of a driver that is one process; None where it is not, or has ended, which it tells itself."""
         try:
             return None if self.session.pid is None else cpu_time_ns(self.session.pid)

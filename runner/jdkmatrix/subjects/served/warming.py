@@ -43,7 +43,7 @@ def warm(
     """
     rules = gate.rules
     windows: list[WarmupWindow] = []
-    while not is_steady(windows, gate) and not is_over(windows, rules):
+    while not is_steady(windows, gate) and not is_over(windows, gate):
         load: Load = target.in_windows
         moderate_over = is_moderate_over(windows, rules, open_loop=not load.is_closed_loop)
         stage: Literal["moderate", "load"] = "load" if moderate_over else "moderate"
@@ -53,7 +53,7 @@ def warm(
             rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
             load = bench.session.nearest(RateLoad(rate_rps=rate_rps, connections=target.connections))
         window_s = gate.window_s if stage == "load" else rules.window_s
-        seen = bench.observe(load, window_s, label=f"warmup-{len(windows) + 1}")
+        seen = bench.observe(load, window_s, label=f"warmup-{len(windows) + 1}", counts=False)
         windows.append(_window(stage, load, seen))
         last = windows[-1]
         listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
@@ -84,7 +84,7 @@ def settle(bench: Bench, target: CellLoad, rules: WarmupRules, listener: Listene
 
 def settling_window(bench: Bench, load: Load, duration_s: float, *, label: str) -> WarmupWindow:
     """Of a warm server; raises as `warm`."""
-    return _window("settling", load, bench.observe(load, duration_s, label=label))
+    return _window("settling", load, bench.observe(load, duration_s, label=label, counts=False))
 
 
 def _window(stage: Literal["moderate", "load", "settling"], load: Load, seen: Observed) -> WarmupWindow:

@@ -30,7 +30,7 @@ LOAD = RateLoad(rate_rps=200, connections=5)
 
 def test_facts(driver: LoadgenDriver) -> None:
     interface: Driver = driver
-    facts = interface.facts
+    (facts,) = interface.programs
     assert (facts.name, facts.jdk) == ("loadgen", "test-jdk")
     assert facts.sha256 == hashlib.sha256(driver.jar.read_bytes()).hexdigest()
     assert facts.version.startswith("1 (netty 4.")

@@ -1,0 +1,311 @@
+"""Do wrk2 and loadgen measure the same? Windows of both in turns, on the same forks.
+
+    python bench/drivers.py [--pairs N] [--json FILE]
+
+Forks of mp-ping and of the bank, virtual threads and pool, each warmed by loadgen as any fork is. Each is loaded flat out
+once, which gives its capacity; then come windows at constant rates in random order, each rate by one driver and by the
+other right after it, which of the two first by turns. Rates are 25, 50, 75 and 90 % of what virtual threads can do, for the
+pool as well, so that the ratio of the two can be worked out by either driver; the pool has 90 % of its own besides. The
+table has the ratio of CPU time per request, wrk2 over loadgen, with its 95 % interval over the pairs; p99 by each; and the
+share of what was due that each delivered. Goals: CPU per request within 2 %, p99 within 1 ms, which is wrk2's floor, all due
+requests delivered. Exit status: 0 they are met, 1 one is missed, 2 something is missing (no wrk2, for one).
+
+Needs a host on which nothing else runs. Four forks of three pairs at each rate take 35 minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from statistics import fmean, median
+from types import TracebackType
+from typing import Literal, NamedTuple, Self
+
+from rich.console import Console
+from rich.table import Table
+
+from jdkmatrix.cli.measuring import measuring
+from jdkmatrix.drivers.base import UNHEARD, Edge, Phase, Target
+from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
+from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session, find_wrk2
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.load_results import LoadResult
+from jdkmatrix.records.run import DriverFacts
+from jdkmatrix.records.windows import Window
+from jdkmatrix.stats.intervals import mean_interval
+from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.terms.loads import Load, RateLoad, SaturateLoad
+from one_fork import RATE, Asked, facts, get_ready
+
+Name = Literal["loadgen", "wrk2"]
+WORKLOADS = (
+    # With the delay of the remote system, in µs, and the rate at which a fork is warmed.
+    ("mp-ping", 0, 2000.0),
+    ("banking-servlet", 2_000, 500.0),
+)
+SHARES = (0.25, 0.50, 0.75, 0.90)
+CONNECTIONS = 50
+WINDOW_S = 10.0
+LEAD_S = 3.0  # loadgen's connections may have been closed while wrk2 was at work
+UNIQUE_OF_WRK2 = 10**9  # numbers of a mix that loadgen never comes to
+CPU_RATIO_MAX = 0.02
+P99_MAX_US = 1000.0
+DELIVERED_MIN = 0.995
+
+
+@dataclass(frozen=True)
+class Row:
+    """Of one fork at one rate. `cpu_ratio`: wrk2 over loadgen, mean and 95 % interval; None: no pair is valid, or one."""
+
+    workload: str
+    executor: str
+    wait_us: int
+    of_capacity: float
+    rate_rps: float
+    pairs: int
+    refused: int
+    cpu_ratio: tuple[float, float, float] | None
+    cpu_us: dict[str, float]
+    p50_us: dict[str, float]
+    p99_us: dict[str, float]
+    delivered: dict[str, float]
+
+    @property
+    def meets(self) -> bool:
+        """As far as its interval tells: it may reach into the goal."""
+        if self.cpu_ratio is None:
+            return False
+        _, low, high = self.cpu_ratio
+        return (
+            low <= 1 + CPU_RATIO_MAX
+            and high >= 1 - CPU_RATIO_MAX
+            and abs(self.p99_us["wrk2"] - self.p99_us["loadgen"]) <= P99_MAX_US
+            and min(self.delivered.values()) >= DELIVERED_MIN
+        )
+
+
+class Turn(NamedTuple):
+    """`of_rps`: what its rate is a share of; None: of what this fork does flat out."""
+
+    driver: Name
+    share: float
+    of_rps: float | None
+
+
+@dataclass(frozen=True)
+class InTurns:
+    """A driver whose windows are made by one or the other."""
+
+    loadgen: LoadgenDriver
+    wrk2: Wrk2
+    turns: Sequence[Turn]
+
+    @property
+    def programs(self) -> tuple[DriverFacts, ...]:
+        return (self.wrk2.facts, *self.loadgen.programs)
+
+    def cannot(self, phase: Phase) -> str | None:
+        return None
+
+    def open(self, target: Target) -> TurnsSession:
+        wrk2 = Wrk2Session(self.wrk2, target)
+        wrk2.begin_at(UNIQUE_OF_WRK2)
+        return TurnsSession(self.loadgen.open(target), wrk2, iter(self.turns))
+
+
+@dataclass
+class TurnsSession:
+    loadgen: LoadgenSession
+    wrk2: Wrk2Session
+    turns: Iterator[Turn]
+    _capacity_rps: float | None = field(default=None, init=False)
+    _at_work: Name = field(default="loadgen", init=False)
+
+    @property
+    def command(self) -> Sequence[str]:
+        return self.loadgen.command
+
+    @property
+    def pid(self) -> int | None:
+        return self.loadgen.pid if self._at_work == "loadgen" else None
+
+    def wait_ready(self) -> None:
+        self.loadgen.wait_ready()
+
+    def nearest(self, load: RateLoad) -> RateLoad:
+        return self.loadgen.nearest(load)
+
+    def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+        return self.loadgen.warm(load, duration_s, label=label, edge=edge)
+
+    def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+        if self._capacity_rps is None:
+            flat_out = self.loadgen.run(SaturateLoad(connections=CONNECTIONS), duration_s, label=label, edge=edge)
+            self._capacity_rps = flat_out.throughput_rps
+            return flat_out
+        turn = next(self.turns)
+        self._at_work = turn.driver
+        rate = RateLoad(rate_rps=round(turn.share * (turn.of_rps or self._capacity_rps)), connections=CONNECTIONS)
+        if self._at_work == "wrk2":
+            return self.wrk2.run(rate, duration_s, label=label, edge=edge)
+        self.loadgen.warm(rate, LEAD_S, label=f"{label}-lead")
+        return self.loadgen.run(rate, duration_s, label=label, edge=edge)
+
+    def close(self) -> None:
+        self.loadgen.close()
+        self.wrk2.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def turns_of(pairs: int, seed: int, of_rps: float | None) -> list[Turn]:
+    """Pairs at each rate, rates in random order round after round, drivers first by turns. `of_rps`: what another fork
+    did flat out. Pure."""
+    rates = [(share, of_rps) for share in SHARES]
+    if of_rps is not None:
+        rates.append((SHARES[-1], None))
+    rng = random.Random(seed)
+    turns: list[Turn] = []
+    for number in range(pairs):
+        for place, rate in enumerate(rng.sample(rates, len(rates))):
+            order: tuple[Name, Name] = ("loadgen", "wrk2") if (number + place) % 2 == 0 else ("wrk2", "loadgen")
+            turns += [Turn(name, *rate) for name in order]
+    return turns
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pairs", type=int, default=3, help="at each rate (default 3)")
+    parser.add_argument("--json", type=Path, help="write the table here")
+    arguments = parser.parse_args()
+    console = Console()
+    wrk2 = find_wrk2(os.environ, os.environ.get("PATH"))
+    try:
+        if isinstance(wrk2, str):
+            raise MatrixError(wrk2)
+        rows, host = _run(wrk2, arguments.pairs, console)
+    except MatrixError as error:
+        print(error, file=sys.stderr)
+        return 2
+    _show(rows, console)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({**host, "rows": [asdict(row) for row in rows]}, indent=1) + "\n")
+    return 0 if all(row.meets for row in rows) else 1
+
+
+def _run(wrk2: Wrk2, pairs: int, console: Console) -> tuple[list[Row], dict[str, object]]:
+    rows: list[Row] = []
+    with (
+        measuring() as confiner,
+        tempfile.TemporaryDirectory(prefix="drivers-", ignore_cleanup_errors=True) as folder,
+    ):
+        capacities_rps: dict[str, float] = {}
+        forks = itertools.product(WORKLOADS, ("virtual", "liberty"))
+        for number, ((workload, wait_us, rate_rps), executor) in enumerate(forks):
+            turns = turns_of(pairs, number, capacities_rps.get(workload))
+            asked = Asked(workload, executor, RATE, 1 + len(turns), WINDOW_S, rate_rps, wait_us)
+            ready = get_ready(asked, confiner, console.print, seed=number)
+            subject = ready.parts.subject
+            if not isinstance(subject, Served):
+                raise TypeError("a server is measured")
+            loadgen = _loadgen(subject)
+            parts = replace(ready.parts, subject=replace(subject, driver=InTurns(loadgen, wrk2, turns)))
+            fork = ready.measured(Path(folder), lambda text: console.print(f"  {text}", highlight=False), parts=parts)
+            capacity_rps = fork.served.windows[0].load.throughput_rps
+            capacities_rps.setdefault(workload, capacity_rps)
+            rows += _rows(asked, fork, turns, capacity_rps)
+    return rows, {
+        **facts(ready.prepared),
+        "wrk2": wrk2.facts.model_dump(),
+        "loadgen": loadgen.facts.model_dump(),
+        "window_s": WINDOW_S,
+        "connections": CONNECTIONS,
+    }
+
+
+def _loadgen(subject: Served) -> LoadgenDriver:
+    driver = subject.driver
+    found = getattr(driver, "loadgen", driver)
+    if not isinstance(found, LoadgenDriver):
+        raise TypeError(f"{driver} has no loadgen")
+    return found
+
+
+def _rows(asked: Asked, fork: Fork, turns: Sequence[Turn], capacity_rps: float) -> Iterator[Row]:
+    """The first window is flat out."""
+    made = list(zip(turns, fork.served.windows[1:], strict=False))
+    for share, of_rps in dict.fromkeys((turn.share, turn.of_rps) for turn in sorted(turns, key=_rate_first)):
+        of: dict[Name, list[Window]] = {name: [] for name in ("loadgen", "wrk2")}
+        for turn, window in made:
+            if (turn.share, turn.of_rps) == (share, of_rps):
+                of[turn.driver].append(window)
+        both = zip(of["wrk2"], of["loadgen"], strict=False)
+        pairs = [(mine, theirs) for mine, theirs in both if mine.valid and theirs.valid]
+        if not pairs:
+            raise MatrixError(f"{asked.workload}, {asked.executor}: no pair of windows at {share:.0%} counts")
+        by: dict[str, list[Window]] = {"wrk2": [pair[0] for pair in pairs], "loadgen": [pair[1] for pair in pairs]}
+        logs = [math.log(mine.cpu_us_per_answer / theirs.cpu_us_per_answer) for mine, theirs in pairs]
+        interval = mean_interval(logs)
+        rate_rps = round(share * (of_rps or capacity_rps))
+        yield Row(
+            workload=asked.workload,
+            executor=asked.executor,
+            wait_us=asked.wait_us,
+            of_capacity=rate_rps / capacity_rps,
+            rate_rps=rate_rps,
+            pairs=len(pairs),
+            refused=sum(not window.valid for windows in of.values() for window in windows),
+            cpu_ratio=(math.exp(fmean(logs)), *map(math.exp, interval)) if interval else None,
+            cpu_us={name: median(window.cpu_us_per_answer for window in windows) for name, windows in by.items()},
+            p50_us={name: median(_percentile(window, "50") for window in windows) for name, windows in by.items()},
+            p99_us={name: median(_percentile(window, "99") for window in windows) for name, windows in by.items()},
+            delivered={
+                name: sum(window.load.completed for window in windows) / sum(window.load.due or 0 for window in windows)
+                for name, windows in by.items()
+            },
+        )
+
+
+def _rate_first(turn: Turn) -> tuple[bool, float]:
+    """Those that both executors have come first."""
+    return turn.of_rps is None, turn.share
+
+
+def _percentile(window: Window, percent: str) -> float:
+    return window.load.corrected.percentiles_us[percent] if window.load.corrected else math.nan
+
+
+def _show(rows: Sequence[Row], console: Console) -> None:
+    table = Table("fork", "rate", "pairs", "CPU/request, wrk2 / loadgen", "p50, ms", "p99, ms", "delivered", "goals")
+    for row in rows:
+        ratio = "{:.3f} ({:.3f}-{:.3f})".format(*row.cpu_ratio) if row.cpu_ratio else "-"
+        table.add_row(
+            f"{row.workload}, {row.executor}", f"{row.of_capacity:.0%}: {row.rate_rps:,.0f}/s", str(row.pairs), ratio,
+            _both(row.p50_us), _both(row.p99_us),
+            f"{row.delivered['wrk2']:.1%}, {row.delivered['loadgen']:.1%}", "met" if row.meets else "missed",
+        )  # fmt: skip
+    console.print(table)
+
+
+def _both(figure: dict[str, float]) -> str:
+    return f"{figure['wrk2'] / 1000:.2f}, {figure['loadgen'] / 1000:.2f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""Measure one fork as any run does, for what is asked of its windows."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.confinement import Confiner
+from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.provision.project import find_project
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.run.campaign import Campaign
+from jdkmatrix.run.origins import source_revision
+from jdkmatrix.run.plan import select_cells
+from jdkmatrix.run.prepare import Prepared, prepare
+from jdkmatrix.store.runs import RunStore
+from jdkmatrix.terms.loads import RateLoad
+
+PROFILE = "one-fork"
+RATE = "one-fork-rate"
+PRECISION = 0.05
+
+
+@dataclass(frozen=True)
+class Asked:
+    """`load`: one of matrix.toml, or `RATE`, which is `rate_rps` over 50 connections."""
+
+    workload: str
+    executor: str
+    load: str
+    windows: int
+    window_s: float
+    rate_rps: float = 1000.0
+    wait_us: int = 0
+    cpus: int = 1
+
+
+@dataclass(frozen=True)
+class OneFork:
+    """Ready to be measured once; `parts` are of its only cell."""
+
+    matrix: Matrix
+    prepared: Prepared
+    confiner: Confiner
+
+    @property
+    def parts(self) -> CellParts:
+        return next(iter(self.prepared.parts.values()))
+
+    def measured(self, folder: Path, step: Callable[[str], None], *, parts: CellParts | None = None) -> Fork:
+        """`folder`: for its run; `step`: hears every window as soon as it is over.
+
+        Raises:
+            MatrixError: it has no window.
+        """
+        (cell,) = self.prepared.plan.cells
+        store = RunStore.create(Path(tempfile.mkdtemp(dir=folder)) / "run")
+        campaign = Campaign(
+            matrix=self.matrix,
+            profile=self.matrix.profiles[PROFILE],
+            plan=self.prepared.plan,
+            parts={cell: parts or self.parts},
+            host=self.prepared.host,
+            confiner=self.confiner,
+            store=store,
+        )
+        campaign.measure(campaign.open(step), _Listening(step))
+        recorded = store.read_cell(cell)
+        if recorded is None or not recorded.forks:
+            raise MatrixError("the fork was not recorded")
+        fork = recorded.forks[-1]
+        if not fork.served.windows:
+            raise MatrixError(f"the fork has no windows: {'; '.join(reason.message for reason in fork.reasons)}")
+        return fork
+
+
+def get_ready(asked: Asked, confiner: Confiner, say: Callable[[str], None], *, seed: int) -> OneFork:
+    project = find_project()
+    matrix = _only(load_matrix(project.matrix), asked)
+    ready = prepare(
+        project,
+        matrix,
+        matrix.profiles[PROFILE],
+        select_cells(matrix, PROFILE),
+        seed=seed,
+        known_calibration=None,
+        capacities_rps={},
+        confiner=confiner,
+        say=say,
+    )
+    return OneFork(matrix, ready, confiner)
+
+
+def facts(prepared: Prepared) -> dict[str, object]:
+    """Where and with what it was measured."""
+    host = prepared.host
+    return {
+        "measured_at": datetime.now(UTC).date().isoformat(),
+        "commit": source_revision(find_project().root, None)[0],
+        "cpu": host.cpu.model,
+        "kernel": host.kernel.split()[0],
+        "virtualisation": host.virtualisation,
+        "irq_time_accounting": host.irq_time_accounting,
+    }
+
+
+def _only(matrix: Matrix, asked: Asked) -> Matrix:
+    select = Selection(
+        workload=(asked.workload,), server=("open-liberty",), jdk=("temurin-25",), executor=(asked.executor,),
+        cpus=(asked.cpus,), burn_us=(0,), wait_us=(asked.wait_us,), load=(asked.load,),
+    )  # fmt: skip
+    profile = Profile(
+        description="one fork",
+        blocks=1,
+        windows=asked.windows,
+        window_s=asked.window_s,
+        precision=PRECISION,
+        select=select,
+    )
+    loads: Mapping[str, object] = {**matrix.loads, RATE: RateLoad(rate_rps=asked.rate_rps, connections=50)}
+    axes = matrix.axes.model_copy(update={"load": (*matrix.axes.load, RATE)})
+    measure = matrix.measure.model_copy(update={"repeats_max": 0})
+    return matrix.model_copy(update={"loads": loads, "axes": axes, "profiles": {PROFILE: profile}, "measure": measure})
+
+
+@dataclass
+class _Listening:
+    """Passes the steps of the fork on."""
+
+    step: Callable[[str], None] = field()
+
+    def forks_ahead(self, forks: int) -> None: ...
+
+    def fork_started(self, planned: object) -> None: ...
+
+    def fork_finished(self, fork: object, cell: object) -> None: ...
+
+    def decided(self, text: str) -> None: ...
