@@ -140,7 +140,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
             'profile "matrix" has such cells, and none that the other options leave',
         ),
         (("plan", "--jdk", "temurin-52"), 'did you mean "temurin-2'),
-        (("plan", "--jdk", "sapmachine-22-ea"), "sapmachine-22-ea is in jdks.json, but not on axes.jdk of "),
+        (("plan", "--jdk", "openjdk-28-ea"), "openjdk-28-ea is in jdks.json, but not on axes.jdk of "),
         (("plan", "--precision", "0.05"), "--max-blocks"),
         (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),

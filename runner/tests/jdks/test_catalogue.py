@@ -30,6 +30,16 @@ def test_the_matrix_finds_what_it_needs(catalogue: Catalogue) -> None:
     assert {e.vm for e in catalogue.entries} == {"hotspot", "openj9"}
 
 
+def test_every_build_that_stays_is_pinned_to_its_vendors_archive_for_both_systems(catalogue: Catalogue) -> None:
+    """By nothing else does the flake have a JDK. What a registry has besides may be jlinked."""
+    systems = {"x86_64-linux", "aarch64-linux"}
+    assert {e.id: set(e.archives) for e in catalogue.entries} == {
+        e.id: set() if e.rolling else systems for e in catalogue.entries
+    }
+    wheels = [e.registry.wheels for e in catalogue.entries if isinstance(e.registry, PypiSource)]
+    assert wheels and all(set(one) == systems for one in wheels)
+
+
 def test_every_pin_says_what_it_pins(catalogue: Catalogue) -> None:
     """A sha256 copied to the wrong place would be found out only by who can download it."""
     seen: dict[str, str] = {}

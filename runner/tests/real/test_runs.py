@@ -162,7 +162,7 @@ def test_a_jdk_that_cannot_be_had_is_told_and_shown(home: Path) -> None:
     (home / "matrix.toml").write_text(text)
     catalogue = json.loads((home / "jdks.json").read_text())
     entry = next(entry for entry in catalogue["entries"] if entry["id"] == "temurin-25.0.3")
-    catalogue["entries"].append({**entry, "id": "no-such-place", "version": "25.0.99+1"})
+    catalogue["entries"].append({**entry, "id": "no-such-place", "version": "25.0.99+1", "archives": {}})
     (home / "jdks.json").unlink()
     (home / "jdks.json").write_text(json.dumps(catalogue))
     done = matrix(home, "run", "--profile", "short", "--executor", "virtual", timeout_s=RUN_TIMEOUT_S)
