@@ -78,6 +78,7 @@ def test_figures_of_another_version_are_refused(changes: dict[str, Any]) -> None
         parse_stats({})
 
 
+@pytest.mark.real
 def test_what_does_not_start_says_why(tmp_path: Path) -> None:
     with (
         RemoteProcess(tmp_path / "no.jar", java(), cpus=CPUS, log_dir=tmp_path) as remote,

@@ -89,10 +89,11 @@ def lay_out(root: Path, core: str) -> tuple[Path, list[Path]]:
 
 
 def copy_writable(source: Path, target: Path) -> None:
-    """Nix keeps everything read-only."""
+    """Without a search path, as packages have it: Nix binds every program to its store, where all is read-only."""
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(source, target)
     target.chmod(0o755)
+    patchelf("--remove-rpath", target)
 
 
 def patchelf(*arguments: str | Path) -> str:
