@@ -17,7 +17,6 @@ rec {
     rich
     scipy
     typer
-    vl-convert-python
   ];
   test =
     run

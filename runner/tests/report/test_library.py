@@ -1,41 +1,31 @@
-"""The charting library, from the cache or without one."""
+"""The script that draws charts: what is shipped is what the lock file names, and nothing else is imported to draw."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+import subprocess
+import sys
 
 import pytest
 
-from jdkmatrix.report.html import library
+from jdkmatrix.report.html.page import as_script
+from tests.support import charting
 
 
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(library, "_bundle", lambda: "(() => {})();")
-    library.vega_library.cache_clear()
-    yield tmp_path / "cache"
-    library.vega_library.cache_clear()
+@pytest.mark.real
+def test_it_is_what_the_locked_package_bundles() -> None:
+    _, script = charting.shipped()
+    assert script == charting.bundled(), "to write it anew: python -m tests.support.charting"
 
 
-def test_it_is_bundled_once_and_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert library.vega_library() == "(() => {})();"
-    library.vega_library.cache_clear()
-    monkeypatch.setattr(library, "_bundle", lambda: pytest.fail("it was kept"))
-    (kept,) = (cache / "vega").glob(f"*/{library.NAME}")
-    assert library.vega_library() == kept.read_text() == "(() => {})();"
+def test_it_carries_its_licences_and_cannot_end_the_element_it_stands_in() -> None:
+    licences, script = charting.shipped()
+    assert "University of Washington Interactive Data Lab" in licences and "Mike Bostock" in licences
+    assert script.startswith("(() => {\n") and script.endswith("\n})();\n")
+    assert as_script(licences + script) == licences + script
 
 
-def test_what_was_changed_in_the_cache_goes_into_no_site(cache: Path) -> None:
-    library.vega_library()
-    (kept,) = (cache / "vega").glob(f"*/{library.NAME}")
-    with kept.open("a") as file:
-        file.write("alert(1)")
-    library.vega_library.cache_clear()
-    assert library.vega_library() == "(() => {})();"
-
-
-def test_without_a_cache_there_are_charts(cache: Path) -> None:
-    cache.write_text("a file, where a folder should be")
-    assert library.vega_library() == "(() => {})();"
+def test_to_write_a_site_no_browser_engine_is_imported() -> None:
+    """It weighed 84 MB, and everything needed it, even what draws nothing."""
+    script = "import sys, jdkmatrix.cli.main, jdkmatrix.report.site.build; print('vl_convert' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -23,8 +23,7 @@ from jdkmatrix.claims.model import Registry
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.html.library import vega_library
-from jdkmatrix.report.html.page import Pages
+from jdkmatrix.report.html.page import DRAWS, Pages
 from jdkmatrix.report.site.by_axis import FOLDER, view_axes
 from jdkmatrix.report.site.claims_page import view_claims
 from jdkmatrix.report.site.digest import RunDigest
@@ -63,7 +62,6 @@ class Background:
         """Of the code, what draws, the templates and the claims."""
         parts = (
             _code(),
-            LIBRARY,
             version("altair"),
             digest_of_templates(self.templates),
             self.claims.model_dump_json(),
@@ -102,7 +100,7 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
         if earlier.same_maker:
             link_or_copy(out_dir / LIBRARY, fresh / LIBRARY)
         else:
-            _write(fresh / LIBRARY, vega_library())
+            shutil.copyfile(background.templates / DRAWS, fresh / LIBRARY)
         found, unreadable = _shown(runs, fresh, earlier, background.templates, registry)
         if not found:
             raise UnreadableError("; ".join(unreadable)) if unreadable else MatrixError("no run to report: give one")

@@ -15,10 +15,9 @@ from jdkmatrix.report.charts.shapes import on_a_page
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.exports import as_csv, results, verdicts
-from jdkmatrix.report.html.library import NAME
 from jdkmatrix.report.html.method import view_method
 from jdkmatrix.report.html.names import METHOD_PAGE, cell_page, file_stem
-from jdkmatrix.report.html.page import Pages
+from jdkmatrix.report.html.page import DRAWS, Pages
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.site.digest import RunDigest, digest
@@ -30,7 +29,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.terms.cell_key import CellKey
 
-LIBRARY = f"assets/{NAME}"
+LIBRARY = f"assets/{DRAWS}"
 _ROOT = "../../"  # from a run's folder
 
 

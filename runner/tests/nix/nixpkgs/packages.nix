@@ -344,7 +344,6 @@ let
       "scipy"
       "setuptools"
       "typer"
-      "vl-convert-python"
     ] pythonPackage;
   };
 in

@@ -22,9 +22,8 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cell_page import logs
-from jdkmatrix.report.html.library import as_script
 from jdkmatrix.report.html.names import cell_page
-from jdkmatrix.report.html.page import as_json
+from jdkmatrix.report.html.page import as_json, as_script
 from jdkmatrix.report.site import build, replace_folder
 from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
