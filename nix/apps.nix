@@ -2,7 +2,9 @@
 {
   lib,
   writeShellApplication,
+  everything,
   matrix,
+  mission,
   quick,
   without-parts,
 }:
@@ -12,29 +14,32 @@ let
     program = lib.getExe program;
     meta = { inherit description; };
   };
-  command = name: text: writeShellApplication { inherit name text; };
+  script =
+    name: description: text:
+    app description (writeShellApplication {
+      inherit name text;
+    });
   # As `make matrix`: measures and writes the site when nothing else is asked for.
   run =
-    program:
-    app "Measure the profile `quick` and write the site, or do what the arguments of `matrix` say" (
-      command "matrix" ''
-        if [ $# -eq 0 ]; then set -- run --profile quick; fi
-        exec ${lib.getExe program} "$@"
+    script "matrix"
+      "Measure the profile `${mission}` and write the site, or do what the arguments of `matrix` say"
       ''
-    );
+        if [ $# -eq 0 ]; then set -- run --profile ${mission}; fi
+        exec ${lib.getExe matrix} "$@"
+      '';
   tool = lib.getExe without-parts;
 in
 {
-  default = run matrix;
-  matrix = run matrix;
-  quick = app "Measure the profile `quick`, with the few parts that it needs" (
-    command "quick" ''exec ${lib.getExe quick} run --profile quick "$@"''
-  );
-  report = app "Write the site of all runs in results" (
-    command "report" ''exec ${tool} report "$@"''
-  );
-  doctor = app "Is this host fit to measure?" (command "doctor" ''exec ${tool} doctor "$@"'');
-  update-jdks = app "Look for newer JDKs, and show what would change in the jdks.json of the working directory" (
-    command "update-jdks" ''MATRIX_HOME=$PWD exec ${tool} jdks update "$@"''
-  );
+  default = run;
+  matrix = run;
+  quick =
+    script "quick" "Measure the profile `quick`, with the few parts that it needs"
+      ''exec ${lib.getExe quick} run --profile quick "$@"'';
+  everything = app "Do what the arguments of `matrix` say, with every lasting JDK and every server" everything;
+  report = script "report" "Write the site of all runs in results" ''exec ${tool} report "$@"'';
+  doctor = script "doctor" "Is this host fit to measure?" ''exec ${tool} doctor "$@"'';
+  update-jdks =
+    script "update-jdks"
+      "Look for newer JDKs, and show what would change in the jdks.json of the working directory"
+      ''MATRIX_HOME=$PWD exec ${tool} jdks update "$@"'';
 }

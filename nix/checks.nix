@@ -1,43 +1,24 @@
 # What `nix flake check` builds: the packages that the profile `quick` needs, and what can be tried without a network. All
-# JDKs and servers together would fill a small disk: they are `parts` in default.nix. `make lint` has what does not depend
-# on where it runs: types and style of the Python sources.
+# JDKs and servers together would fill a small disk: they are `parts` in default.nix. `make lint` and `make test` have what
+# does not depend on where it runs: types and style of the sources, of Nix and of the workflows.
 {
   lib,
   runCommand,
-  actionlint,
-  deadnix,
-  nixfmt,
-  shellcheck,
-  zizmor,
   parts,
   pythonPackages,
+  self,
   short-warm-up,
   without-parts,
 }:
 let
-  source = builtins.path {
-    path = ../.;
-    name = "jdk-matrix-checked";
-    filter =
-      path: _:
-      !(lib.elem (baseNameOf path) [
-        "target"
-        "__pycache__"
-      ])
-      && path != toString ../site
-      && (
-        !(lib.hasPrefix "${toString ../results}/" path)
-        || lib.hasPrefix (toString ../results/reference) path
-      );
-  };
   program = lib.getExe without-parts;
   inSource =
     name: tools: script:
     runCommand "jdk-matrix-${name}" { nativeBuildInputs = tools; } ''
-      cp -R ${source} source
+      cp -R ${self} source
       chmod -R u+w source
       cd source
-      export HOME=$PWD/.home PYTHONPATH=$PWD/runner
+      export HOME=$PWD/.home
       mkdir $HOME
       ${script}
       touch $out
@@ -47,16 +28,8 @@ parts
 // {
   unit = inSource "unit" [ pythonPackages.forTests ] ''
     cd runner
+    export PYTHONPATH=$PWD
     python -m pytest -m "not real" -n auto -p no:cacheprovider --hypothesis-profile few-examples
-  '';
-  nix = inSource "nix" [ deadnix nixfmt ] ''
-    nixfmt --check flake.nix nix/*.nix
-    deadnix --fail flake.nix nix
-  '';
-  shell = inSource "shell" [ actionlint shellcheck zizmor ] ''
-    shellcheck .ci/run
-    actionlint -config-file .github/actionlint.yaml .github/workflows/*.yml
-    zizmor --offline .github/workflows
   '';
   schema = inSource "schema" [ ] ''
     ${program} schema | diff - matrix.schema.json

@@ -19,76 +19,118 @@ let
     in
     f (builtins.intersectAttrs (builtins.functionArgs f) pkgs // given);
 
+  settings = lib.importTOML ../matrix.toml;
+  # What `nix run .#matrix` measures when it is asked for nothing else.
+  mission = if settings.profiles ? mission then "mission" else "quick";
+
   inherit (load ./jdks.nix { }) jdks notPinned;
-  servers = load ./servers.nix { };
-  mavenRepository = callPackage ./maven-repository.nix { };
-  workloads = callPackage ./workloads.nix { inherit mavenRepository; };
+  jdk = jdks.${settings.driver.jdk}; # compiles, too
+  inherit (load ./maven-repository.nix { }) artefacts mavenRepository;
+  # Every server that is a release of its own, cut down to the features that workloads use; others are among the workloads.
+  servers = lib.mapAttrs' (
+    _: server:
+    lib.nameValuePair server.artefact (
+      callPackage ./liberty.nix {
+        inherit jdk;
+        artefact = artefacts.${server.artefact};
+        featureSets = server.feature_sets;
+      }
+    )
+  ) (lib.filterAttrs (_: server: server ? artefact) settings.servers);
+  workloads = callPackage ./workloads.nix { inherit artefacts jdk mavenRepository; };
   pythonPackages = load ./python-packages.nix { };
   runner = callPackage ./runner.nix { inherit pythonPackages; };
 
-  commandWith =
-    parts:
-    callPackage ./matrix.nix {
-      inherit runner;
-      parts = callPackage ./parts.nix ({ inherit nixpkgs self; } // parts);
+  # The command line with everything handed over by absolute path.
+  command =
+    name: description: given:
+    pkgs.writeShellApplication {
+      inherit name;
+      meta = { inherit description; };
+      text = ''
+        export MATRIX_PARTS=${callPackage ./parts.nix ({ inherit nixpkgs self; } // given)}
+        exec ${lib.getExe runner} "$@"
+      '';
     };
-  everythingFor = jdks: servers: {
-    inherit jdks servers workloads;
-    wrk2 = load ./wrk2.nix { };
-  };
-  measuring = jdks: servers: commandWith (everythingFor jdks servers);
+  measuring =
+    name: what: parts:
+    command name "Measures and reports, with ${what}" ({ inherit workloads; } // parts);
 
   # What can be selected, without what is not pinned. Vendors take early access away when it is over, and then nothing
-  # that needs it can be built any more: only whoever asks for it needs it.
-  settings = lib.importTOML ../matrix.toml;
+  # that needs it can be built any more: only whoever asks for it needs it, and nobody what is about to go.
   onAxis = lib.filterAttrs (id: _: lib.elem id settings.axes.jdk) jdks;
-  lasting = lib.filterAttrs (_: jdk: !jdk.earlyAccess);
-  matrix = measuring (lasting onAxis) servers;
+  lasting = lib.filterAttrs (_: one: !one.earlyAccess);
+  everything = measuring "matrix-everything" "every lasting JDK on the axis and every server" {
+    inherit servers;
+    jdks = lasting onAxis;
+  };
+  matrix-with-early-access = measuring "matrix-with-early-access" "early access that is kept, too" {
+    inherit servers;
+    jdks = lib.filterAttrs (_: one: !one.fleeting) onAxis;
+  };
 
-  # What the profile `quick` needs: a JDK or two instead of all of them.
-  ofQuick =
-    axis:
-    lib.concatMap (table: table.${axis} or [ ]) (
-      [ settings.profiles.quick.select ] ++ settings.profiles.quick.include or [ ]
-    );
-  jdksOfQuick = lib.genAttrs ([ settings.driver.jdk ] ++ ofQuick "jdk") (id: jdks.${id});
-  serversOfQuick = lib.genAttrs (map (name: settings.servers.${name}.artefact) (ofQuick "server")) (
-    name: servers.${name}
-  );
-  quick = measuring jdksOfQuick serversOfQuick;
-  short-warm-up = commandWith (
-    everythingFor jdksOfQuick serversOfQuick // { root = callPackage ./short-warm-up.nix { }; }
+  # What these profiles need: a JDK or two instead of all of them.
+  partsOf =
+    profiles:
+    let
+      select =
+        axis: profile:
+        profile.select.${axis} or settings.axes.${axis}
+        ++ lib.concatMap (more: more.${axis} or [ ]) (profile.include or [ ]);
+      selected = axis: lib.concatMap (name: select axis settings.profiles.${name}) profiles;
+      artefactsOf = map (name: settings.servers.${name}.artefact or null) (selected "server");
+    in
+    {
+      jdks = lib.filterAttrs (id: _: lib.elem id ([ settings.driver.jdk ] ++ selected "jdk")) jdks;
+      servers = lib.filterAttrs (name: _: lib.elem name artefactsOf) servers;
+    };
+  ofQuick = partsOf [ "quick" ];
+  matrix = measuring "matrix" "what the profiles `${mission}` and `quick` need" (partsOf [
+    mission
+    "quick"
+  ]);
+  quick = measuring "matrix-quick" "what the profile `quick` needs" ofQuick;
+  short-warm-up = measuring "matrix-short-warm-up" "servers that hardly warm up" (
+    ofQuick // { root = callPackage ./short-warm-up.nix { }; }
   );
 
   # Whatever measures nothing: no JDK, no server, nothing that was compiled.
-  without-parts = commandWith {
-    jdks = { };
-    servers = { };
-    workloads = null;
-    wrk2 = null;
-  };
+  without-parts =
+    command "matrix-without-parts" "Reports, and looks at hosts; has nothing to measure with"
+      {
+        jdks = { };
+        servers = { };
+        workloads = null;
+      };
 
   serverPackages = lib.mapAttrs' (
     name: one: lib.nameValuePair (if name == "open-liberty" then "liberty" else attributeName name) one
   );
-  runsOf = jdks: named "jdk-" (lib.mapAttrs (_: jdk: jdk.tests.version) jdks);
+  runsOf = jdks: named "jdk-" (lib.mapAttrs (_: one: one.tests.version) jdks);
 in
 {
   packages = {
     default = matrix;
     inherit
+      everything
       matrix
+      matrix-with-early-access
       quick
       runner
       without-parts
       workloads
       ;
-    matrix-with-early-access = measuring onAxis servers;
   }
   // named "jdk-" jdks
   // serverPackages servers
   // lib.optionalAttrs (builtins.pathExists ../results) {
-    site = callPackage ./site.nix { inherit without-parts; };
+    # Of a commit the reference runs, `nix build path:.#site` has all.
+    site =
+      pkgs.runCommand "jdk-matrix-site"
+        { meta.description = "The site of the results that the source carries"; }
+        ''
+          ${lib.getExe without-parts} report ${../results} --site $out || [ $? = 3 ] # written, though result files are damaged or missing
+        '';
   };
   # `parts`: each JDK, started once, and each server, for a schedule that builds one after the other; early access may be
   # gone any day. The rest says why a JDK of the catalogue is no package.
@@ -96,15 +138,28 @@ in
     parts = runsOf (lasting jdks) // serverPackages servers;
   }
   // named "jdk-" (lib.mapAttrs (_: why: throw why) notPinned);
-  apps = load ./apps.nix { inherit matrix quick without-parts; };
+  apps = load ./apps.nix {
+    inherit
+      everything
+      matrix
+      mission
+      quick
+      without-parts
+      ;
+  };
   checks = load ./checks.nix {
-    inherit pythonPackages short-warm-up without-parts;
+    inherit
+      pythonPackages
+      self
+      short-warm-up
+      without-parts
+      ;
     parts = {
       inherit runner workloads;
     }
-    // runsOf jdksOfQuick
-    // serverPackages serversOfQuick;
+    // runsOf ofQuick.jdks
+    // serverPackages ofQuick.servers;
   };
-  devShells.default = callPackage ./devshell.nix { inherit pythonPackages; };
+  devShells.default = callPackage ./devshell.nix { inherit jdk pythonPackages; };
   formatter = pkgs.nixfmt-tree;
 }

@@ -6,7 +6,7 @@
 }:
 let
   inherit (stdenv.hostPlatform) system;
-  isPinned = entry: entry ? archives.${system} || entry ? registry.wheels.${system};
+  isPinned = entry: entry ? archives.${system};
   inherit (lib.importJSON ../jdks.json) entries;
   from =
     wanted: f:
@@ -17,7 +17,7 @@ let
       "Debian's ${entry.registry.suite} keeps only its newest build, so that no hash can pin it; on Debian, "
       + "`nix run .#without-parts -- jdks fetch ${entry.id}` gets it, and runs say that it was not pinned"
     else
-      "jdks.json has neither an archive nor a wheel of it for ${system}";
+      "jdks.json has no archive of it for ${system}";
 in
 {
   jdks = from isPinned (entry: callPackage ./jdk.nix { inherit entry; });

@@ -2,25 +2,24 @@
 {
   lib,
   stdenv,
-  callPackage,
-  temurin-bin-25,
   unzip,
   artefact,
   featureSets,
+  jdk,
 }:
 let
-  archive = callPackage ./artefact.nix { inherit artefact; };
   includes = lib.concatMapStrings (name: "<include location=\"features/${name}.xml\"/>") featureSets;
 in
 stdenv.mkDerivation {
   pname = "open-liberty-minified";
-  inherit (archive) version;
-  src = archive;
+  inherit (artefact) version;
+  src = artefact.file;
   features = builtins.path {
     path = ../workloads/liberty/features;
     name = "features";
   };
   nativeBuildInputs = [ unzip ];
+  JAVA_HOME = jdk;
 
   dontUnpack = true;
   dontConfigure = true;
@@ -28,7 +27,7 @@ stdenv.mkDerivation {
   buildPhase = ''
     runHook preBuild
     unzip -qq $src
-    export WLP_USER_DIR=$PWD/usr WLP_OUTPUT_DIR=$PWD/out JAVA_HOME=${temurin-bin-25} HOME=$PWD
+    export WLP_USER_DIR=$PWD/usr WLP_OUTPUT_DIR=$PWD/out HOME=$PWD
     mkdir -p usr/servers/minify
     cp -R --no-preserve=mode $features usr/servers/minify/features
     echo '<server>${includes}</server>' > usr/servers/minify/server.xml
@@ -46,7 +45,7 @@ stdenv.mkDerivation {
 
   passthru = { inherit (artefact) sha256; };
   meta = {
-    description = "Open Liberty, as released, with the features that the workloads use";
+    description = "Open Liberty ${artefact.version}, as released, with the features that the workloads use";
     license = lib.licenses.epl20;
   };
 }

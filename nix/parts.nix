@@ -1,17 +1,21 @@
 # The file that MATRIX_PARTS names: where everything is, and what pinned it (runner/jdkmatrix/provision/nix_parts.py reads it).
+# Without `workloads` nothing can be measured.
 {
   lib,
+  stdenv,
   writeText,
+  wrk2,
   self,
   nixpkgs,
   root ? import ./source.nix { inherit lib; },
   jdks,
   servers,
   workloads,
-  wrk2,
 }:
 let
   lock = (lib.importJSON ../flake.lock).nodes.nixpkgs.locked;
+  # nixpkgs calls it broken on a system that it was never built on, which `availableOn` does not look at.
+  hasWrk2 = lib.meta.availableOn stdenv.hostPlatform wrk2 && !(wrk2.meta.broken or false);
 in
 writeText "jdk-matrix-parts.json" (
   builtins.toJSON {
@@ -41,6 +45,6 @@ writeText "jdk-matrix-parts.json" (
       inherit (server) version sha256;
     }) servers;
     workloads = if workloads == null then null else toString workloads;
-    wrk2 = if wrk2 == null then null else lib.getExe wrk2;
+    wrk2 = if workloads != null && hasWrk2 then lib.getExe wrk2 else null;
   }
 )

@@ -2,14 +2,11 @@
 {
   lib,
   stdenv,
-  callPackage,
-  temurin-bin-25,
+  artefacts,
+  jdk,
   mavenRepository,
 }:
 let
-  maven = callPackage ./artefact.nix {
-    artefact = (lib.importJSON ../toolchain.lock.json).artefacts.maven;
-  };
   outputs = lib.importJSON ../workloads/outputs.json;
   collect = lib.concatStrings (lib.mapAttrsToList (name: path: "cp ${path} $out/${name}\n") outputs);
 in
@@ -21,17 +18,18 @@ stdenv.mkDerivation {
     name = "workloads";
     filter = path: _: baseNameOf path != "target";
   };
+  JAVA_HOME = jdk;
 
   dontConfigure = true;
   dontFixup = true;
   buildPhase = ''
     runHook preBuild
     mkdir ../maven
-    tar -xzf ${maven} -C ../maven --strip-components=1
+    tar -xzf ${artefacts.maven.file} -C ../maven --strip-components=1
     # Maven writes into its repository.
     cp -RL ${mavenRepository} ../repository
     chmod -R u+w ../repository
-    export JAVA_HOME=${temurin-bin-25} HOME=$PWD MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    export HOME=$PWD MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     sh ../maven/bin/mvn --batch-mode --offline --quiet --threads "$NIX_BUILD_CORES" -DskipTests \
       -Dmaven.repo.local=$PWD/../repository package
     runHook postBuild
@@ -42,5 +40,8 @@ stdenv.mkDerivation {
     ${collect}
     runHook postInstall
   '';
-  meta.license = lib.licenses.asl20;
+  meta = {
+    description = "Applications, executor, driver and remote system of the matrix";
+    license = lib.licenses.asl20;
+  };
 }

@@ -9,9 +9,9 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import cache, host
 from jdkmatrix.jdks.cache import Cached
-from jdkmatrix.jdks.catalogue import JdkEntry
+from jdkmatrix.jdks.catalogue import JdkEntry, for_this_system
 from jdkmatrix.jdks.identify import is_early_access
-from jdkmatrix.provision.nix_parts import handed_over
+from jdkmatrix.provision.nix_parts import EVERYTHING, handed_over
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,11 @@ def _handed_over(entry: JdkEntry, home: Path) -> Here:
     return Here("nix", home, jdk.build.version, jdk.release)
 
 
+def has_everything(entry: JdkEntry) -> bool:
+    """Whether the app that has everything hands this JDK over, if it is on the axis: a hash pins it, and it lasts."""
+    return for_this_system(entry.archives) is not None and not is_early_access(entry.version)
+
+
 def not_handed_over(entry: JdkEntry) -> str | None:
     """Why the flake does not hand this JDK over; None: it does, or this runs from a checkout.
 
@@ -68,8 +73,8 @@ def not_handed_over(entry: JdkEntry) -> str | None:
     if entry.rolling:
         return "nix: no hash can pin a rolling build, so that the flake does not hand it over"
     if is_early_access(entry.version):
-        return "nix: early access is handed over by `nix run .#matrix-with-early-access` alone, since it may be gone"
-    return "nix: not handed over"
+        return "nix: of early access, `nix run .#matrix-with-early-access` hands over what its vendor keeps"
+    return f"nix: not handed over; `nix run {EVERYTHING}` has every JDK on the axis that lasts"
 
 
 def notice(entry: JdkEntry, version: str, libc: str | None) -> str | None:

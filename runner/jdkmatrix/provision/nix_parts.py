@@ -13,6 +13,7 @@ from jdkmatrix.records.provenance import FlakeInput
 from jdkmatrix.terms.record import Record
 
 VARIABLE = "MATRIX_PARTS"
+EVERYTHING = ".#everything"  # the app of the flake whose parts are all that can be selected and lasts
 
 
 class Source(Record):

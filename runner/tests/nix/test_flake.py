@@ -14,27 +14,37 @@ from pathlib import Path
 import pytest
 
 from bootstrap import TEST_PROGRAMS
-from jdkmatrix.jdks.catalogue import PypiSource, load_catalogue, this_system
+from jdkmatrix.jdks.catalogue import this_system
+from jdkmatrix.provision.artefacts import LOCK_FILE, load_lock
 from jdkmatrix.store.runs import RunStore
-from tests.nix.flake_checkout import FlakeCheckout, commit, gather_seeds, hdrhistogram, make
+from tests.nix.flake_checkout import FlakeCheckout, Seeds, commit, gather_seeds, hdrhistogram, make
 from tests.nix.install import newest_nix, nix_of_host_release
 from tests.support.project import ROOT, SHORTENED
 from tests.support.records import in_whole
 
 ATTRIBUTES = ROOT / "nix" / "nixpkgs-attributes.txt"
 NIX_FILES = [ROOT / "flake.nix", *sorted((ROOT / "nix").glob("*.nix"))]
-SHORTER_QUICK = {
-    "blocks = 3\nprecision = 0.05            # meant": "blocks = 1\nprecision = 0.05            # meant",
-    "window_s = 3\n[profiles.quick.select]": "window_s = 1\n[profiles.quick.select]",
-    "windows = 2                 # where": "windows = 1                 # where",
-    'executor = ["liberty", "virtual", "liberty-aa"] # with': 'executor = ["virtual"] # with',
-}
+# In place of what a test has no time for.
+MISSION = """
+[profiles.mission]
+description = "one fork of one executor"
+blocks = 1
+window_s = 1
+[profiles.mission.select]
+workload = ["mp-ping"]
+server = ["open-liberty"]
+jdk = ["temurin-25"]
+executor = ["virtual"]
+cpus = [1]
+burn_us = [0]
+load = ["saturate-50"]
+"""
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
-def seeds() -> Path:
+def seeds() -> Seeds:
     return gather_seeds()
 
 
@@ -43,7 +53,7 @@ built = pytest.mark.parametrize("flake", ["newest"], indirect=True)
 
 
 @pytest.fixture(scope="module", params=["of the host's release", "newest"])
-def flake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, seeds: Path) -> FlakeCheckout:
+def flake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, seeds: Seeds) -> FlakeCheckout:
     nix = newest_nix() if request.param == "newest" else nix_of_host_release()
     return make(tmp_path_factory.mktemp("flake"), nix, seeds)
 
@@ -52,7 +62,8 @@ def test_every_output_evaluates_for_both_systems(flake: FlakeCheckout) -> None:
     shown = json.loads(flake.run("flake", "show", "--json", ".").stdout)
     for kind in ("apps", "checks", "devShells", "packages"):
         assert set(shown[kind]) == {"x86_64-linux", "aarch64-linux"}
-    assert {"default", "matrix", "report", "doctor", "quick", "update-jdks"} == set(shown["apps"]["x86_64-linux"])
+    apps = {"default", "matrix", "everything", "quick", "report", "doctor", "update-jdks"}
+    assert apps == set(shown["apps"]["x86_64-linux"])
     assert {"liberty", "matrix", "runner", "workloads"} <= set(shown["packages"]["aarch64-linux"])
     # Of a foreign system, `flake show` evaluates no more than names.
     for kind in ("checks", "devShells", "packages"):
@@ -63,13 +74,14 @@ def test_every_output_evaluates_for_both_systems(flake: FlakeCheckout) -> None:
         }
 
 
-def test_the_catalogue_is_pinned_for_both_systems() -> None:
-    """Of a vendor's build there is one archive for each; what a wheel brings, both wheels."""
-    for entry in load_catalogue(ROOT / "jdks.json").entries:
-        if entry.archives:
-            assert set(entry.archives) == {"x86_64-linux", "aarch64-linux"}, entry.id
-        elif entry.registry is not None and entry.registry.kind == "pypi":
-            assert set(entry.registry.wheels) == {"x86_64-linux", "aarch64-linux"}, entry.id
+def test_each_package_and_app_says_what_it_is_and_is_told_from_the_others(flake: FlakeCheckout) -> None:
+    """By what `nix flake show` prints; the default is one of them."""
+    for of, says in (("packages", "p: p.name + p.meta.description"), ("apps", "app: app.meta.description")):
+        every = f'set: builtins.mapAttrs (_: {says}) (removeAttrs set [ "default" ])'
+        said = json.loads(flake.run("eval", "--json", f".#{of}.{this_system()}", "--apply", every).stdout)
+        assert len(said) > 5
+        assert len({*said.values()}) == len(said)
+        assert all(len(text) > 20 for text in said.values())
 
 
 def test_every_attribute_of_nixpkgs_that_is_used_is_on_the_list(flake: FlakeCheckout) -> None:
@@ -117,18 +129,17 @@ def test_every_build_of_the_flake_keeps_to_the_sandbox() -> None:
 
 
 @built
-def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds: Path, tmp_path: Path) -> None:
-    """A catalogue with a wrong sha256 for a wheel, and the wheel where a file of that sha256 should be."""
+def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds: Seeds, tmp_path: Path) -> None:
+    """A lock file with a wrong sha256 for an archive, and the archive where a file of that sha256 should be."""
     other = flake.copy(tmp_path, seeds=str(tmp_path / "seeds"))
-    catalogue = other.source / "jdks.json"
-    registry = load_catalogue(catalogue).entry("temurin-25.0.2").registry
-    assert isinstance(registry, PypiSource)
-    right, wrong = registry.wheels["x86_64-linux"].sha256, "0" * 64
-    catalogue.write_text(catalogue.read_text().replace(right, wrong))
+    lock = other.source / LOCK_FILE
+    right, wrong = load_lock(other.source).artefact("open-liberty").sha256, "0" * 64
+    lock.write_text(lock.read_text().replace(right, wrong))
     commit(other.source)
     (tmp_path / "seeds").mkdir()
-    (tmp_path / "seeds" / wrong).hardlink_to(seeds / right)
-    found = other.run("build", "--no-link", ".#jdk-temurin-25_0_2", check=False)
+    (tmp_path / "seeds" / wrong).hardlink_to(seeds.folder / right)
+    (tmp_path / "seeds" / seeds.jdk).hardlink_to(seeds.folder / seeds.jdk)
+    found = other.run("build", "--no-link", ".#liberty", check=False)
     assert found.returncode != 0
     assert "hash mismatch in fixed-output derivation" in found.stderr
 
@@ -166,16 +177,17 @@ def test_the_shell_has_what_make_test_looks_for(flake: FlakeCheckout, tmp_path: 
 
 @built
 @pytest.mark.usefixtures("one_run_on_this_host")
-def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeCheckout, tmp_path: Path) -> None:
-    """As `make matrix` does; `quick` is cut down to what a test has time for. Every part comes from the store, and the
-    run says so."""
+def test_without_arguments_it_measures_the_mission_and_writes_the_site(flake: FlakeCheckout, tmp_path: Path) -> None:
+    """Every part comes from the store, and the run says so."""
     other = flake.copy(tmp_path)
     config = other.source / "matrix.toml"
     text = config.read_text()
-    for old, new in {**SHORTENED, **SHORTER_QUICK}.items():
+    for old, new in SHORTENED.items():
         assert text.count(old) == 1, old
         text = text.replace(old, new)
-    config.write_text(text)
+    config.write_text(
+        re.sub(r"(?ms)^\[+profiles\.mission\b.*?(?=^\[(?!\[?profiles\.mission\b)|\Z)", "", text) + MISSION
+    )
     commit(other.source)
     work = tmp_path / "work"
     work.mkdir()
@@ -183,7 +195,7 @@ def test_without_arguments_it_measures_quick_and_writes_the_site(flake: FlakeChe
     assert done.returncode in (0, 3), done.stdout + done.stderr
     (folder,) = (work / "results").iterdir()
     loaded = in_whole(RunStore(folder).load())
-    assert loaded.run.profile == "quick"
+    assert loaded.run.profile == "mission"
     assert {cell.key.jdk for cell in loaded.cells if cell.forks} == {"temurin-25"}
     fork = loaded.cells[0].forks[0]
     assert fork.served.proof is not None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.identify import is_early_access
+from jdkmatrix.jdks.locate import has_everything
 from jdkmatrix.provision.artefacts import load_lock
+from jdkmatrix.run.plan import select_cells
 from tests.nix.flake_checkout import FlakeCheckout, make
 from tests.nix.install import newest_nix
 from tests.support.project import ROOT
@@ -17,9 +20,11 @@ from tests.support.shipped import MATRIX
 
 ENTRIES = load_catalogue(ROOT / "jdks.json").entries
 SYSTEMS = ("x86_64-linux", "aarch64-linux")
-PINNED = {entry.id for entry in ENTRIES if entry.archives or (entry.registry and entry.registry.kind == "pypi")}
+PINNED = {entry.id for entry in ENTRIES if entry.archives}
 EARLY_ACCESS = {entry.id for entry in ENTRIES if is_early_access(entry.version)}
-OF_QUICK = {"temurin-25"}
+ON_AXIS = PINNED & set(MATRIX.axes.jdk)
+SERVERS = {server.artefact for server in MATRIX.servers.values() if server.artefact}
+OF_QUICK = {"temurin-25", "open-liberty"}
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
@@ -27,7 +32,14 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 @pytest.fixture(scope="module")
 def flake(tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
     folder = tmp_path_factory.mktemp("needs")
-    return make(folder / "here", newest_nix(), Path("/no/seeds")).copy(folder / "whole", everything=True)
+    return make(folder / "here", newest_nix()).copy(folder / "whole", everything=True)
+
+
+def select(profiles: Iterable[str]) -> set[str]:
+    """What these need: the JDKs and the artefacts of servers."""
+    cells = [cell for name in profiles for cell in select_cells(MATRIX, name)]
+    artefacts = {MATRIX.servers[cell.server].artefact for cell in cells}
+    return {MATRIX.driver.jdk, *(cell.jdk for cell in cells), *(one for one in artefacts if one)}
 
 
 def needs(flake: FlakeCheckout, attribute: str, of: str) -> dict[str, frozenset[str]]:
@@ -45,7 +57,7 @@ def _parts(flake: FlakeCheckout, derivations: list[str]) -> set[str]:
     archives = {
         name for name, one in load_lock(ROOT).artefacts.items() if one.repository_path.name in built and name != "maven"
     }
-    return jdks | archives | ({"temurin-bin-25", "workloads"} & {one.removeprefix("jdk-matrix-") for one in built})
+    return jdks | archives | ({"workloads"} & built)
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
@@ -58,38 +70,50 @@ def test_what_measures_nothing_needs_no_jdk_and_no_server(apps: dict[str, frozen
     assert apps[app] == set()
 
 
-def test_measuring_needs_what_can_be_selected_and_lasts(apps: dict[str, frozenset[str]]) -> None:
-    lasting = (PINNED & set(MATRIX.axes.jdk)) - EARLY_ACCESS
-    assert lasting > OF_QUICK
-    servers = {server.artefact for server in MATRIX.servers.values() if server.artefact}
-    assert apps["matrix"] == apps["default"]
-    assert {part for part in apps["matrix"] if part.startswith(("temurin-2", "semeru-"))} == lasting
-    assert servers < apps["matrix"]
-    assert apps["matrix"].isdisjoint(EARLY_ACCESS)
-    assert {part for part in apps["quick"] if part.startswith("temurin-2")} == OF_QUICK
-    assert apps["quick"] & servers == {"open-liberty"}
+def test_measuring_needs_what_its_profiles_select_or_all_that_lasts(apps: dict[str, frozenset[str]]) -> None:
+    lasting = ON_AXIS - EARLY_ACCESS
+    assert apps["quick"] == OF_QUICK | {"workloads"}
+    assert apps["matrix"] == apps["default"] == select({"mission", "quick"} & set(MATRIX.profiles)) | {"workloads"}
+    assert apps["everything"] == lasting | SERVERS | {"workloads"}
+    assert apps["quick"] <= apps["matrix"] < apps["everything"]
+
+
+def test_what_the_smaller_apps_have_not_is_what_the_tool_says_that_everything_has(
+    apps: dict[str, frozenset[str]],
+) -> None:
+    on_axis = [entry for entry in ENTRIES if entry.id in MATRIX.axes.jdk]
+    assert apps["everything"] - SERVERS - {"workloads"} == {entry.id for entry in on_axis if has_everything(entry)}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_early_access_is_needed_only_where_it_is_asked_for(flake: FlakeCheckout, system: str) -> None:
+    """And what its vendor takes away, only by its own package."""
     asked_for = {f"jdk-{jdk}" for jdk in EARLY_ACCESS & PINNED} | {"matrix-with-early-access"}
     packages = needs(flake, f"packages.{system}", "(one: one.outPath)")
     assert asked_for < set(packages)
     assert {name for name, parts in packages.items() if parts & EARLY_ACCESS} == asked_for
-    assert packages["matrix-with-early-access"] & EARLY_ACCESS == EARLY_ACCESS & PINNED & set(MATRIX.axes.jdk) != set()
+    assert packages["matrix-with-early-access"] & EARLY_ACCESS == {"sapmachine-22-ea"}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_checks_need_what_quick_needs_and_parts_the_rest(flake: FlakeCheckout, system: str) -> None:
     """What `nix flake check` builds must fit on the disk of a hosted runner; `parts` are built one after the other."""
     checks = needs(flake, f"checks.{system}", "(one: one.outPath)")
-    assert set.union(*map(set, checks.values())) == {*OF_QUICK, "open-liberty", "temurin-bin-25", "workloads"}
+    assert set.union(*map(set, checks.values())) == OF_QUICK | {"workloads"}
     parts = needs(flake, f"legacyPackages.{system}.parts", "(one: one.outPath)")
     of_jdks = {name: one for name, one in parts.items() if name.startswith("jdk-")}
     assert set().union(*of_jdks.values()) == PINNED - EARLY_ACCESS
     assert all(len(one) == 1 for one in of_jdks.values())
+    # Each is cut down by the catalogue's JDK, not by one of nixpkgs.
     servers = set().union(*(one for name, one in parts.items() if name not in of_jdks))
-    assert servers == {server.artefact for server in MATRIX.servers.values() if server.artefact} | {"temurin-bin-25"}
+    assert servers == SERVERS | {MATRIX.driver.jdk}
+
+
+def test_only_the_sources_tests_run_on_the_sources(flake: FlakeCheckout) -> None:
+    """The others try the package, which would import what is on PYTHONPATH instead of itself."""
+    script = "builtins.mapAttrs (_: one: toString (one.drvAttrs.args or [ ]))"
+    scripts = json.loads(flake.run("eval", "--json", f".#checks.{SYSTEMS[0]}", "--apply", script).stdout)
+    assert [name for name, text in scripts.items() if "PYTHONPATH" in text] == ["unit"]
 
 
 @pytest.mark.parametrize("jdk", sorted({entry.id for entry in ENTRIES} - PINNED))

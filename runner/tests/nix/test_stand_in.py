@@ -14,7 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 
 from jdkmatrix.jdks.catalogue import this_system
-from tests.nix.flake_checkout import STAND_IN, FlakeCheckout, make
+from jdkmatrix.provision import hosttools
+from tests.nix.flake_checkout import STAND_IN, FlakeCheckout, make, shown
 from tests.nix.install import newest_nix
 from tests.support.project import ROOT
 
@@ -30,7 +31,7 @@ BOUNDS = {
 LOOK = """
 {
   echo path: $(cd "$(dirname "$(type -P ls)")" && echo *)
-  for each in /sys /usr/bin/env /bin/bash /home /root/.bashrc /etc/os-release; do
+  for each in /sys /usr/bin/env /bin/bash /home /root/.bashrc /etc/os-release /usr/lib/jvm /usr/lib/os-release; do
     if [ -e "$each" ]; then echo sees: "$each"; fi
   done
   id -u
@@ -73,7 +74,7 @@ def test_a_requirement_that_is_not_met_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def flake(tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
-    return make(tmp_path_factory.mktemp("stand-in"), newest_nix(), Path("/no/seeds"))
+    return make(tmp_path_factory.mktemp("stand-in"), newest_nix())
 
 
 def evaluated(flake: FlakeCheckout, expression: str) -> subprocess.CompletedProcess[str]:
@@ -118,6 +119,20 @@ def test_a_build_sees_stdenv_and_nothing_else(flake: FlakeCheckout) -> None:
         warnings.warn("this host lets Nix make no sandbox: builds see more than with the real nixpkgs", stacklevel=1)
     else:
         assert (seen, uid != "0") == ([], True)
+
+
+@pytest.mark.real
+def test_no_folder_of_the_system_is_shown_and_no_jdk() -> None:
+    """Python has folders of its own; of everything else, single files are shown."""
+    jdk = hosttools.find_jdk()
+    assert jdk is not None
+    home = jdk.home.resolve()
+    for path in shown():
+        assert not home.is_relative_to(path.resolve()) and not path.resolve().is_relative_to(home), path
+        if path.is_dir():
+            assert path == Path(sys.prefix, "lib") or (path / "os.py").is_file(), f"{path} is not Python's own"
+            assert list(path.rglob("bin/javac")) == []
+    assert {Path("/lib64/ld-linux-x86-64.so.2"), Path("/lib/ld-linux-aarch64.so.1")} & {*shown()}
 
 
 @pytest.mark.real

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,14 +74,45 @@ def test_sources_come_from_the_package_and_results_go_to_the_working_directory(
     assert find_project().root == work
 
 
-def test_without_parts_nothing_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+SMALL = {
+    "jdks": {"temurin-25": "/nix/store/jdk"},
+    "servers": {"open-liberty": {"home": "/nix/store/wlp", "version": "25.0.0.12", "sha256": "0" * 64}},
+}
+# Rolling JDKs are in no flake, and of early access nobody promises anything.
+FIVE = ("temurin-25", "temurin-21", "openjdk-22-ea", "openjdk-28-nightly", "semeru-21")
+
+
+@pytest.mark.parametrize(
+    ("profile", "only", "changes", "lacking"),
+    [
+        ("quick", {}, {"workloads": None}, "no workloads to measure with"),
+        ("quick", {}, {"servers": {}}, "no open-liberty"),
+        ("full", {"jdk": FIVE}, {}, "no temurin-21, no semeru-21"),
+    ],
+)
+def test_what_is_asked_for_and_was_not_handed_over_is_named_with_who_has_it(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    profile: str,
+    only: dict[str, tuple[str, ...]],
+    changes: dict[str, Any],
+    lacking: str,
+) -> None:
     source = {"root": str(ROOT), "rev": None, "dirty": False}
-    monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, source=source, workloads=None)))
+    made = dict.fromkeys(json.loads((ROOT / "workloads" / "outputs.json").read_text()), "")
+    for name, text in made.items():
+        (tmp_path / name).write_text(text)
+    given = {"workloads": str(tmp_path), **SMALL, **changes}
+    monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, source=source, **given)))
     monkeypatch.delenv("MATRIX_HOME", raising=False)
     matrix = load_matrix(ROOT / "matrix.toml")
-    with pytest.raises(MatrixError, match=r"handed nothing to measure with: `nix run \.#matrix -- run`"):
-        cells = select_cells(matrix, "quick", {})
-        set_up_parts(find_project(), matrix, cells, profile=matrix.profiles["quick"], capacities_rps={}, say=print)
+    cells = select_cells(matrix, profile, only)
+    with pytest.raises(MatrixError) as error:
+        set_up_parts(
+            find_project(), matrix, cells, profile=matrix.profiles[profile], capacities_rps={}, say=pytest.fail
+        )
+    everything = "`nix run .#everything -- run …` has every part that lasts"
+    assert str(error.value) == f"this `matrix` was handed {lacking}: {everything}"
 
 
 def test_parts_that_are_not_there_are_named(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 let
   inherit (builtins)
     attrNames
-    attrValues
     concatStringsSep
     elem
     elemAt
@@ -29,8 +28,8 @@ let
     from >= 0 && substring from (stringLength suffix) text == suffix;
   escaped = replaceStrings [ "." "+" ] [ "\\." "\\+" ];
 
-  # What can be built: the vendors' archives are out of reach where this is used; a JDK that a wheel brings is had, by the
-  # hash of the catalogue. To evaluate, nothing need be in reach.
+  # What can be built: the vendors' archives are out of reach where this is used; of a JDK that a registry has too, the
+  # test has packed an archive. To evaluate, nothing need be in reach.
   withinReach =
     path: value:
     if host.everything then
@@ -38,9 +37,15 @@ let
     else if baseNameOf path == "jdks.json" then
       value
       // {
-        entries = map (entry: removeAttrs entry [ "archives" ]) (
-          filter (entry: (entry.registry.kind or null) == "pypi") value.entries
-        );
+        entries = map (
+          entry:
+          entry
+          // {
+            archives = builtins.mapAttrs (
+              _: archive: archive // { sha256 = host.jdks.${entry.id}; }
+            ) entry.archives;
+          }
+        ) (filter (entry: host.jdks ? ${entry.id}) value.entries);
       }
     else if baseNameOf path == "matrix.toml" then
       value
@@ -56,7 +61,6 @@ let
 in
 {
   inherit
-    attrValues
     elem
     elemAt
     filter

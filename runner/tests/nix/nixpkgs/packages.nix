@@ -55,6 +55,26 @@ let
   programs =
     packages: concatStringsSep ":" (map (package: "${package}/bin") packages ++ [ "${stdenv}/bin" ]);
 
+  # Where a JDK of the flake compiles: those that a registry has cannot.
+  compiling =
+    attributes:
+    if attributes ? JAVA_HOME && !host.everything then
+      attributes // { JAVA_HOME = jdkOfHost; }
+    else
+      attributes;
+  jdkOfHost =
+    build "jdk-of-the-host"
+      ''
+        mkdir $out
+        tar -xf $src -C $out --strip-components=1
+      ''
+      {
+        src = fetchurl {
+          url = "mirror://host/jdk.tar.gz";
+          sha256 = host.jdk;
+        };
+      };
+
   # The phases that the flake uses of stdenv's, in their order.
   mkDerivation =
     arguments:
@@ -67,7 +87,6 @@ let
         "buildInputs"
         "autoPatchelfIgnoreMissingDeps"
       ];
-      set = name: arguments.${name} or "" != "";
       when = wanted: text: if wanted then text else "";
     in
     withMeta (arguments.meta or { })
@@ -94,15 +113,16 @@ let
                 cp -R "$src" source
                 chmod -R u+w source
             ''
-            + (if set "unpackCmd" then "else ${arguments.unpackCmd}\n" else "else tar -xf $src\n")
             + ''
+              else
+                tar -xf $src
               fi
+              cd */
             ''
-            + (if set "sourceRoot" then "cd ${arguments.sourceRoot}\n" else "cd */\n")
           )
           + (arguments.buildPhase or "")
           + (arguments.installPhase or "")
-        ) (attributes // { PATH = programs (arguments.nativeBuildInputs or [ ]); })
+        ) (compiling attributes // { PATH = programs (arguments.nativeBuildInputs or [ ]); })
       );
 
   # A fixed-output derivation as of nixpkgs, whose server is a folder with files named by their sha256.
@@ -232,28 +252,24 @@ let
       {
         pname,
         version,
-        format ? "setuptools",
-        python ? "",
-        abi ? "",
-        platform ? "",
-        dist ? "",
         sha256,
       }:
       fetchurl {
-        url =
-          if format == "wheel" then
-            "mirror://pypi/${dist}/${pname}-${version}-${python}-${abi}-${platform}.whl"
-          else
-            "mirror://pypi/${substring 0 1 pname}/${pname}/${pname}-${version}.tar.gz";
+        url = "mirror://pypi/${substring 0 1 pname}/${pname}/${pname}-${version}.tar.gz";
         inherit sha256;
       };
     runCommand =
       name: attributes: script:
-      build name script (
-        removeAttrs attributes [ "nativeBuildInputs" ]
-        // {
-          PATH = programs (attributes.nativeBuildInputs or [ ]);
-        }
+      withMeta (attributes.meta or { }) { } (
+        build name script (
+          removeAttrs attributes [
+            "meta"
+            "nativeBuildInputs"
+          ]
+          // {
+            PATH = programs (attributes.nativeBuildInputs or [ ]);
+          }
+        )
       );
     linkFarm =
       name: entries:
@@ -277,8 +293,12 @@ let
         passAsFile = [ "text" ];
       };
     writeShellApplication =
-      { name, text }:
-      withMeta { mainProgram = name; } { } (
+      {
+        name,
+        text,
+        meta ? { },
+      }:
+      withMeta ({ mainProgram = name; } // meta) { } (
         build name
           ''
             mkdir -p $out/bin
@@ -295,22 +315,15 @@ let
     mkShell =
       attributes:
       build "shell" "export -p > $out" (
-        removeAttrs attributes [ "packages" ] // { PATH = programs attributes.packages; }
+        removeAttrs (compiling attributes) [ "packages" ] // { PATH = programs attributes.packages; }
       );
 
-    actionlint = ofHost "actionlint" [ "actionlint" ];
-    deadnix = ofHost "deadnix" [ "deadnix" ];
-    nixfmt = ofHost "nixfmt" [ "nixfmt" ];
     nixfmt-tree = ofHost "nixfmt-tree" [ "nixfmt" ];
-    ruff = ofHost "ruff" [ "ruff" ];
-    shellcheck = ofHost "shellcheck" [ "shellcheck" ];
-    zizmor = ofHost "zizmor" [ "zizmor" ];
     unzip = ofHost "unzip" [ "unzip" ];
     cargo = ofHost "cargo" [ "cargo" ];
     chromium = ofHost "chromium" [ "chromium" ];
     git = ofHost "git" [ "git" ];
     maven = ofHost "maven" [ "mvn" ];
-    temurin-bin-25 = build "temurin-bin-25" "ln -s ${host.jdk} $out" { };
     autoPatchelfHook = onlyNamed "auto-patchelf-hook";
     freetype = onlyNamed "freetype";
     zlib = librariesOfHost "zlib" [ "libz.so.1" ];
