@@ -137,6 +137,21 @@ def report(
     site: Annotated[
         Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
     ] = None,
+    cell_pages: Annotated[
+        int | None,
+        typer.Option(
+            "--cell-pages", min=0, help="Pages for so many cells at most, those of the newest runs; by default for all."
+        ),
+    ] = None,
+    records_at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--records-at",
+            metavar="FOLDER=URL",
+            help="The runs in FOLDER are to be had at URL, followed by their name: the site links to them and has no "
+            "copies of their cells' records.",
+        ),
+    ] = None,
     verdicts_into: Annotated[
         Path | None, typer.Option("--verdicts-into", help="Write the table of verdicts into this Markdown file, too.")
     ] = None,
@@ -145,7 +160,11 @@ def report(
     """Write the static site: a front page that answers for the condition you pick, and the pages of every run."""
     from jdkmatrix.cli import reporting
 
-    raise typer.Exit(reporting.report(runs or [], site, verdicts_into=verdicts_into, show=show))
+    raise typer.Exit(
+        reporting.report(
+            runs or [], site, cell_pages=cell_pages, records_at=records_at or [], verdicts_into=verdicts_into, show=show
+        )
+    )
 
 
 @app.command(short_help="Serve the site at 127.0.0.1.")

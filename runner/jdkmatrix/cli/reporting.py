@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.store.readable import readable
-from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, is_run, latest_run
+from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, began, is_run, latest_run
 
 if TYPE_CHECKING:
     from jdkmatrix.report.site.build import Built
@@ -26,15 +27,27 @@ if TYPE_CHECKING:
 EXIT_WITH_FAILURES = 3
 
 
-def report(runs: Sequence[Path], site: Path | None, *, verdicts_into: Path | None = None, show: bool = False) -> int:
+def report(
+    runs: Sequence[Path],
+    site: Path | None,
+    *,
+    cell_pages: int | None = None,
+    records_at: Sequence[str] = (),
+    verdicts_into: Path | None = None,
+    show: bool = False,
+) -> int:
     """Write the site of `runs`, or of all in the folder of results, and say where it is; returns the exit code.
-    `verdicts_into`: a Markdown file whose table of verdicts is written again; `show`: in a browser, too."""
+    `cell_pages`, `records_at` (as FOLDER=URL): see write_site. `verdicts_into`: a Markdown file whose table of verdicts
+    is written again; `show`: in a browser, too."""
     from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
     from jdkmatrix.report.site.host_verdicts import host_verdicts
 
     project = find_project()
+    addresses = addresses_of(records_at)
     with stoppable():
-        built = write_site(project, folders_of(runs or [project.results]), site)
+        built = write_site(
+            project, folders_of(runs or [project.results]), site, cell_pages=cell_pages, records_at=addresses
+        )
     print(visible(f"site: {built.index}"))
     if verdicts_into is not None:
         put_between(verdicts_into, VERDICTS, verdict_table(host_verdicts(claims_of_today(project), built.runs)))
@@ -150,20 +163,58 @@ def claims_of_today(project: Project) -> tuple[ClaimRecord, ...]:
     return registry.records(registry.claims)
 
 
-def write_site(project: Project, runs: Sequence[Path], site: Path | None) -> Built:
-    """The site of the runs in these folders.
+def addresses_of(named: Sequence[str]) -> dict[Path, str]:
+    """By folder.
+
+    Raises:
+        MatrixError: one is not FOLDER=URL.
+    """
+    found = {}
+    for text in named:
+        folder, _, url = text.partition("=")
+        if not Path(folder).is_dir() or not url.startswith(("https://", "http://")):
+            raise MatrixError(
+                f"--records-at {text}: must be FOLDER=URL, a folder that is there and an address of the web"
+            )
+        found[Path(folder).resolve()] = url
+    return found
+
+
+def _newest(runs: Sequence[Path], *, cells_max: int) -> tuple[Path, ...]:
+    """Those that began last, as long as all of them together have no more cells."""
+    newest_first = sorted(runs, key=began, reverse=True)
+    together = accumulate(RunStore(run).count_cells() for run in newest_first)
+    return tuple(run for run, cells in zip(newest_first, together, strict=True) if cells <= cells_max)
+
+
+def write_site(
+    project: Project,
+    runs: Sequence[Path],
+    site: Path | None,
+    *,
+    cell_pages: int | None = None,
+    records_at: Mapping[Path, str] | None = None,
+) -> Built:
+    """The site of the runs in these folders. `cell_pages`: how many cells may have a page; the newest runs take them,
+    each for all of its cells. `records_at`: by folder, the address behind which, at its name, each run in it lies.
 
     Raises:
         MatrixError: as build_site; matrix.toml or claims.toml cannot be read.
     """
     from jdkmatrix.report.site.build import Background, build_site
     from jdkmatrix.report.site.making import SiteRun
+    from jdkmatrix.report.site.run_pages import CellFiles
 
     matrix = load_matrix(project.matrix)
     registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
-    stores = map(RunStore, runs)
+    in_full = runs if cell_pages is None else _newest(runs, cells_max=cell_pages)
+    found = []
+    for store in map(RunStore, runs):
+        base = (records_at or {}).get(store.directory.resolve().parent)
+        files = CellFiles(store.directory in in_full, None if base is None else f"{base}{store.directory.name}")
+        found.append(SiteRun(str(store.directory), store.load, f"{store.stamp()} {files}", store.count_cells(), files))
     return build_site(
-        [SiteRun(str(store.directory), store.load, store.stamp(), store.count_cells()) for store in stores],
+        found,
         site or project.site,
         Background(project.templates, matrix, registry),
     )

@@ -225,14 +225,14 @@ def latest_begun(results: Path) -> Path:
 
 
 def _latest(results: Path, runs: Iterable[Path]) -> Path:
-    latest = max(runs, key=lambda folder: (_began(folder), folder.name), default=None)
+    latest = max(runs, key=lambda folder: (began(folder), folder.name), default=None)
     if latest is None:
         raise MatrixError(f"{results}: no run there yet; `matrix run` makes one")
     return latest
 
 
-def _began(folder: Path) -> datetime:
-    """By its record; where that cannot be read, by when its folder last changed."""
+def began(folder: Path) -> datetime:
+    """When the run did: by its record; where that cannot be read, by when its folder last changed."""
     try:
         began = datetime.fromisoformat(RunStore(folder).read_run().started_at)
     except (UnreadableError, ValueError):

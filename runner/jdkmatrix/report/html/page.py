@@ -35,6 +35,7 @@ _PARTS = (
     "cell.html.j2",
     "cell-served.html.j2",
     "cell-experiment.html.j2",
+    "cell-brief.html.j2",
     "experiments.html.j2",
     "macros.html.j2",
     "method.html.j2",

@@ -16,7 +16,7 @@ from threading import Thread
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.run_pages import write_run
+from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, write_run
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError, readable
@@ -29,12 +29,13 @@ PROCESSES_MAX = 8
 @dataclass(frozen=True)
 class SiteRun:
     """A run to be shown; `name` is for messages. `stamp`: the same as long as its files are; None: its pages are always
-    made anew. `cells`: about how many it has."""
+    made anew. `cells`: about how many it has; `files`: what the site has of them."""
 
     name: str
     load: Callable[[], LoadedRun]
     stamp: str | None = None
     cells: int = 0
+    files: CellFiles = IN_FULL
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,6 @@ def _make(job: tuple[SiteRun, Path], *, templates: Path, registry: tuple[ClaimRe
         with readable(run.name):
             loaded = run.load()
             with frozen():
-                return Made(root, write_run(loaded, root, pages_of(templates), registry))
+                return Made(root, write_run(loaded, root, pages_of(templates), registry, run.files))
     except UnreadableError as error:  # whatever is wrong with one run, the others are shown
         return str(error)

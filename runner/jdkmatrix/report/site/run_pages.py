@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.records.cells import CellRecord
@@ -27,10 +28,21 @@ from jdkmatrix.report.views import CellView
 from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.cell_key import CellKey
 
 LIBRARY = f"assets/{DRAWS}"
 _ROOT = "../../"  # from a run's folder
+
+
+@dataclass(frozen=True)
+class CellFiles:
+    """What the site has of a run's cells. `pages`: a page for each; without, a few lines that say where its figures
+    are. `records_at`: the address of the run's own files, of which the site then has no copies."""
+
+    pages: bool
+    records_at: str | None
+
+
+IN_FULL = CellFiles(pages=True, records_at=None)
 
 
 def run_folder(run_id: str) -> str:
@@ -38,7 +50,9 @@ def run_folder(run_id: str) -> str:
     return f"runs/{file_stem(run_id)}/"
 
 
-def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord]) -> RunDigest:
+def write_run(
+    loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord], files: CellFiles
+) -> RunDigest:
     """`registry`: the claims of today."""
     folder = site / run_folder(loaded.run.run_id)
     (folder / "cells").mkdir(parents=True)
@@ -63,16 +77,21 @@ def write_run(loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[Cl
         "verdicts.json": _json(verdicts(run.claims)),
     }.items():
         (folder / name).write_text(text, "utf-8")
+    told = digest(run, view, run_folder(loaded.run.run_id))
+    if not files.pages:
+        for brief in loaded.cells:
+            _write_brief(brief, loaded, folder, pages, files)
+        return told
     for cell in cells:
         record = loaded.whole(cell.record)
         published = logs.publish_all(loaded, record, folder / "cells")
         cell_view = view_cell(cell, record, cells, judgements, loaded.run, order, published)
-        _write_cell("cell-served.html.j2", cell_view, record, loaded, folder, pages, _hgrm(cell, folder))
+        _write_cell("cell-served.html.j2", cell_view, record, loaded, folder, pages, files, _hgrm(cell, folder))
     for lone in experiments:
         published = logs.publish_all(loaded, lone.record, folder / "cells")
         lone_view = view_experiment_cell(lone, experiments, loaded.run, order, published)
-        _write_cell("cell-experiment.html.j2", lone_view, lone.record, loaded, folder, pages)
-    return digest(run, view, run_folder(loaded.run.run_id))
+        _write_cell("cell-experiment.html.j2", lone_view, lone.record, loaded, folder, pages, files)
+    return told
 
 
 def _hgrm(cell: CellStats, folder: Path) -> str | None:
@@ -91,6 +110,7 @@ def _write_cell(
     loaded: LoadedRun,
     folder: Path,
     pages: Pages,
+    files: CellFiles,
     hgrm_href: str | None = None,
 ) -> None:
     """The cell's page and its record."""
@@ -100,22 +120,42 @@ def _write_cell(
             library=f"../{_ROOT}{LIBRARY}",
             view=view,
             run_id=loaded.run.run_id,
-            record_href=link(_record(record.key)),
+            record_href=_publish_record(record, loaded, folder, files),
+            records_elsewhere=files.records_at is not None,
             hgrm_href=hgrm_href,
             charts=on_a_page(view.charts),
         ),
         "utf-8",
     )
-    published = folder / "cells" / _record(record.key)
+
+
+def _write_brief(record: CellRecord, loaded: LoadedRun, folder: Path, pages: Pages, files: CellFiles) -> None:
+    """In the place of the cell's page, so that every link to it leads to what there is. `record`: in outline."""
+    (folder / cell_page(record.key)).write_text(
+        pages.render(
+            "cell-brief.html.j2",
+            scripts=(),
+            key=record.key,
+            run_id=loaded.run.run_id,
+            record_href=_publish_record(record, loaded, folder, files),
+            records_elsewhere=files.records_at is not None,
+        ),
+        "utf-8",
+    )
+
+
+def _publish_record(record: CellRecord, loaded: LoadedRun, folder: Path, files: CellFiles) -> str:
+    """Where it is, seen from the cell's page: among the run's own files, or copied beside the page."""
+    if files.records_at is not None:
+        return files.records_at
+    name = f"{file_stem(record.key.cell_id)}.json"
+    published = folder / "cells" / name
     measured = RunStore(loaded.directory).cell_path(record.key)
     if measured.is_file():
         link_or_copy(measured, published)
     else:
-        published.write_text(record.model_dump_json(indent=1), "utf-8")
-
-
-def _record(key: CellKey) -> str:
-    return f"{file_stem(key.cell_id)}.json"
+        published.write_text(loaded.whole(record).model_dump_json(indent=1), "utf-8")
+    return link(name)
 
 
 def _json(data: object) -> str:
