@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
-import tarfile
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jdkmatrix.store.runs import RunStore
-from tests.support.project import ROOT, called, make_project
-from tests.support.served_runs import Shape, synthetic_run
-from tests.support.workflow_steps import FOLDER, WORKFLOWS, Step, jobs, load, run_step, shell_step, shell_steps, steps
+from tests.support.project import ROOT, make_project
+from tests.support.workflow_steps import (
+    FOLDER,
+    WORKFLOWS,
+    Step,
+    jobs,
+    load,
+    run_step,
+    runners,
+    shell_step,
+    shell_steps,
+    steps,
+)
 
 PINNED = re.compile(r"^ *(?:- )?uses: ([\w-]+(?:/[\w-]+)+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$", re.MULTILINE)
 BUILD = (("nix", "build"), ("nix", "store"))
 APPS = {".#matrix", ".#doctor", ".#report"}
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with one finished run, made up, with cells of every outcome."""
-    folder = make_project(tmp_path_factory.mktemp("project"))
-    shape = Shape(
-        jdks=("temurin-25",),
-        executors=("liberty", "virtual", "platform"),
-        burn_us=(0, 50, 200),
-        loads=("saturate-50", "rate-2000"),
-        blocks=1,
-        windows=1,
-        accidents=True,
-    )
-    store = RunStore.create(folder / "results" / shape.run_id)
-    loaded = synthetic_run(store.directory, shape)
-    store.save_run(loaded.run)
-    for cell in loaded.cells:
-        store.save_cell(cell)
-    return folder
+HOSTED = {"ubuntu-24.04", "ubuntu-24.04-arm"}
 
 
 def test_both_workflows_are_there() -> None:
@@ -73,7 +63,7 @@ def test_a_job_has_a_name_a_timeout_and_the_least_rights(label: str, job: dict[s
     assert 0 < int(job["timeout-minutes"]) <= 7200, "GitHub ends a job after 5 days"
     more = {
         "matrix.yml: deploy": {"pages": "write", "id-token": "write"},
-        "matrix.yml: keep": {"contents": "write"},
+        "matrix.yml: keep": {"contents": "write"},  # to make a release
     }
     assert job["permissions"] == more.get(label, {"contents": "read"})
     assert all(step.get("name") and "shell" not in step for step in job["steps"])
@@ -81,7 +71,7 @@ def test_a_job_has_a_name_a_timeout_and_the_least_rights(label: str, job: dict[s
 
 def test_no_checkout_leaves_its_token_behind() -> None:
     checkouts = [step for step in steps() if step.raw.get("uses", "").startswith("actions/checkout@")]
-    assert len(checkouts) == 5
+    assert len(checkouts) == 7
     assert all(step.raw["with"]["persist-credentials"] == "false" for step in checkouts)
 
 
@@ -89,63 +79,99 @@ def test_no_expression_is_pasted_into_a_script() -> None:
     assert not [step.label for step in shell_steps() if "${{" in step.raw["run"]]
 
 
-def test_only_the_schedule_and_a_person_start_a_measurement() -> None:
+def test_only_the_schedule_and_a_person_start_what_runs_on_machines_of_ours() -> None:
+    """Whom GitHub lets through is for the runner group to say (docs/bare-metal.md): here is what a workflow can do."""
+    ours = {label: job for label, job in jobs() if not runners(job) <= HOSTED}
+    assert set(ours) == {"matrix.yml: measure", "matrix.yml: hand-over"}
+    for label, job in ours.items():
+        assert "self-hosted" in runners(job), label
+        assert job["environment"] == "bench", f"{label}: nothing keeps other branches than main away"
+        assert job["permissions"] == {"contents": "read"}, label
     assert set(load(FOLDER / "matrix.yml")["on"]) == {"schedule", "workflow_dispatch"}
-    for path in WORKFLOWS:
-        if "pull_request" in load(path)["on"]:
-            assert "self-hosted" not in path.read_text(), "code of a pull request would run on machines of our own"
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_no_workflow_gives_its_rights_to_a_pull_request(path: Path) -> None:
+    assert set(load(path)["on"]) <= {"push", "pull_request", "schedule", "workflow_dispatch"}
 
 
 def test_a_machine_measures_one_thing_at_a_time() -> None:
     workflow = load(FOLDER / "matrix.yml")
-    measure = workflow["jobs"]["measure"]
-    *kind, machine = measure["runs-on"]
-    assert kind == ["self-hosted", "linux", "bare-metal"]
+    default = workflow["on"]["workflow_dispatch"]["inputs"]["machine"]["default"]
+    machine = f"${{{{ inputs.machine || '{default}' }}}}"
+    for job in ("measure", "hand-over"):
+        assert workflow["jobs"][job]["runs-on"] == ["self-hosted", "linux", "bare-metal", machine]
+    # Not one group for both events: the schedule comes every day, and would take the place of what a person started.
     assert workflow["concurrency"] == {
-        "group": f"machine-{machine}",
+        "group": f"machine-{machine}-${{{{ github.event_name }}}}",
         "cancel-in-progress": "false",
     }
-    default = workflow["on"]["workflow_dispatch"]["inputs"]["machine"]["default"]
-    assert machine == f"${{{{ inputs.machine || '{default}' }}}}"
 
 
-def test_what_was_measured_is_kept_whatever_became_of_the_measurement() -> None:
+def test_a_slice_ends_long_before_the_token_of_its_job() -> None:
+    """https://docs.github.com/en/actions/concepts/security/github_token: 24 hours, on a machine of ours."""
+    job = load(FOLDER / "matrix.yml")["jobs"]["measure"]
+    step = shell_step("Measure").raw
+    slice_min = int(step["env"]["SLICE_S"]) / 60
+    assert slice_min <= 20 * 60 < int(step["timeout-minutes"]) < int(job["timeout-minutes"]) < 24 * 60
+
+
+def test_what_was_measured_is_handed_over_whatever_became_of_the_measurement() -> None:
+    workflow = load(FOLDER / "matrix.yml")["jobs"]
     after = [step for step in steps() if step.workflow == "matrix.yml" and step.job == "measure"]
-    measured = next(index for index, step in enumerate(after) if step.raw.get("id") == "measure")
-    assert len(after) > measured + 1
-    for step in after[measured + 1 :]:
-        assert step.raw["if"].startswith("${{ always() && "), step.label
-    kept = {
-        step.raw["with"]["path"] for step in after if step.raw.get("uses", "").startswith("actions/upload-artifact@")
-    }
-    assert kept == {"results/", "site/"}
-    minutes_left = int(load(FOLDER / "matrix.yml")["jobs"]["measure"]["timeout-minutes"]) - int(
-        after[measured].raw["timeout-minutes"]
-    )
-    assert minutes_left >= 60
+    assert [step.name for step in after[-2:]] == ["Measure", "Sum up"]
+    assert after[-1].raw["if"].startswith("${{ always() && ")
+    assert workflow["hand-over"]["needs"] == "measure" and workflow["hand-over"]["if"] == "${{ always() }}"
+    names = [step["name"] for step in workflow["hand-over"]["steps"]]
+    assert names == ["Check out", "Pack", "Keep the results", "Note what was handed over"]
+    assert "if" not in workflow["hand-over"]["steps"][-1], "it comes after an upload that worked"
 
 
-def test_only_a_measurement_on_the_main_branch_is_published() -> None:
+def test_only_a_complete_run_on_the_main_branch_is_published() -> None:
     jobs = load(FOLDER / "matrix.yml")["jobs"]
-    assert (jobs["deploy"]["needs"], jobs["keep"]["needs"]) == ("keep", "measure")
-    assert jobs["deploy"]["if"] == jobs["keep"]["if"] == "${{ github.ref == 'refs/heads/main' }}"
+    assert [jobs[name]["needs"] for name in ("keep", "site", "deploy")] == ["hand-over", "keep", "site"]
+    assert jobs["keep"]["if"] == (
+        "${{ always() && needs.hand-over.outputs.complete && github.ref == 'refs/heads/main' }}"
+    )
+    for name, before in (("site", "keep"), ("deploy", "site")):
+        assert jobs[name]["if"] == f"${{{{ always() && needs.{before}.result == 'success' }}}}"
 
 
 def test_what_may_write_to_the_repository_runs_on_no_machine_of_ours() -> None:
     for label, job in jobs():
-        if "contents" in job["permissions"] and job["permissions"]["contents"] == "write":
+        if "write" in job["permissions"].values():
             assert job["runs-on"] == "ubuntu-24.04", label
+
+
+def test_no_machine_of_ours_is_set_up_by_a_job() -> None:
+    """The action that installs Nix leaves the job's token in /etc/nix/nix.conf, and trusts its user with everything."""
+    used = {step.raw.get("uses", "").partition("@")[0] for step in steps() if step.job in ("measure", "hand-over")}
+    assert used == {"", "actions/checkout", "actions/upload-artifact"}
+
+
+def test_every_pin_is_looked_after() -> None:
+    """https://docs.github.com/en/code-security/reference/supply-chain-security/dependabot-options-reference"""
+    updates = load(ROOT / ".github" / "dependabot.yml")["updates"]
+    pinned = {"github-actions": "/.github/workflows/ci.yml", "pip": "/runner/requirements.txt"}
+    pinned["maven"] = "/workloads/pom.xml"
+    assert {update["package-ecosystem"] for update in updates} == set(pinned)
+    for update in updates:
+        folder = ROOT / update["directory"].strip("/")
+        pin = ROOT / pinned[update["package-ecosystem"]].strip("/")
+        assert pin.is_file() and folder in pin.parents
 
 
 # ---------------------------------------------------------------- the shell steps
 
 
-# What these do to files has tests of its own.
-WITH_FILES = {"Add them to the release", "Write the site of all runs"}
+# What these do has tests of its own.
+OTHERS = {"Look for Nix", "Trust the checkout", "Write the site of these runs"}
 
 
 @pytest.mark.parametrize(
-    "step", [step for step in shell_steps() if step.name not in WITH_FILES], ids=lambda step: step.label
+    "step",
+    [step for step in shell_steps() if step.name not in OTHERS and ".github/" not in step.raw["run"]],
+    ids=lambda step: step.label,
 )
 @pytest.mark.parametrize("code", [0, 7])
 def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: Step, code: int) -> None:
@@ -158,12 +184,42 @@ def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: St
         assert {(program, *arguments)[:2] for program, *arguments in ended.calls} <= {("nix", "eval"), *BUILD}
         return
     ((program, *arguments),) = ended.calls
-    if program == "gh":
-        assert arguments == ["release", "download", "results", "--pattern", "*.tar.gz", "--dir", "kept"]
-        return
     assert (program, *arguments) in {("make", "test"), ("nix", "flake", "check", "--print-build-logs")} or (
         program == "nix" and arguments[0] == "run" and arguments[1] in APPS
     )
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is what this is about")
+def test_in_a_container_git_works_in_a_checkout_of_another_user(tmp_path: Path) -> None:
+    """The steps of `without-nix`, in their order, as GitHub runs them there: as root, the workspace being the host
+    user's. Git refuses that until it is told otherwise, and the tests of this project list files by it."""
+    checkout = tmp_path / "checkout"
+    for name, job in jobs():
+        steps_of_job = [step for step in shell_steps() if f"{step.workflow}: {step.job}" == name]
+        if "container" not in job:
+            continue
+        checkout.mkdir()
+        subprocess.run(["git", "init", "--quiet"], cwd=checkout, check=True)
+        env = {"HOME": str(tmp_path)}
+        if os.geteuid() == 0:
+            os.chown(checkout, 1001, 1001)
+            os.chown(checkout / ".git", 1001, 1001)
+        else:
+            env["GIT_TEST_ASSUME_DIFFERENT_OWNER"] = "1"  # Git's own tests say it so
+        does = """if program == "make": sys.exit(subprocess.call(["git", "ls-files"]))"""
+        for step in steps_of_job:
+            ended = run_step(step, checkout, does=does, env=env)
+            assert ended.code == 0, f"{step.label}: {ended.output}"
+    assert checkout.is_dir(), "no job runs in a container any more"
+
+
+def test_a_machine_without_nix_says_so_in_one_line(tmp_path: Path) -> None:
+    assert run_step(shell_step("Look for Nix"), tmp_path / "with").code == 0
+    here = tmp_path / "without"
+    here.mkdir()
+    (here / "bash").symlink_to(str(shutil.which("bash")))
+    ended = run_step(shell_step("Look for Nix"), here, env={"PATH": str(here)})
+    assert (ended.code, ended.output) == (1, "::error title=nix::no nix on the PATH of this machine's runner\n")
 
 
 @pytest.mark.parametrize(("fails", "code", "said"), [("", 0, ""), (".#parts.jdk-b", 1, "not built: jdk-b\n")])
@@ -185,109 +241,6 @@ def test_parts_are_built_by_the_schedule_alone() -> None:
     assert "schedule" in workflow["on"]
     assert workflow["jobs"]["parts"]["if"] == "${{ github.event_name == 'schedule' }}"
     assert {name for name, job in workflow["jobs"].items() if "if" in job} == {"parts"}
-
-
-@pytest.mark.parametrize(
-    ("inputs", "arguments"),
-    [
-        ({}, "--profile matrix"),
-        ({"profile": "quick"}, "--profile quick"),
-        ({"profile": "article", "scenario": "infoq-ping"}, "--scenario infoq-ping"),
-        ({"jdk": "temurin-25"}, "--profile matrix --jdk temurin-25"),
-        (
-            {"profile": "full", "jdk": " temurin-21  temurin-25 ", "executor": "liberty virtual"},
-            "--profile full --jdk temurin-21 --jdk temurin-25 --executor liberty --executor virtual",
-        ),
-    ],
-)
-def test_inputs_become_arguments_that_matrix_knows(
-    tmp_path: Path, home: Path, inputs: dict[str, str], arguments: str
-) -> None:
-    ended = run_step(shell_step("Measure"), tmp_path, inputs=inputs)
-    assert ended.calls == (("nix", "run", ".#matrix", "--", "run", *arguments.split()),)
-    planned = called(home, "plan", *arguments.split())  # takes what `run` takes, and measures nothing
-    assert planned.returncode == 0, planned.stderr
-
-
-@pytest.mark.parametrize(("schedule", "arguments"), [(0, "--profile matrix"), (1, "--scenario in-turn")])
-def test_the_schedule_measures_the_matrix_and_the_scenarios_in_turn(
-    tmp_path: Path, home: Path, schedule: int, arguments: str
-) -> None:
-    when = load(FOLDER / "matrix.yml")["on"]["schedule"][schedule]["cron"]
-    ended = run_step(shell_step("Measure"), tmp_path, schedule=when)
-    assert ended.calls == (("nix", "run", ".#matrix", "--", "run", *arguments.split()),)
-    planned = called(home, "plan", *arguments.split())
-    assert planned.returncode == 0, planned.stderr
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_a_run_is_kept_beside_the_others_without_its_logs(tmp_path: Path, there: bool) -> None:
-    run = tmp_path / "results" / "20260101T000000Z-matrix"
-    for name in ("run.json", "cells/a.json", "logs/a/fork-1/messages.log"):
-        (run / name).parent.mkdir(parents=True, exist_ok=True)
-        (run / name).write_text("{}")
-    ended = run_step(
-        shell_step("Add them to the release"), tmp_path, inputs={"machine": "iron"}, code=0 if there else 1
-    )
-    packed = "packed/iron-20260101T000000Z-matrix.tar.gz"
-    with tarfile.open(tmp_path / packed) as found:
-        names = {member.name for member in found if member.isfile()}
-    assert names == {f"iron-{run.name}/run.json", f"iron-{run.name}/cells/a.json"}
-    upload = ("gh", "release", "upload", "results", packed, "--clobber")
-    if there:
-        assert ended.calls == (("gh", "release", "view", "results"), upload)
-    else:
-        assert [call[:3] for call in ended.calls] == [("gh", "release", "view"), ("gh", "release", "create")]
-        assert ended.code == 1, "what cannot be kept is a failure"
-
-
-def test_the_site_is_made_of_the_runs_of_all_machines(tmp_path: Path, home: Path) -> None:
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    (run,) = (home / "results").iterdir()
-    for machine in ("iron", "steel"):
-        here = tmp_path / machine
-        shutil.copytree(run, here)
-        told = (here / "run.json").read_text()
-        (here / "run.json").write_text(told.replace(run.name, f"{run.name}-on-{machine}"))
-        with tarfile.open(kept / f"{machine}.tar.gz", "w:gz") as packed:
-            packed.add(here, arcname=f"{machine}-run")
-    shutil.copytree(ROOT / "results" / "reference", tmp_path / "results" / "reference")
-    ended = run_step(shell_step("Write the site of all runs"), tmp_path, real=True, home=home)
-    assert ended.code == 0, ended.output
-    assert ended.calls == (("nix", "run", ".#report", "--", "kept", "results/reference"),)
-
-
-@pytest.mark.parametrize("name", ["profile", "scenario", "jdk", "executor"])
-def test_an_input_is_never_run_nor_expanded(tmp_path: Path, name: str) -> None:
-    (tmp_path / "a-file").write_text("")
-    hostile = '";touch${IFS}pwned;#*$(touch${IFS}pwned)`touch${IFS}pwned`'
-    ended = run_step(shell_step("Measure"), tmp_path, inputs={name: hostile})
-    assert ended.code == 0, ended.output
-    assert ended.calls[0][-2:] == (f"--{name}", hostile)
-    assert not (tmp_path / "pwned").exists()
-
-
-@pytest.mark.parametrize(
-    ("code", "job_goes_on", "said"),
-    [(0, True, ""), (3, True, "::warning title=matrix::"), (1, False, ""), (2, False, ""), (130, False, "")],
-)
-def test_failed_or_invalid_cells_are_told_and_do_not_end_the_job(
-    tmp_path: Path, code: int, job_goes_on: bool, said: str
-) -> None:
-    ended = run_step(shell_step("Measure"), tmp_path, code=code, says="")
-    assert ended.code == (0 if job_goes_on else code)
-    assert ended.output.startswith(said) and bool(ended.output) == bool(said)
-
-
-@pytest.mark.parametrize("name", ["Write the site", "Sum up"])
-@pytest.mark.parametrize(("code", "job_goes_on"), [(0, True), (3, True), (1, False), (2, False)])
-def test_damaged_result_files_are_told_and_what_is_left_is_shown(
-    tmp_path: Path, name: str, code: int, job_goes_on: bool
-) -> None:
-    ended = run_step(shell_step(name), tmp_path, code=code, says="")
-    assert ended.code == (0 if job_goes_on else code)
-    assert ("::warning title=matrix::result files" in ended.output) == (code == 3)
 
 
 @pytest.mark.parametrize(
@@ -314,26 +267,9 @@ def test_without_a_verdict_nothing_is_measured_even_when_forced(tmp_path: Path, 
 
 @pytest.mark.real
 @pytest.mark.parametrize("force", ["false", "true"])
-def test_the_real_doctor_decides(tmp_path: Path, home: Path, force: str) -> None:
+def test_the_real_doctor_decides(tmp_path: Path, force: str) -> None:
+    home = make_project(tmp_path / "project")
     ended = run_step(shell_step("Examine the machine"), tmp_path, inputs={"force": force}, real=True, home=home)
     verdict = re.match(r"### This host is (ready|noisy|unfit) \(", ended.summary)
     assert verdict, ended.summary + ended.output
     assert (ended.code == 0) == (verdict[1] != "unfit" or force == "true")
-
-
-@pytest.mark.real
-def test_the_real_report_and_summary_are_written(tmp_path: Path, home: Path) -> None:
-    assert run_step(shell_step("Write the site"), tmp_path / "site", real=True, home=home, code=9).code == 0
-    assert (home / "site" / "index.html").is_file()
-    ended = run_step(shell_step("Sum up"), tmp_path / "summary", real=True, home=home)
-    assert ended.code == 0, ended.output
-    assert ended.summary.startswith("### ")
-    assert "**Failed or invalid**" in ended.summary
-
-
-@pytest.mark.real
-@pytest.mark.usefixtures("one_run_on_this_host")
-def test_the_real_matrix_refuses_what_it_does_not_know(tmp_path: Path, home: Path) -> None:
-    ended = run_step(shell_step("Measure"), tmp_path, inputs={"profile": "quik"}, real=True, home=home)
-    assert ended.code == 1
-    assert 'did you mean "quick"' in ended.output

@@ -19,17 +19,20 @@ from tests.support.project import ROOT, matrix_command
 FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = tuple(sorted(FOLDER.glob("*.y*ml")))
 
-# A program that writes down how it was called, and either does what the flake's app of that name does or says `says`
-# and ends with `code`, or with 1 where `fails` is among its arguments.
+# A program that writes down how it was called, and then runs the Python of `does`. Where that does not end it, it
+# either does what the flake's app of that name does or says `says` and ends with `code`, or with 1 where `fails` is
+# among its arguments.
 _STAND_IN = """#!{python}
-import json, os, subprocess, sys
+import json, os, shutil, signal, subprocess, sys
+from pathlib import Path
+program, arguments = os.path.basename(sys.argv[0]), sys.argv[1:]
 with open({calls!r}, "a") as file:
-    print(json.dumps([os.path.basename(sys.argv[0]), *sys.argv[1:]]), file=file)
+    print(json.dumps([program, *arguments]), file=file)
+{does}
 if {real!r}:
-    word, app, *rest = sys.argv[1:]
+    word, app, *rest = arguments
     assert word == "run" and rest[:1] in ([], ["--"]), sys.argv
-    arguments = rest[1:]
-    sys.exit(subprocess.call([*{apps!r}[app], *arguments]))
+    sys.exit(subprocess.call([*{apps!r}[app.partition("#")[2]], *rest[1:]]))
 print({says!r}, end="")
 sys.exit(1 if {fails!r} in sys.argv else {code})
 """
@@ -51,12 +54,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Ended:
-    """`calls`: of stand-ins, in their order, each with the program's name before its arguments."""
+    """`calls`: of stand-ins, in their order, each with the program's name before its arguments. `outputs`: the step's
+    own."""
 
     code: int
     output: str
     summary: str
     calls: tuple[tuple[str, ...], ...]
+    outputs: Mapping[str, str]
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -71,6 +76,14 @@ def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
     for path in WORKFLOWS:
         for name, job in load(path)["jobs"].items():
             yield f"{path.name}: {name}", job
+
+
+def runners(job: Mapping[str, Any]) -> set[str]:
+    """The labels that a job asks for, whichever of its combinations."""
+    asked = [job["runs-on"]] if isinstance(job["runs-on"], str) else job["runs-on"]
+    if asked == ["${{ matrix.runner }}"]:
+        return {one["runner"] for one in job["strategy"]["matrix"]["include"]}
+    return set(asked)
 
 
 def steps() -> tuple[Step, ...]:
@@ -102,30 +115,43 @@ def run_step(
     real: bool = False,
     schedule: str | None = None,
     home: Path | None = None,
+    does: str = "",
+    env: Mapping[str, str] | None = None,
 ) -> Ended:
     """Run the script of a step in `folder` with GitHub's command line for `shell: bash`, and with -u on top.
 
     `inputs` that are not given are empty, as they are when the schedule starts the workflow, at `schedule`. With
     `real`, what the step starts by `nix run` is this checkout's `matrix` on the project in `home`; else it only says
-    `says` and ends with `code`, or with 1 where `fails` is among its arguments.
+    `says` and ends with `code`, or with 1 where `fails` is among its arguments. Before that it runs the Python of
+    `does`, which knows the `program` and its `arguments`. `env` comes on top of the step's own.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    calls, summary, script = folder / "calls", folder / "summary.md", folder / "step.sh"
-    for file in (calls, summary):
+    calls, summary, outputs, script = (folder / name for name in ("calls", "summary.md", "outputs", "step.sh"))
+    for file in (calls, summary, outputs):
         file.write_text("")
+    if not (folder / ".github").exists():
+        (folder / ".github").symlink_to(ROOT / ".github")
     script.write_text(step.raw["run"])
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
     apps = {
-        ".#matrix": matrix_command(),
-        ".#doctor": matrix_command("doctor"),
-        ".#report": matrix_command("report"),
+        "everything": matrix_command(),
+        "matrix": matrix_command(),
+        "doctor": matrix_command("doctor"),
+        "report": matrix_command("report"),
     }
     for name in ("nix", "make", "apt-get", "gh"):
         program = programs / name
         program.write_text(
             _STAND_IN.format(
-                python=sys.executable, calls=str(calls), real=real, apps=apps, says=says, fails=fails, code=code
+                python=sys.executable,
+                calls=str(calls),
+                does=does,
+                real=real,
+                apps=apps,
+                says=says,
+                fails=fails,
+                code=code,
             )
         )
         program.chmod(0o755)
@@ -136,8 +162,15 @@ def run_step(
             **os.environ,
             "PATH": f"{programs}:{os.environ['PATH']}",
             "GITHUB_STEP_SUMMARY": str(summary),
+            "GITHUB_OUTPUT": str(outputs),
+            "GITHUB_WORKSPACE": str(folder),
+            "GITHUB_SHA": "c0ffee",
+            "GITHUB_SERVER_URL": "https://github.com",
+            "GITHUB_REPOSITORY": "someone/something",
+            "MATRIX_BENCH": str(folder / "bench"),
             **({"MATRIX_HOME": str(home)} if home else {}),
             **environment(step, inputs or {}, schedule),
+            **(env or {}),
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -146,12 +179,13 @@ def run_step(
         check=False,
     )
     written = tuple(tuple(json.loads(line)) for line in calls.read_text().splitlines())
-    return Ended(done.returncode, done.stdout, summary.read_text(), written)
+    said = dict(line.split("=", 1) for line in outputs.read_text().splitlines())
+    return Ended(done.returncode, done.stdout, summary.read_text(), written, said)
 
 
 def environment(step: Step, inputs: Mapping[str, str], schedule: str | None = None) -> dict[str, str]:
     """The step's own environment: each value must be one input of the workflow, unless the schedule puts something in
-    its place, or the job's token."""
+    its place, the job's token, or a plain word."""
     workflow = load(FOLDER / step.workflow)["on"]
     known = workflow.get("workflow_dispatch", {}).get("inputs", {})
     assert inputs.keys() <= known.keys(), f"{step.workflow} has no input {set(inputs) - set(known)}"
@@ -159,6 +193,9 @@ def environment(step: Step, inputs: Mapping[str, str], schedule: str | None = No
     for name, text in step.raw.get("env", {}).items():
         if text == "${{ github.token }}":
             values[name] = "a-token"
+            continue
+        if "${{" not in text:
+            values[name] = text
             continue
         match = re.fullmatch(
             r"\$\{\{ (?:github\.event\.schedule == '([^']+)' && '([^']+)' \|\| )?inputs\.(\w+) \}\}", text

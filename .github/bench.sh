@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# What matrix.yml does on a machine of ours. Everything lies in one folder that outlives jobs and checkouts:
+#   line/RUN     waits to be measured: the commit and the arguments of `matrix run`, one a line; goes when it is complete
+#   results/RUN  what was measured; nothing here ever deletes it
+#   changed/RUN  has been measured since it was handed over last
+set -euo pipefail
+shopt -s nullglob
+store=${MATRIX_BENCH:-$HOME/jdk-matrix}
+mkdir -p "$store"/{line,results,changed}
+
+# Line up the run that is asked for, unless the same one waits already, and say whether any waits.
+line_up() {
+  if [[ $ONLY_CONTINUE != true ]]; then ask; fi
+  for _ in "$store"/line/*; do echo "waits=true" >>"$GITHUB_OUTPUT"; done
+}
+
+ask() {
+  local arguments=(--profile "${PROFILE:-matrix}") names name waiting
+  if [[ -n $SCENARIO ]]; then arguments=(--scenario "$SCENARIO"); fi
+  read -ra names <<<"$JDKS"
+  for name in "${names[@]}"; do arguments+=(--jdk "$name"); done
+  read -ra names <<<"$EXECUTORS"
+  for name in "${names[@]}"; do arguments+=(--executor "$name"); done
+  printf '%s\n' "$GITHUB_SHA" "${arguments[@]}" >"$store/asked-for"
+  for waiting in "$store"/line/*; do
+    if cmp --silent <(tail --lines +2 "$waiting") <(tail --lines +2 "$store/asked-for"); then
+      echo "::notice title=matrix::${waiting##*/} is the same and not complete yet: it goes on, nothing else is begun"
+      return
+    fi
+  done
+  # Unique over all machines, and fit for the name of a Git tag.
+  name=$(date --utc +%Y%m%dT%H%M%SZ)-${SCENARIO:-${PROFILE:-matrix}}-${MACHINE:-bench-1}
+  mv "$store/asked-for" "$store/line/${name//[^A-Za-z0-9-]/-}"
+}
+
+# Measure what waits, the oldest first, for SLICE_S seconds at most. Whatever is not complete then goes on next time, at
+# the commit at which it began: another one would measure its cells again.
+measure() {
+  local waiting run name left_s code commit arguments failed=0
+  for waiting in "$store"/line/*; do
+    name=${waiting##*/}
+    run=$store/results/$name
+    left_s=$((SLICE_S - SECONDS))
+    if ((left_s <= 0)); then break; fi
+    { read -r commit && mapfile -t arguments; } <"$waiting"
+    if [[ -e $run/run.json ]]; then arguments=(--resume); fi
+    touch "$store/changed/$name"
+    code=0
+    timeout --foreground --preserve-status --kill-after=10m "$left_s" \
+      nix run "git+file://$PWD?rev=$commit#everything" -- run "${arguments[@]}" --run "$run" || code=$?
+    if [[ $code -eq 0 || $code -eq 3 ]]; then
+      rm "$waiting"
+      if [[ $code -eq 3 ]]; then
+        echo "::warning title=matrix::$name is complete, but with failed or invalid cells: the summary names them"
+      fi
+    elif [[ $code -eq 130 || $code -eq 137 || $code -eq 143 ]]; then
+      echo "::notice title=matrix::$name was stopped ($code) and goes on next time"
+      break
+    elif [[ -e $run/run.json ]]; then
+      echo "::error title=matrix::$name ended with $code; the next job tries again, until line/$name is deleted"
+      failed=1
+    else
+      echo "::error title=matrix::$name ended with $code before it had a run.json, and is dropped"
+      rm "$waiting" "$store/changed/$name"
+      failed=1
+    fi
+  done
+  return "$failed"
+}
+
+# Sum up what was measured since it was handed over last.
+sum_up() {
+  local marked run code failed=0
+  for marked in "$store"/changed/*; do
+    run=$store/results/${marked##*/}
+    if [[ ! -e $run/run.json ]]; then continue; fi
+    code=0
+    nix run .#matrix -- summary --markdown "$run" >>"$GITHUB_STEP_SUMMARY" || code=$?
+    if [[ $code -eq 3 ]]; then
+      echo "::warning title=matrix::result files are damaged or missing: the summary names them"
+    elif [[ $code -ne 0 ]]; then
+      failed=1
+    fi
+  done
+  return "$failed"
+}
+
+# Pack what was measured since then, by whether it is complete, and say what there is.
+pack() {
+  local marked name kind
+  mkdir -p packed
+  for marked in "$store"/changed/*; do
+    name=${marked##*/}
+    if [[ ! -e $store/results/$name/run.json ]]; then continue; fi
+    kind=complete
+    if [[ -e $store/line/$name ]]; then kind=unfinished; fi
+    mkdir -p "packed/$kind"
+    tar --create --gzip --file "packed/$kind/$name.tar.gz" --directory "$store/results" --exclude scratch -- "$name"
+    echo "$kind=true" >>"$GITHUB_OUTPUT"
+  done
+}
+
+# What was packed has been handed over.
+handed_over() {
+  local packed
+  for packed in packed/*/*.tar.gz; do rm --force "$store/changed/$(basename "$packed" .tar.gz)"; done
+}
+
+case $1 in
+  line-up) line_up ;;
+  measure) measure ;;
+  sum-up) sum_up ;;
+  pack) pack ;;
+  handed-over) handed_over ;;
+esac

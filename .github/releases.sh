@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The runs of all machines, each in a release of its own: results-RUN holds RUN.tar, or its parts RUN.tar.00, RUN.tar.01, …
+# where it is larger than the PART_BYTES that a file of a release may have.
+set -euo pipefail
+shopt -s nullglob
+
+# Add the complete runs that a machine has handed over. Logs stay with the job; cells are compressed one by one, as the
+# tool reads them.
+add() {
+  local packed name
+  mkdir -p runs parts
+  for packed in packed/complete/*.tar.gz; do
+    name=$(basename "$packed" .tar.gz)
+    tar --extract --gzip --file "$packed" --directory runs --exclude logs
+    find "runs/$name" -path "*/cells/*.json" -exec gzip --force {} +
+    tar --create --directory runs -- "$name" | split --bytes="$PART_BYTES" --numeric-suffixes - "parts/$name.tar."
+    if [[ ! -e parts/$name.tar.01 ]]; then mv "parts/$name.tar.00" "parts/$name.tar"; fi
+    if ! gh release view "results-$name" >/dev/null; then
+      gh release create "results-$name" --latest=false --title "$name" \
+        --notes "A run, without its logs. To show it: cat $name.tar* | tar x && matrix report $name"
+    fi
+    gh release upload "results-$name" "parts/$name".tar* --clobber
+  done
+}
+
+# Fetch the newest runs into kept/, until they have SITE_CELLS cells together.
+fetch() {
+  local tag name cells
+  mkdir -p kept
+  gh release list --limit 1000 --json tagName --jq '.[].tagName' | sort --reverse >tags
+  while read -r tag; do
+    cells=$(find kept -path "*/cells/*" -type f | wc -l)
+    if [[ $tag != results-* || $cells -ge $SITE_CELLS ]]; then continue; fi
+    name=${tag#results-}
+    mkdir -p "downloaded/$name"
+    gh release download "$tag" --pattern "$name.tar*" --dir "downloaded/$name"
+    cat "downloaded/$name/$name".tar* | tar --extract --directory kept
+    rm -r "downloaded/$name"
+  done <tags
+}
+
+case $1 in
+  add) add ;;
+  fetch) fetch ;;
+esac
