@@ -21,10 +21,13 @@ ask() {
   for name in "${names[@]}"; do arguments+=(--jdk "$name"); done
   read -ra names <<<"$EXECUTORS"
   for name in "${names[@]}"; do arguments+=(--executor "$name"); done
+  # A person may have mistyped something; the schedule has not.
+  if [[ -n $PROFILE ]]; then nix run .#everything -- plan "${arguments[@]}"; fi
   printf '%s\n' "$GITHUB_SHA" "${arguments[@]}" >"$store/asked-for"
   for waiting in "$store"/line/*; do
     if cmp --silent <(tail --lines +2 "$waiting") <(tail --lines +2 "$store/asked-for"); then
       echo "::notice title=matrix::${waiting##*/} is the same and not complete yet: it goes on, nothing else is begun"
+      if [[ ! -e $store/results/${waiting##*/}/run.json ]]; then mv "$store/asked-for" "$waiting"; fi
       return
     fi
   done
@@ -56,12 +59,8 @@ measure() {
     elif [[ $code -eq 130 || $code -eq 137 || $code -eq 143 ]]; then
       echo "::notice title=matrix::$name was stopped ($code) and goes on next time"
       break
-    elif [[ -e $run/run.json ]]; then
-      echo "::error title=matrix::$name ended with $code; the next job tries again, until line/$name is deleted"
-      failed=1
     else
-      echo "::error title=matrix::$name ended with $code before it had a run.json, and is dropped"
-      rm "$waiting" "$store/changed/$name"
+      echo "::error title=matrix::$name ended with $code; the next job tries again, until line/$name is deleted"
       failed=1
     fi
   done

@@ -23,7 +23,7 @@ WORKFLOWS = tuple(sorted(FOLDER.glob("*.y*ml")))
 # either does what the flake's app of that name does or says `says` and ends with `code`, or with 1 where `fails` is
 # among its arguments.
 _STAND_IN = """#!{python}
-import json, os, shutil, signal, subprocess, sys
+import json, os, shutil, signal, sys
 from pathlib import Path
 program, arguments = os.path.basename(sys.argv[0]), sys.argv[1:]
 with open({calls!r}, "a") as file:
@@ -32,7 +32,8 @@ with open({calls!r}, "a") as file:
 if {real!r}:
     word, app, *rest = arguments
     assert word == "run" and rest[:1] in ([], ["--"]), sys.argv
-    sys.exit(subprocess.call([*{apps!r}[app.partition("#")[2]], *rest[1:]]))
+    command = [*{apps!r}[app.partition("#")[2]], *rest[1:]]
+    os.execv(command[0], command)  # as `nix run` does, so that signals reach it
 print({says!r}, end="")
 sys.exit(1 if {fails!r} in sys.argv else {code})
 """
