@@ -290,6 +290,7 @@ def handed_over(checkout: Path, run: Path, name: str) -> None:
 def test_runs_are_kept_without_their_logs_and_come_back_whole(tmp_path: Path, home: Path, part_bytes: int) -> None:
     """A run is a release of its own, so that none ever has too many files; one that is too large for a file has
     several."""
+    assert int(shell_step("Add them to the releases").raw["env"]["PART_BYTES"]) < 2 * 1024**3
     (run,) = (home / "results").iterdir()
     releases, one, two = tmp_path / "releases", "20250102T000000Z-matrix-iron", "20250103T000000Z-quick-steel"
     for other in ("results-20250101T000000Z-older", "v1.0"):  # neither has a file that could be fetched
