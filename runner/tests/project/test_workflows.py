@@ -63,7 +63,8 @@ def test_a_job_has_a_name_a_timeout_and_the_least_rights(label: str, job: dict[s
     assert 0 < int(job["timeout-minutes"]) <= 7200, "GitHub ends a job after 5 days"
     more = {
         "matrix.yml: deploy": {"pages": "write", "id-token": "write"},
-        "matrix.yml: keep": {"contents": "write"},  # to make a release
+        "matrix.yml: settings": {"actions": "read"},
+        "matrix.yml: keep": {"contents": "write"},
     }
     assert job["permissions"] == more.get(label, {"contents": "read"})
     assert all(step.get("name") and "shell" not in step for step in job["steps"])
@@ -121,7 +122,8 @@ def test_what_was_measured_is_handed_over_whatever_became_of_the_measurement() -
     after = [step for step in steps() if step.workflow == "matrix.yml" and step.job == "measure"]
     assert [step.name for step in after[-2:]] == ["Measure", "Sum up"]
     assert after[-1].raw["if"].startswith("${{ always() && ")
-    assert workflow["hand-over"]["needs"] == "measure" and workflow["hand-over"]["if"] == "${{ always() }}"
+    assert workflow["hand-over"]["needs"] == "measure"
+    assert workflow["hand-over"]["if"] == "${{ always() && needs.measure.result != 'skipped' }}"
     names = [step["name"] for step in workflow["hand-over"]["steps"]]
     assert names == ["Check out", "Pack", "Keep the results", "Note what was handed over"]
     assert "if" not in workflow["hand-over"]["steps"][-1], "it comes after an upload that worked"
@@ -165,7 +167,7 @@ def test_every_pin_is_looked_after() -> None:
 
 
 # What these do has tests of its own.
-OTHERS = {"Look for Nix", "Trust the checkout", "Write the site of these runs"}
+OTHERS = {"Look at the environment bench", "Look for Nix", "Trust the checkout", "Write the site of these runs"}
 
 
 @pytest.mark.parametrize(
@@ -211,6 +213,20 @@ def test_in_a_container_git_works_in_a_checkout_of_another_user(tmp_path: Path) 
             ended = run_step(step, checkout, does=does, env=env)
             assert ended.code == 0, f"{step.label}: {ended.output}"
     assert checkout.is_dir(), "no job runs in a container any more"
+
+
+@pytest.mark.parametrize(
+    ("branches", "code", "job_goes_on"), [("main", 0, True), ("main\nv*", 0, False), ("", 0, False), ("", 1, False)]
+)
+def test_nothing_is_measured_where_other_branches_may(
+    tmp_path: Path, branches: str, code: int, job_goes_on: bool
+) -> None:
+    ended = run_step(shell_step("Look at the environment bench"), tmp_path, says=branches, code=code)
+    asked = "repos/someone/something/environments/bench/deployment-branch-policies"
+    assert ended.calls == (("gh", "api", asked, "--jq", ".branch_policies[].name"),)
+    assert (ended.code == 0) == job_goes_on
+    assert len(ended.output.splitlines()) == (not job_goes_on)
+    assert load(FOLDER / "matrix.yml")["jobs"]["measure"]["needs"] == "settings"
 
 
 def test_a_machine_without_nix_says_so_in_one_line(tmp_path: Path) -> None:
