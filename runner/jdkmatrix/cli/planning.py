@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console
 
@@ -11,16 +14,62 @@ from jdkmatrix.cli.plan_table import plan_table
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.terminal import escape
+from jdkmatrix.config.model import Matrix
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available, resolve
 from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
-from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
+from jdkmatrix.run.capacities import profile_of_bases
+from jdkmatrix.run.plan import Plan, Stage, estimate_s, make_plan, stages
 from jdkmatrix.run.prepare import too_few_cpus
 from jdkmatrix.subjects.kinds import kind_of
+from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import plural
+
+
+@dataclass(frozen=True)
+class _Ahead:
+    """A stage as this host can measure it. `bases`: what is measured before it, one fork each, since its loads are
+    shares of what they do, and no stage before has them."""
+
+    stage: Stage
+    plan: Plan
+    bases: tuple[CellKey, ...]
+    bases_s: float
+    least_s: float
+    most_s: float
+
+    @property
+    def told(self) -> dict[str, Any]:
+        profile = self.stage.profile
+        return {
+            "profile": self.stage.name,
+            "blocks": profile.blocks,
+            "max_blocks": profile.blocks_at_most,
+            "precision": profile.stopping.precision if profile.stopping else None,
+            "protocol": profile.protocol,
+            "windows": profile.windows,
+            "window_s": profile.window_s,
+            "cells": [cell.cell_id for cell in self.plan.cells],
+            "measured_first": [cell.cell_id for cell in self.bases],
+            "estimated_s": self.least_s,
+        }
+
+
+def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int) -> Iterator[_Ahead]:
+    topology = read_topology()
+    before: set[CellKey] = set()
+    for stage in planned:
+        impossible = too_few_cpus(matrix, stage.cells, topology)
+        plan = make_plan(stage.cells, stage.profile, seed=seed, impossible=impossible)
+        bases = tuple(cell for cell in basis_cells(matrix, stage.cells) if cell not in before)
+        once = profile_of_bases(stage.profile)
+        bases_s = sum(kind_of(cell).expected_s(matrix, once, cell) for cell in bases)
+        least_s, most_s = (bases_s + estimate_s(matrix, stage.profile, forks) for forks in (plan.sure, plan.forks))
+        yield _Ahead(stage, plan, bases, bases_s, least_s, most_s)
+        before.update(stage.cells, bases)
 
 
 def show(options: Options, *, as_json: bool) -> None:
@@ -28,21 +77,22 @@ def show(options: Options, *, as_json: bool) -> None:
     project = find_project()
     chosen = chosen_here(project, options)
     matrix, options = chosen.matrix, chosen.options
-    profile = matrix.profiles[options.profile]
-    cells = select_cells(matrix, options.profile, options.only)
     seed = options.order_seed()
-    plan = make_plan(cells, profile, seed=seed, impossible=too_few_cpus(matrix, cells, read_topology()))
+    ahead = list(_ahead(matrix, stages(matrix, options.profile, options.only), seed))
+    cells = [cell for one in ahead for cell in one.plan.cells]
+    not_testable = [entry for one in ahead for entry in one.plan.not_testable]
     catalogue = load_catalogue(project.jdks)
-    planned = {fork.key.jdk for fork in plan.forks}
+    planned = {fork.key.jdk for one in ahead for fork in one.plan.forks}
     to_fetch = [
         jdk
-        for jdk in dict.fromkeys(cell.jdk for cell in plan.cells)
+        for jdk in dict.fromkeys(cell.jdk for cell in cells)
         if jdk in planned and not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
     ]
-    least_s, most_s = (estimate_s(matrix, profile, forks) for forks in (plan.sure, plan.forks))
+    least_s, most_s = sum(one.least_s for one in ahead), sum(one.most_s for one in ahead)
     repeats_max = matrix.measure.repeats_max
     repeated_s = most_s * (1 + repeats_max)
     if as_json:
+        profile = matrix.profiles[options.profile]
         print(
             json.dumps(
                 {
@@ -55,10 +105,11 @@ def show(options: Options, *, as_json: bool) -> None:
                     "precision": profile.stopping.precision if profile.stopping else None,
                     "windows": profile.windows,
                     "window_s": profile.window_s,
-                    "cells": [{"cell_id": cell.cell_id, **cell.model_dump()} for cell in plan.cells],
-                    "not_testable": [{"cell_id": n.key.cell_id, "reason": n.reason} for n in plan.not_testable],
-                    "measured_first": [cell.cell_id for cell in basis_cells(matrix, plan.cells)],
-                    "order": plan.order,
+                    "stages": [one.told for one in ahead],
+                    "cells": [{"cell_id": cell.cell_id, **cell.model_dump()} for cell in cells],
+                    "not_testable": [{"cell_id": n.key.cell_id, "reason": n.reason} for n in not_testable],
+                    "measured_first": [cell.cell_id for one in ahead for cell in one.bases],
+                    "order": [label for one in ahead for label in one.plan.order],
                     "jdks_to_fetch": to_fetch,
                     "estimated_s": least_s,
                     "estimated_max_s": most_s,
@@ -72,36 +123,44 @@ def show(options: Options, *, as_json: bool) -> None:
     console = Console()
     if chosen.why:
         console.print(escape(chosen.why))
-    table, is_whole = plan_table(plan, options.profile)
-    console.print(table)
-    if not is_whole:
-        console.print("matrix plan --json lists every cell.")
-    lengths = {kind_of(cell).length_words(matrix, profile, cell) for cell in plan.cells}
-    bases = basis_cells(matrix, plan.cells)
-    if bases:
-        console.print(
-            f"First {plural(len(bases), 'fork')}, one for each condition, to measure the capacity that sizes the loads."
-        )
-    console.print(
-        f"{plural(len(plan.cells), 'cell')}, {plural(len(plan.sure), 'fork')} in {plural(profile.blocks, 'block')}, "
-        f"{' or '.join(sorted(lengths))} each: about {span(least_s)}."
-    )
+    for one in ahead:
+        _show_stage(one, matrix, console)
+    if len(ahead) > 1:
+        console.print(f"{len(ahead)} stages, one after the other: about {span(least_s)}.")
     if options.seed is None:
         console.print("Every run draws a new order of forks and records its seed; --seed N repeats an order.")
     else:
         console.print(f"In the order of seed {options.seed}.")
-    if profile.stopping:
-        console.print(
-            f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "
-            f"{profile.stopping.max_blocks}: {len(plan.forks)} forks, about {span(most_s)}."
-        )
     if repeats_max:
         console.print(
             f"A fork that a fault of the host spoils is measured again, at most {repeats_max} times: "
             f"about {span(repeated_s)} at the very most."
         )
-    for reason, count in Counter(entry.reason for entry in plan.not_testable).items():
+    for reason, count in Counter(entry.reason for entry in not_testable).items():
         cells_are = "1 cell is" if count == 1 else f"{count} cells are"
         console.print(f"[yellow]{cells_are} not testable here: {escape(reason)}")
     if to_fetch:
         console.print(f"Not here yet; a run will try to fetch: {', '.join(to_fetch)}.")
+
+
+def _show_stage(one: _Ahead, matrix: Matrix, console: Console) -> None:
+    plan, profile = one.plan, one.stage.profile
+    table, is_whole = plan_table(plan, one.stage.name)
+    console.print(table)
+    if not is_whole:
+        console.print("matrix plan --json lists every cell.")
+    lengths = {kind_of(cell).length_words(matrix, profile, cell) for cell in plan.cells}
+    if one.bases:
+        console.print(
+            f"First {plural(len(one.bases), 'fork')}, one for each condition, to measure the capacity that sizes the "
+            f"loads: about {span(one.bases_s)}."
+        )
+    console.print(
+        f"{plural(len(plan.cells), 'cell')}, {plural(len(plan.sure), 'fork')} in {plural(profile.blocks, 'block')}, "
+        f"{' or '.join(sorted(lengths))} each: about {span(one.least_s)}."
+    )
+    if profile.stopping:
+        console.print(
+            f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "
+            f"{profile.stopping.max_blocks}: {len(plan.forks)} forks, about {span(one.most_s)}."
+        )

@@ -14,8 +14,9 @@ from typing import Literal
 from rich.console import Console
 
 from jdkmatrix import __version__
+from jdkmatrix.cli.between_blocks import SiteBetweenBlocks, write_site_apart
 from jdkmatrix.cli.measuring import measuring
-from jdkmatrix.cli.progress import display
+from jdkmatrix.cli.progress import Display, display
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, folders_of, tell_damage, write_site
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
@@ -23,7 +24,7 @@ from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.load import parse_matrix
-from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.config.model import Profile
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import now_utc
@@ -38,8 +39,8 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.origins import source_revision
-from jdkmatrix.run.plan import estimate_s, select_cells
-from jdkmatrix.run.prepare import Prepared, catalogue_records, prepare, set_up_parts
+from jdkmatrix.run.plan import Stage, estimate_s, select_cells, stages
+from jdkmatrix.run.prepare import Prepared, catalogue_records, prepare, set_up_parts, together
 from jdkmatrix.run.repeats import again_words, in_order
 from jdkmatrix.run.sessions import closed, ended, idle
 from jdkmatrix.servers.liberty import check_folder
@@ -73,63 +74,11 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     with measuring() as confiner:
         _say(f"threads are kept on their CPUs {confined_words(confiner.method, confiner.why_not_cgroup)}")
         store, chosen, earlier = _begun(fresh) if fresh else _resumed(project, directory)
-        matrix, options = chosen.matrix, chosen.options
-        seed = earlier.seed if earlier else options.order_seed()
-        profile = matrix.profiles[options.profile]
-        sessions = closed(earlier.sessions) if earlier else ()
-        preparing = partial(
-            prepare,
-            project,
-            matrix,
-            seed=seed,
-            known_calibration=next(iter(earlier.calibrations), None) if earlier else None,
-            confiner=confiner,
-            say=_say,
-        )
-        planned = select_cells(matrix, options.profile, options.only)
-        capacities = earlier.capacities if earlier else ()
-        bases = basis_cells(matrix, planned)
-        if not {basis.key for basis in capacities if basis.throughput_rps} >= set(bases):
-            capacities = _capacities(matrix, profile, bases, preparing, confiner, store, len(sessions) + 1, console)
-        capacities_rps = {one.key: one.throughput_rps for one in capacities if one.throughput_rps}
-        prepared = preparing(profile, planned, capacities_rps=capacities_rps)
-        campaign = Campaign(
-            matrix=matrix,
-            profile=profile,
-            plan=prepared.plan,
-            parts=prepared.parts,
-            host=prepared.host,
-            confiner=confiner,
-            store=store,
-            session=len(sessions) + 1,
-        )
-        cells = campaign.open(_say)
-        needed = campaign.needed(cells)
-        if earlier and not needed:
-            _say("nothing to do: every block is complete, and no fault of the host spoilt a fork")
-            store.save_run(idle(earlier, order=in_order(cells.values())))
-            return conclude(project, store, site, console)
-        for words in again_words(needed, cells):
-            _say(words)
-        started_s = time.monotonic()
-        session = _session(len(sessions) + 1, project, prepared.host, confiner)
-        record = _record(store.directory.name, chosen, prepared, earlier, (*sessions, session), capacities, seed=seed)
-        store.save_run(record)
-        status: Literal["complete", "interrupted"] = "interrupted"
-        try:
-            with display(
-                console, estimate_s(matrix, campaign.profile, prepared.plan.sure) / len(prepared.plan.sure)
-            ) as shown:
-                record = record.model_copy(update={"order": campaign.measure(cells, shown)})
-            status = "complete"
-        except StoppedError as stopped:
-            _say(f"stopped; finished work is kept in {store.directory} (matrix run --resume continues)")
+        going = _Going(project, chosen, earlier, store, confiner, console)
+        stopped = going.measure(SiteBetweenBlocks(partial(_write_apart, project, store, site), _say))
+        if stopped:
             return stopped.exit_code
-        finally:
-            if status == "complete":
-                record = record.model_copy(update={"jdks": catalogue_records(project, prepared)})
-            store.save_run(ended(record, status, now_utc(), time.monotonic() - started_s))
-        gaps = len(campaign.needed(cells))
+        gaps = going.gaps()
     code = conclude(project, store, site, console)
     if gaps:
         _say(f"faults of the host have left gaps in {_gaps_words(gaps)} again")
@@ -140,35 +89,152 @@ def _gaps_words(blocks: int) -> str:
     return f"{plural(blocks, 'block')}: matrix run --resume measures {'it' if blocks == 1 else 'them'}"
 
 
-def _capacities(
-    matrix: Matrix,
-    profile: Profile,
-    bases: Sequence[CellKey],
-    preparing: Callable[..., Prepared],
-    confiner: Confiner,
-    store: RunStore,
-    session: int,
-    console: Console,
-) -> tuple[BasisCapacity, ...]:
-    """Measure what servers can do, one fork of each basis; what an earlier try left in the run's folder counts."""
-    once = profile_of_bases(profile)
-    prepared = preparing(once, bases, capacities_rps={})
-    campaign = Campaign(
-        matrix=matrix,
-        profile=once,
-        plan=prepared.plan,
-        parts=prepared.parts,
-        host=prepared.host,
-        confiner=confiner,
-        store=RunStore.create(store.directory / CAPACITY_FOLDER),
-        session=session,
-    )
-    cells = campaign.open(_say)
-    _say(f"first, the capacities that loads are derived from: {plural(len(bases), 'fork')}")
-    with display(console, estimate_s(matrix, once, prepared.plan.sure) / len(prepared.plan.sure)) as shown:
-        campaign.measure(cells, shown)
-    impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
-    return tuple(capacity_of(key, cells.get(key), impossible.get(key)) for key in bases)
+class _Going:
+    """A run that goes on, stage by stage."""
+
+    def __init__(
+        self,
+        project: Project,
+        chosen: Chosen,
+        earlier: RunRecord | None,
+        store: RunStore,
+        confiner: Confiner,
+        console: Console,
+    ) -> None:
+        options = chosen.options
+        self._project, self._chosen, self._earlier, self._store = project, chosen, earlier, store
+        self._confiner, self._console = confiner, console
+        self._seed = earlier.seed if earlier else options.order_seed()
+        self._stages = stages(chosen.matrix, options.profile, options.only)
+        self._sessions = closed(earlier.sessions) if earlier else ()
+        self._capacities = earlier.capacities if earlier else ()
+        self._calibration = next(iter(earlier.calibrations), None) if earlier else None
+        # Those of later stages, too, so that a fork that is measured again comes behind them.
+        kept = store.load().cells if earlier and len(self._stages) > 1 else ()
+        self._cells = {cell.key: cell for cell in kept}
+        self._opened: list[tuple[Prepared, Campaign]] = []
+        self._record: RunRecord | None = None  # from the first fork on
+        self._started_s = 0.0
+
+    def measure(self, between: Callable[[], None]) -> StoppedError | None:
+        """All that is needed; `between` is called between two blocks. Returns what stopped it."""
+        status: Literal["complete", "interrupted"] = "interrupted"
+        try:
+            for stage in self._stages:
+                if self._record:
+                    between()
+                self._measure_stage(stage, between)
+            status = "complete"
+        except StoppedError as stopped:
+            if self._record is None:
+                raise
+            _say(f"stopped; finished work is kept in {self._store.directory} (matrix run --resume continues)")
+            return stopped
+        finally:
+            if self._record:
+                self._end(self._record, status)
+        if self._record is None and self._earlier:
+            _say("nothing to do: every block is complete, and no fault of the host spoilt a fork")
+            self._store.save_run(idle(self._earlier, order=in_order(self._cells.values())))
+        return None
+
+    def gaps(self) -> int:
+        """Blocks that faults of the host have left without a fork, where anything was measured."""
+        return sum(len(campaign.needed(self._cells)) for _, campaign in self._opened) if self._record else 0
+
+    def _measure_stage(self, stage: Stage, between: Callable[[], None]) -> None:
+        self._know_capacities(stage)
+        prepared, campaign = self._prepared(stage.profile, stage.cells, self._store)
+        self._calibration = prepared.calibration
+        self._cells |= campaign.open(_say)
+        self._opened.append((prepared, campaign))
+        needed = campaign.needed(self._cells)
+        if self._earlier and not needed and not self._record:
+            return
+        for words in again_words(needed, self._cells):
+            _say(words)
+        if len(self._stages) > 1:
+            _say(f"stage {stage.name}: {plural(len(needed), 'block')}")
+        self._record = self._begun(self._record)
+        self._store.save_run(self._record)
+        with self._display(stage.profile, prepared) as shown:
+            order = campaign.measure(self._cells, shown, between)
+        self._record = self._record.model_copy(update={"order": order})
+
+    def _begun(self, record: RunRecord | None) -> RunRecord:
+        """The record of the stages that are opened; in a session of its own where there is none yet."""
+        prepared = self._together()
+        if record:
+            sessions = record.sessions
+        else:
+            self._started_s = time.monotonic()
+            session = _session(len(self._sessions) + 1, self._project, prepared.host, self._confiner)
+            sessions = (*self._sessions, session)
+        cells = tuple(cell for stage in self._stages for cell in stage.cells)
+        name = self._store.directory.name
+        return _record(name, self._chosen, cells, prepared, self._earlier, sessions, self._capacities, seed=self._seed)
+
+    def _end(self, record: RunRecord, status: Literal["complete", "interrupted"]) -> None:
+        if status == "complete":
+            record = record.model_copy(update={"jdks": catalogue_records(self._project, self._together())})
+        self._store.save_run(ended(record, status, now_utc(), time.monotonic() - self._started_s))
+
+    def _together(self) -> Prepared:
+        return together([prepared for prepared, _ in self._opened])
+
+    def _know_capacities(self, stage: Stage) -> None:
+        """Those that its loads are worked out from: by what an earlier stage measured, else by one fork of each basis;
+        what an earlier try left in the run's folder counts."""
+        known = {one.key: one for one in self._capacities if one.throughput_rps}
+        missing = [basis for basis in basis_cells(self._chosen.matrix, stage.cells) if basis not in known]
+        measured = [key for key in missing if any(key in campaign.parts for _, campaign in self._opened)]
+        here = (capacity_of(key, self._cells[key], None) for key in measured)
+        known |= {one.key: one for one in here if one.throughput_rps}
+        if lacking := [key for key in missing if key not in known]:
+            known |= {one.key: one for one in self._measure_bases(stage, lacking)}
+        self._capacities = tuple(known.values())
+
+    def _measure_bases(self, stage: Stage, bases: Sequence[CellKey]) -> list[BasisCapacity]:
+        once = profile_of_bases(stage.profile)
+        prepared, campaign = self._prepared(once, bases, RunStore.create(self._store.directory / CAPACITY_FOLDER))
+        cells = campaign.open(_say)
+        _say(f"first, the capacities that loads are derived from: {plural(len(bases), 'fork')}")
+        with self._display(once, prepared) as shown:
+            campaign.measure(cells, shown)
+        impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
+        return [capacity_of(key, cells.get(key), impossible.get(key)) for key in bases]
+
+    def _prepared(self, profile: Profile, cells: Sequence[CellKey], store: RunStore) -> tuple[Prepared, Campaign]:
+        prepared = prepare(
+            self._project,
+            self._chosen.matrix,
+            profile,
+            cells,
+            seed=self._seed,
+            known_calibration=self._calibration,
+            capacities_rps={one.key: one.throughput_rps for one in self._capacities if one.throughput_rps},
+            confiner=self._confiner,
+            say=_say,
+        )
+        campaign = Campaign(
+            matrix=self._chosen.matrix,
+            profile=profile,
+            plan=prepared.plan,
+            parts=prepared.parts,
+            host=prepared.host,
+            confiner=self._confiner,
+            store=store,
+            session=len(self._sessions) + 1,
+        )
+        return prepared, campaign
+
+    def _display(self, profile: Profile, prepared: Prepared) -> Display:
+        sure = prepared.plan.sure
+        return display(self._console, estimate_s(self._chosen.matrix, profile, sure) / len(sure))
+
+
+def _write_apart(project: Project, store: RunStore, site: Path | None) -> None:
+    write_site_apart(project, folders_of([*runs_of(project.results), store.directory]), site)
 
 
 def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
@@ -247,6 +313,7 @@ def _session(number: int, project: Project, host: HostFacts, confiner: Confiner)
 def _record(
     run_id: str,
     chosen: Chosen,
+    cells: tuple[CellKey, ...],
     prepared: Prepared,
     earlier: RunRecord | None,
     sessions: tuple[Session, ...],
@@ -270,7 +337,7 @@ def _record(
         jdks=prepared.jdks,
         calibrations=(prepared.calibration,) if prepared.calibration else (),
         capacities=capacities,
-        cells=prepared.plan.cells,
+        cells=cells,
         not_testable=prepared.plan.not_testable,
         order=prepared.plan.order,
         stopping=_stopping_record(matrix.profiles[options.profile]),

@@ -39,7 +39,7 @@ class Options:
     given: tuple[str, ...] = ()
 
     def apply(self, matrix: Matrix) -> Matrix:
-        """The matrix with the profile's protocol replaced where asked.
+        """The matrix with the protocol of the profile, and of those measured before it, replaced where asked.
 
         Raises:
             MatrixError: an unknown profile, or a value that is on no axis.
@@ -51,15 +51,18 @@ class Options:
             for value in values:
                 if value not in allowed:
                     raise MatrixError(f"--{axis.replace('_', '-')}: {unknown(value, allowed)}")
-        profile = matrix.profiles[self.profile]
+        stages = {name: matrix.profiles[name] for name in matrix.stages(self.profile)}
         axes = matrix.axes
         if self.aa is not None:
             arms = self._arms(matrix)
             axes = axes.model_copy(update={"executor": tuple(dict.fromkeys((*axes.executor, *arms)))})
-            select = profile.select.model_copy(update={"executor": arms})
-            profile = profile.model_copy(update={"select": select, "include": ()})
-        profiles = {**matrix.profiles, self.profile: self._protocol(profile)}
-        return matrix.model_copy(update={"axes": axes, "profiles": profiles})
+            for name, profile in stages.items():
+                select = profile.select.model_copy(update={"executor": arms})
+                stages[name] = profile.model_copy(update={"select": select, "include": ()})
+        stages = {name: self._protocol(profile) for name, profile in stages.items()}
+        if self.rounds is not None and all(profile.protocol == "separate" for profile in stages.values()):
+            raise MatrixError("--rounds is for forks that take turns: --protocol interleaved")
+        return matrix.model_copy(update={"axes": axes, "profiles": {**matrix.profiles, **stages}})
 
     def order_seed(self) -> int:
         """The seed that was asked for, or a new one."""
@@ -83,8 +86,6 @@ class Options:
         if profile.max_blocks is None and self.precision is not None:
             raise MatrixError("--precision says when to stop adding blocks; --max-blocks must say how many at most")
         _ = profile.stopping
-        if self.rounds is not None and profile.protocol == "separate":
-            raise MatrixError("--rounds is for forks that take turns: --protocol interleaved")
         return profile
 
     def _check_most(self, profile: Profile) -> None:

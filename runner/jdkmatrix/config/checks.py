@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 
-from jdkmatrix.config.model import Matrix, Protocol, Selection, ServedBy, Workload
+from jdkmatrix.config.model import Matrix, Profile, Protocol, Selection, ServedBy, Workload
 from jdkmatrix.config.relative_loads import RelativeLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.terms.applications import application_of
@@ -149,6 +149,8 @@ def _tunings(matrix: Matrix) -> Iterator[str]:
 
 
 def _profiles(matrix: Matrix) -> Iterator[str]:
+    for name, profile in matrix.profiles.items():
+        yield from (f"profiles.{name}.first: {text}" for text in _first(matrix, name, profile))
     protocols: list[tuple[str, Protocol]] = [(f"profiles.{name}", found) for name, found in matrix.profiles.items()]
     for name, scenario in matrix.scenarios.items():
         protocols += [(f"scenarios.{name}.article", scenario.article), (f"scenarios.{name}.small", scenario.small)]
@@ -159,6 +161,28 @@ def _profiles(matrix: Matrix) -> Iterator[str]:
         rules += [(f"include[{i}]", rule) for i, rule in enumerate(protocol.include)]
         for where, rule in rules:
             yield from (f"{name}.{where}.{text}" for text in _selection(matrix, rule))
+
+
+def _first(matrix: Matrix, name: str, profile: Profile) -> Iterator[str]:
+    """What one run says of itself as a whole must hold of all its stages."""
+    if profile.first is None:
+        return
+    first = matrix.profiles.get(profile.first)
+    if first is None:
+        yield unknown(profile.first, matrix.profiles)
+        return
+    seen = {name}
+    before: str | None = profile.first
+    while before is not None and before in matrix.profiles and before not in seen:
+        seen.add(before)
+        before = matrix.profiles[before].first
+    if before in seen:
+        yield f'"{profile.first}" leads back to "{before}"'
+    if (first.promised_precision, first.max_blocks) != (profile.promised_precision, profile.max_blocks):
+        yield (
+            f'"{profile.first}" has precision = {first.promised_precision:g} and max_blocks = {first.max_blocks}, and '
+            f"this profile {profile.promised_precision:g} and {profile.max_blocks}: those of one run must be equal"
+        )
 
 
 def _blocks(profile: Protocol) -> Iterator[str]:

@@ -164,7 +164,10 @@ class Protocol(Table):
 
 
 class Profile(Protocol):
+    """`first`: the profile that is measured before it in the same run, by its own protocol."""
+
     description: str
+    first: Name | None = None
 
 
 class Scale(Protocol):
@@ -317,6 +320,11 @@ class Matrix(Table):
     measure: MeasureRules
     turns: Turns
     thresholds: Thresholds
+
+    def stages(self, profile: str) -> tuple[str, ...]:
+        """The profiles that are measured under this name, one after another, itself the last."""
+        first = self.profiles[profile].first
+        return (*(self.stages(first) if first else ()), profile)
 
     def has_cell(self, cell: CellKey) -> bool:
         """Is there such a thing? A product of axes pairs servers' workloads with experiments' loads, too."""

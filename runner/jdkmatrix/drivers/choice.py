@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Literal
 
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.terms.loads import CellLoad
 
-Asked = TypeVar("Asked")
+Choice = Literal["auto", "wrk2", "loadgen"]
+MadeAlike = tuple[str, int]  # a load by its name, and the remote system's delay in µs
 
 
 def phases_of(load: CellLoad, *, window_s: float, timeout_s: float, cpus: int) -> tuple[Phase, ...]:
@@ -23,33 +24,26 @@ def phases_of(load: CellLoad, *, window_s: float, timeout_s: float, cpus: int) -
     return tuple(Phase(driver_load, duration_s, timeout_s, cpus) for driver_load, duration_s in asked)
 
 
-def choose(
-    choice: Literal["auto", "wrk2", "loadgen"], phases: Sequence[Phase], *, loadgen: Driver, wrk2: Driver | str
-) -> Driver | str:
-    """The driver for the load of these phases, or why there is none.
-
-    "auto" takes wrk2 for what it can do, where it is installed, and loadgen for the rest. `wrk2` is the driver or why
-    it cannot be had. All cells of a run with the same load get the same driver.
-    """
-    if choice == "loadgen":
-        return _able(loadgen, phases)
-    if isinstance(wrk2, str):
-        return wrk2 if choice == "wrk2" else _able(loadgen, phases)
-    able = _able(wrk2, phases)
-    return _able(loadgen, phases) if choice == "auto" and isinstance(able, str) else able
-
-
 def choose_all(
-    choice: Literal["auto", "wrk2", "loadgen"],
-    loads: Mapping[Asked, Sequence[Phase]],
-    *,
-    loadgen: Driver,
-    wrk2: Driver | str,
-) -> dict[Asked, Driver | str]:
-    """Raises: MatrixError when a driver is asked for by name and cannot be had at all."""
-    if choice == "wrk2" and isinstance(wrk2, str):
-        raise MatrixError(f'driver.choice = "wrk2": {wrk2}')
-    return {name: choose(choice, phases, loadgen=loadgen, wrk2=wrk2) for name, phases in loads.items()}
+    choice: Choice, loads: Mapping[MadeAlike, Sequence[Phase]], *, loadgen: Driver, wrk2: Driver | str
+) -> dict[MadeAlike, Driver | str]:
+    """The driver for each load at each delay, or why there is none. `wrk2` is the driver or why it cannot be had.
+
+    "auto" takes wrk2, where it is installed, for a load that it can make at all of these delays, and loadgen for the
+    rest: figures of two drivers make no curve and no map.
+
+    Raises:
+        MatrixError: a driver is asked for by name and cannot be had at all.
+    """
+    if choice == "loadgen" or isinstance(wrk2, str):
+        if choice == "wrk2":
+            raise MatrixError(f'driver.choice = "wrk2": {wrk2}')
+        return {asked: _able(loadgen, phases) for asked, phases in loads.items()}
+    by_wrk2 = {asked: _able(wrk2, phases) for asked, phases in loads.items()}
+    if choice == "wrk2":
+        return by_wrk2
+    too_much = {name for (name, _), able in by_wrk2.items() if isinstance(able, str)}
+    return {asked: _able(loadgen, loads[asked]) if asked[0] in too_much else able for asked, able in by_wrk2.items()}
 
 
 def _able(driver: Driver, phases: Sequence[Phase]) -> Driver | str:

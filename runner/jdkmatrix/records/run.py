@@ -102,7 +102,8 @@ class Calibration(Record):
 
 class BasisCapacity(Record):
     """What one fork did in a closed loop before the plan was complete: loads that are shares of it were worked out from
-    that. The fork itself is in the run's folder `capacity`. `throughput_rps` is None where it was of no use, and
+    that. The fork itself is one of the run's where an earlier stage measured it, else in its folder `capacity`.
+    `throughput_rps` is None where it was of no use, and
     `why_not` says why."""
 
     key: CellKey

@@ -94,14 +94,21 @@ class Campaign:
         """The blocks that are not there as they should be, as far as is known before they are measured."""
         return tuple(self._needed(cells, lambda text: None))
 
-    def measure(self, cells: MutableMapping[CellKey, CellRecord], listener: CampaignListener) -> tuple[str, ...]:
-        """Measure every block that is needed, and bring `cells` up to date; returns the order of all that is recorded
-        then."""
+    def measure(
+        self,
+        cells: MutableMapping[CellKey, CellRecord],
+        listener: CampaignListener,
+        between: Callable[[], None] = lambda: None,
+    ) -> tuple[str, ...]:
+        """Measure every block that is needed, and bring `cells` up to date, with those of other stages among them;
+        returns the order of all that is recorded then. `between` is called between two blocks, when no server is up."""
         load_statistics()
         ahead = _Ahead(listener)
         sure = [block for block in in_blocks(self.plan.sure) if not block.is_settled(cells)]
         ahead.add(sum(len(block.forks) for block in sure))
-        for block in self._needed(cells, listener.decided):
+        for number, block in enumerate(self._needed(cells, listener.decided)):
+            if number:
+                between()
             if block.number > self.plan.blocks:
                 ahead.add(len(block.forks))
             self._measure_block(block, cells, ahead)

@@ -1,4 +1,4 @@
-"""What servers can do, measured before a run is planned in full: loads that are shares of it are worked out from that.
+"""What servers can do, known before what comes next is planned: loads that are shares of it are worked out from that.
 Pure."""
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.figures.fork_figures import throughput_rps
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import BasisCapacity
-from jdkmatrix.run.repeats import standing
 from jdkmatrix.terms.cell_key import CellKey
 
 FOLDER = "capacity"  # of a run: its cells and logs are a run of their own, in which every cell has one fork
@@ -22,8 +21,9 @@ def profile_of_bases(profile: Profile) -> Profile:
 
 
 def capacity_of(key: CellKey, cell: CellRecord | None, impossible: str | None) -> BasisCapacity:
-    """`cell`: as far as it was measured; `impossible`: why it was not."""
-    found = standing(cell, 1) if cell else None
+    """By the first fork of `cell` that can be used; `impossible`: why it was not measured."""
+    forks = cell.forks if cell else ()
+    found = next((fork for fork in forks if fork.usable), next(iter(forks), None))
     if cell and found and found.usable:
         figure = throughput_rps(found, cell.served_load)
         if figure is not None and figure.value > 0:

@@ -54,15 +54,14 @@ def select_cells(
     Raises:
         MatrixError: unknown profile, or a value that none of its cells has under the others.
     """
-    profile = matrix.profiles.get(profile_name)
-    if profile is None:
+    if profile_name not in matrix.profiles:
         raise MatrixError(f'profile "{profile_name}" is not in matrix.toml (there are: {", ".join(matrix.profiles)})')
     narrowed = only or {}
     places, values = [_places(matrix)[axis] for axis in AXES], attrgetter(*AXES)
     with uncollected():
         chosen = {
             cell
-            for cell in _profile_cells(matrix, profile)
+            for cell in _cells_of(matrix, profile_name)
             if all(getattr(cell, axis) in values for axis, values in narrowed.items())
         }
         for axis, wanted in narrowed.items():
@@ -74,20 +73,53 @@ def select_cells(
         return tuple(sorted(chosen, key=lambda cell: tuple(map(getitem, places, values(cell)))))
 
 
+@dataclass(frozen=True)
+class Stage:
+    """Cells that are measured before those of the next stage, by the protocol of their own profile."""
+
+    name: str
+    profile: Profile
+    cells: tuple[CellKey, ...]  # in the order of the axes
+
+
+def stages(
+    matrix: Matrix, profile_name: str, only: Mapping[str, Sequence[str | int]] | None = None
+) -> tuple[Stage, ...]:
+    """What a profile measures, in this order. A cell is in the first stage that has it, and no stage is without cells.
+
+    Raises:
+        MatrixError: as select_cells.
+    """
+    left = select_cells(matrix, profile_name, only)
+    found = []
+    for name in matrix.stages(profile_name):
+        profile = matrix.profiles[name]
+        own = frozenset(_profile_cells(matrix, profile))
+        found.append(Stage(name, profile, tuple(cell for cell in left if cell in own)))
+        left = tuple(cell for cell in left if cell not in own)
+    return tuple(stage for stage in found if stage.cells)
+
+
 def _nothing_with(matrix: Matrix, profile_name: str, axis: str, value: str | int) -> str:
     """Why narrowing to this value leaves no cell, and what does have one."""
 
-    def values(profile: Profile) -> set[str | int]:
-        return {getattr(cell, axis) for cell in _profile_cells(matrix, profile)}
+    def values(profile: str) -> set[str | int]:
+        return {getattr(cell, axis) for cell in _cells_of(matrix, profile)}
 
     option = f"--{axis.replace('_', '-')} {value}"
-    here = values(matrix.profiles[profile_name])
+    here = values(profile_name)
     if value in here:
         return f'{option}: profile "{profile_name}" has such cells, and none that the other options leave'
-    having = [name for name, profile in matrix.profiles.items() if value in values(profile)]
+    having = [name for name in matrix.profiles if value in values(name)]
     listed = ", ".join(str(one) for one in _places(matrix)[axis] if one in here)
     elsewhere = f"; profiles with such cells: {', '.join(having)}" if having else ""
     return f'{option}: options narrow a profile, and "{profile_name}" has only {listed} there{elsewhere}'
+
+
+def _cells_of(matrix: Matrix, profile_name: str) -> Iterator[CellKey]:
+    """Of all its stages."""
+    for stage in matrix.stages(profile_name):
+        yield from _profile_cells(matrix, matrix.profiles[stage])
 
 
 def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.drivers.base import Phase
-from jdkmatrix.drivers.choice import choose_all, phases_of
+from jdkmatrix.drivers.choice import MadeAlike, choose_all, phases_of
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
@@ -42,7 +42,7 @@ from jdkmatrix.servers.kinds import install
 from jdkmatrix.subjects.kinds import assemble, kind_of
 from jdkmatrix.subjects.parts import Parts, tuning_for
 from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import CellLoad
+from jdkmatrix.terms.loads import CellLoad, RateLoad
 from jdkmatrix.terms.servers import title_of
 
 Say = Callable[[str], None]
@@ -106,12 +106,18 @@ def set_up_parts(
         raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk.reason}')
     loadgen = LoadgenDriver(workloads.file("loadgen.jar"), driver_jdk.home / "bin" / "java", matrix.driver.jdk)
     loads = cell_loads(matrix, cells, capacities_rps)
-    found = _wrk2(handed)
+    wrk2 = _wrk2(handed)
+    if (
+        isinstance(wrk2, str)
+        and matrix.driver.choice == "auto"
+        and any(isinstance(x, RateLoad) for x in loads.values())
+    ):
+        say(f"constant rates are driven by loadgen: {wrk2}")
     drivers = choose_all(
         matrix.driver.choice,
         planned_phases(matrix, loads, profile),
         loadgen=loadgen,
-        wrk2=Wrk2Driver(found, loadgen) if isinstance(found, Wrk2) else found,
+        wrk2=Wrk2Driver(wrk2, loadgen) if isinstance(wrk2, Wrk2) else wrk2,
     )
     return Parts(
         workloads=workloads,
@@ -122,18 +128,15 @@ def set_up_parts(
     )
 
 
-MadeAlike = tuple[str, int]
-
-
 def _made_alike(cell: CellKey) -> MadeAlike:
-    """Cells with the same load and delay have the same driver: what a driver can do differs from delay to delay."""
+    """Cells of which the same is asked of a driver: what it can do differs from delay to delay."""
     return cell.load, cell.wait_us
 
 
 def planned_phases(
     matrix: Matrix, loads: Mapping[CellKey, CellLoad], profile: Profile
 ) -> dict[MadeAlike, tuple[Phase, ...]]:
-    """What is asked of a driver for cells that have the same one, with their workloads' shortest timeout. Pure."""
+    """What is asked of a driver for these cells, with their workloads' shortest timeout. Pure."""
     timeouts: dict[MadeAlike, float] = {}
     asked: dict[MadeAlike, dict[CellLoad, None]] = {}
     for cell, load in loads.items():
@@ -332,6 +335,33 @@ def _calibration(
 
 def _distinct(facts: Iterable[DriverFacts]) -> tuple[DriverFacts, ...]:
     return tuple({fact.name: fact for fact in facts}.values())
+
+
+def together(stages: Sequence[Prepared]) -> Prepared:
+    """What a run is told of as a whole. `stages`: those that are prepared, in their order."""
+    *_, last = stages
+    plans = [stage.plan for stage in stages]
+    selected = {jdk.id: jdk for stage in stages for jdk in stage.jdks if jdk.selected}
+    return Prepared(
+        plan=Plan(
+            cells=tuple(cell for plan in plans for cell in plan.cells),
+            not_testable=tuple(entry for plan in plans for entry in plan.not_testable),
+            forks=tuple(fork for plan in plans for fork in plan.forks),
+            blocks=last.plan.blocks,
+            seed=last.plan.seed,
+        ),
+        parts={key: parts for stage in stages for key, parts in stage.parts.items()},
+        host=last.host,
+        servers=tuple({server.id: server for stage in stages for server in stage.servers}.values()),
+        drivers=_distinct(driver for stage in stages for driver in stage.drivers),
+        jdks=tuple(selected.get(jdk.id, jdk) for jdk in last.jdks),
+        calibration=last.calibration,
+        provenance=Provenance(
+            inputs=last.provenance.inputs,
+            parts=tuple({part.part: part for stage in stages for part in stage.provenance.parts}.values()),
+        ),
+        notes=tuple(dict.fromkeys(note for stage in stages for note in stage.notes)),
+    )
 
 
 def _jdk_records(

@@ -116,6 +116,20 @@ def test_plan_says_what_is_measured_before_loads_are_known(home: Path) -> None:
     assert json.loads(called(home, "plan", "--json").stdout)["measured_first"] == []
 
 
+def test_plan_shows_the_stages_and_their_times(home: Path) -> None:
+    told = " ".join(called(home, "plan", "--profile", "mission").stdout.split())
+    first, second = told.index("profile quick"), told.index("profile mission")
+    assert first < told.index("3 cells, 9 forks in 3 blocks, 10 rounds of 1 s in turns each") < second
+    assert second < told.index("First 2 forks, one for each condition") < told.index("2 stages, one after the other")
+    assert "4 cells, 12 forks in 3 blocks, 1 window of 25 s each" in told
+    plan = json.loads(called(home, "plan", "--profile", "mission", "--seed", "3", "--json").stdout)
+    quick, half = plan["stages"]
+    assert (quick["profile"], quick["measured_first"], half["profile"]) == ("quick", [], "mission")
+    assert plan["estimated_s"] == pytest.approx(quick["estimated_s"] + half["estimated_s"])
+    alone = json.loads(called(home, "plan", "--profile", "quick", "--seed", "3", "--json").stdout)
+    assert plan["order"][:9] == alone["order"] and quick["cells"] == alone["stages"][0]["cells"]
+
+
 def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
     plan = json.loads(called(home, "plan", "--profile", "full", "--jdk", "temurin-25", "--json").stdout)
     planned = {label.rsplit("#", 1)[0] for label in plan["order"]}

@@ -48,6 +48,33 @@ from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import site_of
 
 SHORT = Options("short", {}, blocks=2)
+STAGED = """
+[profiles.begin]
+description = ""
+blocks = 2
+[profiles.begin.select]
+workload = ["mp-ping"]
+server = ["open-liberty"]
+jdk = ["temurin-25"]
+executor = ["liberty", "virtual"]
+cpus = [1]
+burn_us = [0]
+load = ["saturate-50"]
+[profiles.staged]
+description = ""
+first = "begin"
+blocks = 2
+[profiles.staged.select]
+workload = ["mp-ping"]
+server = ["open-liberty"]
+jdk = ["temurin-25"]
+executor = ["liberty", "virtual"]
+cpus = [1]
+burn_us = [0, 100]
+load = ["share-50"]
+"""
+BASES = [CellKey(workload="mp-ping", jdk="temurin-25", executor="liberty", cpus=1, burn_us=burn, load="saturate-50")
+         for burn in (0, 100)]  # fmt: skip
 
 
 class Host:
@@ -57,6 +84,8 @@ class Host:
         self.facts: HostFacts = host_facts()
         self.boot = "boot-1"
         self.commit: tuple[str | None, bool | None] = ("a" * 40, False)
+        self.asked: list[tuple[int, dict[CellKey, float]]] = []  # cells to prepare, and the capacities known then
+        self.sites: list[int] = []  # after how many forks it was written while the run went on
 
 
 @pytest.fixture
@@ -72,13 +101,16 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
 
 
 @pytest.fixture
-def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Callable[..., int]:
+def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host, script: Script) -> Callable[..., int]:
     """`matrix run` on a run of its own: everything but parts, host and forks is real."""
     home = make_project(tmp_path / "project")
+    with (home / "matrix.toml").open("a") as file:
+        file.write(STAGED)
     project = Project(home, home)
     parts = made_up_campaign(RunStore.create(tmp_path / "unused"), blocks=1).parts
 
-    def prepared(project: Project, matrix: Any, profile: Any, cells: Any, *, seed: int, **_: Any) -> Prepared:
+    def prepared(project: Project, matrix: Any, profile: Any, cells: Any, *, seed: int, **others: Any) -> Prepared:
+        host.asked.append((len(cells), dict(others["capacities_rps"])))
         return Prepared(
             plan=make_plan(cells, profile, seed=seed, impossible={}),
             parts=dict.fromkeys(cells, next(iter(parts.values()))),
@@ -99,12 +131,13 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> Call
     monkeypatch.setattr(running, "prepare", prepared)
     monkeypatch.setattr(running, "catalogue_records", lambda *_: ())
     monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
+    monkeypatch.setattr(running, "write_site_apart", lambda *_: host.sites.append(len(script.labels)))
     monkeypatch.setattr(running, "boot_id", lambda: host.boot)
     monkeypatch.setattr(running, "source_revision", lambda *_: host.commit)
     monkeypatch.setattr(running, "measuring", measuring)
 
-    def run(*, resume: bool = False) -> int:
-        return running.run(SHORT, resume=resume, directory=tmp_path / "run", site=None)
+    def run(options: Options = SHORT, *, resume: bool = False) -> int:
+        return running.run(options, resume=resume, directory=tmp_path / "run", site=None)
 
     return run
 
@@ -129,6 +162,63 @@ def test_a_run_that_is_whole_has_nothing_to_do(
     assert "nothing to do" in capsys.readouterr().out
     assert len(script.labels) == 4
     assert loaded() == first
+
+
+def test_a_stage_begins_when_the_one_before_it_is_measured_and_its_capacities_then(
+    measure: Callable[..., int], script: Script, host: Host, loaded: Callable[[], LoadedRun],
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """What the first stage measured already is not measured again to derive a load from."""
+    assert measure(Options("staged", {})) == 0
+    assert [label.rpartition(".")[2] for label in script.labels[:5]] == [
+        "saturate-50#1", "saturate-50#1", "saturate-50#2", "saturate-50#2", "saturate-50#1",
+    ]  # fmt: skip
+    assert script.labels[4].startswith(BASES[1].cell_id), "one fork, of the basis that nobody has measured"
+    assert all("share-50" in label for label in script.labels[5:]) and len(script.labels) == 5 + 8
+    assert [(cells, list(known)) for cells, known in host.asked] == [(2, []), (1, []), (4, BASES)]
+    run = loaded().run
+    assert [one.key for one in run.capacities] == BASES
+    (basis,) = [cell for cell in loaded().cells if cell.key == BASES[0]]
+    assert run.capacities[0].throughput_rps == pytest.approx(basis.forks[0].served.windows[0].load.throughput_rps)
+    assert [cell.load for cell in run.cells] == ["saturate-50"] * 2 + ["share-50"] * 4
+    assert run.status == "complete" and len(run.order) == 12
+    assert sorted(fork.sequence for cell in loaded().cells for fork in cell.forks) == list(range(1, 13))
+    assert "stage begin: 2 blocks" in (told := capsys.readouterr().out) and "stage staged: 4 blocks" in told
+    assert host.sites == [2, 4, 7, 9, 11], "between two blocks and two stages; the last is written at the end"
+
+
+def test_a_run_of_stages_goes_on_where_it_was_cut_off(
+    measure: Callable[..., int], script: Script, host: Host, loaded: Callable[[], LoadedRun]
+) -> None:
+    script.cut_after = 8
+    with pytest.raises(KeyboardInterrupt):
+        measure(Options("staged", {}))
+    cut = loaded().run
+    assert (cut.status, len(cut.cells), [one.key for one in cut.capacities]) == ("interrupted", 6, BASES)
+    script.cut_after = None
+    assert measure(resume=True) == 0
+    after = loaded()
+    assert after.run.status == "complete" and after.run.capacities == cut.capacities
+    assert after.run.seed == cut.seed
+    assert len(script.labels) == 8 + 2 * 3, "three blocks were left, one of them cut off"
+    assert len({fork.sequence for cell in after.cells for fork in (*cell.forks, *cell.attempts)}) == 13
+    assert measure(resume=True) == 0
+    assert len(script.labels) == 14, "nothing is left to do"
+
+
+def test_a_block_of_an_earlier_stage_that_was_spoilt_is_measured_again_behind_all_others(
+    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], capsys: pytest.CaptureFixture[str]
+) -> None:
+    script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-50#2"] = [invalid] * 3
+    assert measure(Options("staged", {})) == 0
+    assert "left gaps in 1 block" in capsys.readouterr().out
+    before = loaded().run
+    assert measure(resume=True) == 0
+    after = loaded()
+    assert len(after.run.order) == len(before.order) + 2
+    again = [fork.sequence for cell in after.cells for fork in cell.forks if fork.session == 2]
+    assert sorted(again) == [len(before.order) + 1, len(before.order) + 2]
+    assert len(set(after.run.order)) == len(after.run.order)
 
 
 def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(

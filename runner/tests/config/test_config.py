@@ -54,6 +54,12 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("profiles/quick/windows", 0), ["profiles.quick.windows", "found 0"]),
         (change("profiles/article/max_blocks", 4), ["profiles.article.max_blocks", "blocks = 5, max_blocks = 4"]),
         (change("profiles/article/blocks", 4), ["profiles.article.max_blocks", "5 <= blocks"]),
+        (change("profiles/mission/first", "quik"), ["profiles.mission.first", 'did you mean "quick"']),
+        (change("profiles/quick/first", "mission"), ["profiles.quick.first", 'leads back to "quick"']),
+        (
+            change("profiles/mission/precision", 0.02),
+            ["profiles.mission.first", "precision = 0.05", "this profile 0.02", "must be equal"],
+        ),
         (
             change("profiles/quick/include", [{"blocks": 4}]),
             ["quick.include[0].blocks", "found 4; at most the 3"],

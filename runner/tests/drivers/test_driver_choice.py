@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from jdkmatrix.config.relative_loads import RelativeLoad
 from jdkmatrix.drivers.base import Driver, Phase
-from jdkmatrix.drivers.choice import choose, choose_all, phases_of
+from jdkmatrix.drivers.choice import Choice, choose_all, phases_of
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.loads.cell_loads import cell_loads
+from jdkmatrix.loads.cell_loads import basis_cells, cell_loads
+from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import planned_phases
+from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import key
 from tests.support.shipped import MATRIX
@@ -30,26 +33,30 @@ def phases(load: CellLoad, *, window_s: float = 10, timeout_s: float = 10) -> tu
     return phases_of(load, window_s=window_s, timeout_s=timeout_s, cpus=1)
 
 
+def choose(choice: Choice, phases: Sequence[Phase], *, wrk2: Driver | str = WRK2) -> Driver | str:
+    return choose_all(choice, {("one", 0): phases}, loadgen=LOADGEN, wrk2=wrk2)["one", 0]
+
+
 def by_auto(load: CellLoad, *, window_s: float = 10) -> Driver | str:
-    return choose("auto", phases(load, window_s=window_s), loadgen=LOADGEN, wrk2=WRK2)
+    return choose("auto", phases(load, window_s=window_s))
 
 
 def by_name(load: CellLoad, *, window_s: float = 10) -> str:
-    found = choose("wrk2", phases(load, window_s=window_s), loadgen=LOADGEN, wrk2=WRK2)
+    found = choose("wrk2", phases(load, window_s=window_s))
     assert isinstance(found, str)
     return found
 
 
 def test_a_ramp_is_for_loadgen() -> None:
     assert by_auto(RAMP) is LOADGEN
-    assert choose("loadgen", phases(RAMP), loadgen=LOADGEN, wrk2=WRK2) is LOADGEN
+    assert choose("loadgen", phases(RAMP)) is LOADGEN
     assert "cannot change its rate" in by_name(RAMP)
 
 
 def test_a_rate_and_steps_are_for_wrk2() -> None:
     assert by_auto(RateLoad(rate_rps=10, connections=1)) is WRK2
     assert by_auto(STEPS) is WRK2
-    assert choose("auto", phases(STEPS), loadgen=LOADGEN, wrk2="none here") is LOADGEN
+    assert choose("auto", phases(STEPS), wrk2="none here") is LOADGEN
 
 
 @pytest.mark.parametrize(
@@ -134,5 +141,33 @@ def test_forks_that_take_turns_need_a_driver_of_short_windows(load: CellLoad, wa
 
 def test_wrk2_by_name_must_be_there() -> None:
     with pytest.raises(MatrixError, match=r'driver\.choice = "wrk2": none here'):
-        choose_all("wrk2", {"rate": phases(STEPS)}, loadgen=LOADGEN, wrk2="none here")
-    assert choose_all("auto", {"rate": phases(STEPS)}, loadgen=LOADGEN, wrk2=WRK2) == {"rate": WRK2}
+        choose_all("wrk2", {("rate", 0): phases(STEPS)}, loadgen=LOADGEN, wrk2="none here")
+    assert choose_all("auto", {("rate", 0): phases(STEPS)}, loadgen=LOADGEN, wrk2=WRK2) == {("rate", 0): WRK2}
+
+
+def drivers_of(
+    cells: Sequence[CellKey], capacity_rps: float, *, choice: Choice = "auto"
+) -> dict[CellKey, Driver | str]:
+    """At 6,850 requests/s of half the capacity, a delay of 20 ms takes 274 connections, and 200 ms 2,740."""
+    bases = dict.fromkeys(basis_cells(MATRIX, cells), capacity_rps)
+    profile = PROFILE.model_copy(update={"window_s": MATRIX.profiles["mission"].window_s})
+    planned = planned_phases(MATRIX, cell_loads(MATRIX, cells, bases), profile)
+    chosen = choose_all(choice, planned, loadgen=LOADGEN, wrk2=WRK2)
+    return {cell: chosen[cell.load, cell.wait_us] for cell in cells}
+
+
+def test_one_driver_makes_all_points_of_a_curve() -> None:
+    curve = [key(workload="banking", wait_us=wait_us, load="share-50") for wait_us in (0, 20_000, 200_000)]
+    assert set(drivers_of(curve[:2], 13_700).values()) == {WRK2}
+    assert set(drivers_of(curve, 13_700).values()) == {LOADGEN}, "wrk2 cannot open 2,740 connections in time"
+    other = key(workload="mp-ping", load="share-25")
+    found = drivers_of([*curve, other], 13_700)
+    assert (found[curve[0]], found[other]) == (LOADGEN, WRK2), "each load for itself"
+    at_zero, at_20_ms, at_200_ms = drivers_of(curve, 13_700, choice="wrk2").values()
+    assert at_zero is at_20_ms is WRK2 and isinstance(at_200_ms, str), "by name there is no other driver to mix with"
+
+
+def test_wrk2_drives_the_loads_of_the_mission() -> None:
+    half = [cell for cell in select_cells(MATRIX, "mission") if cell.load == "share-50"]
+    for capacity_rps in (2_000, 10_000, 20_000):
+        assert set(drivers_of(half, capacity_rps).values()) == {WRK2}

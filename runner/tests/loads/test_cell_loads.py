@@ -87,6 +87,14 @@ def test_the_capacity_is_the_throughput_of_the_one_fork() -> None:
     assert found.why_not is None
 
 
+def test_of_several_forks_the_first_that_can_be_used_is_the_capacity() -> None:
+    """A cell of an earlier stage has several."""
+    spoilt = fork(1, Status.INVALID).model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
+    windows = (Window(index=1, t_s=9.0, load=load_result(throughput_rps=900.0), sut=sut_usage(), host=pressure()),)
+    later = [altered(fork(number), {"windows": windows}) for number in (2, 3)]
+    assert capacity_of(BASIS, cell(BASIS, (spoilt, *later)), None).throughput_rps == 900.0
+
+
 def test_a_fork_of_no_use_says_why() -> None:
     broken = fork(status=Status.INVALID).model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
     assert capacity_of(BASIS, cell(BASIS, (broken,)), None).why_not == "stolen"

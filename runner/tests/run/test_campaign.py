@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -200,3 +201,11 @@ def test_a_constant_rate_is_compared_by_cpu_time() -> None:
     forks = (measured(1, 1000.0), measured(2, 1000.0, Status.FAILED))
     cells = [cell(key(e), forks).model_copy(update={"load": load}) for e in ("liberty", "virtual")]
     assert comparisons(cells, 2) == {"virtual": ({1: 1000.0}, {1: 1000.0})}
+
+
+def test_between_two_blocks_there_is_time_and_never_beside_a_fork(tmp_path: Path, forks: list[str]) -> None:
+    ready = campaign(RunStore.create(tmp_path / "run"), blocks=2)
+    ready.measure(ready.open(print), Heard(), lambda: forks.append("between"))
+    blocks = [list(members) for label, members in groupby(forks, key=lambda label: label == "between") if not label]
+    assert [len(block) for block in blocks] == [2, 2, 2, 2] and forks.count("between") == 3
+    assert all(len({label.rpartition("#")[2] for label in block}) == 1 for block in blocks)

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.model import Profile, Selection
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.run.plan import blocks_of, make_plan, order_forks, select_cells
+from jdkmatrix.run.plan import blocks_of, make_plan, order_forks, select_cells, stages
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import unsized
 from jdkmatrix.terms.servers import server_kind
@@ -34,6 +35,37 @@ def test_quick_compares_and_checks_itself() -> None:
     assert Counter((fork.key.jdk, fork.key.executor) for fork in plan.forks) == {
         ("temurin-25", "liberty"): 3, ("temurin-25", "virtual"): 3, ("temurin-25", "liberty-aa"): 3,
     }  # fmt: skip
+
+
+def test_the_mission_begins_exactly_as_quick_and_goes_on_with_what_is_worth_most() -> None:
+    quick, half = stages(MATRIX, "mission")
+    assert (quick.name, quick.profile) == ("quick", MATRIX.profiles["quick"])
+    assert quick.cells == select_cells(MATRIX, "quick")
+    assert {(cell.workload, cell.burn_us, cell.wait_us, cell.load) for cell in half.cells} == {
+        ("mp-ping", 500, 0, "share-50"), ("banking", 0, 20_000, "share-50"),
+    }  # fmt: skip
+    assert {cell.executor for cell in half.cells} == {"liberty", "virtual"}
+    assert {*quick.cells, *half.cells} == set(select_cells(MATRIX, "mission"))
+    first = [make_plan(cells, MATRIX.profiles["quick"], seed=7, impossible={}) for cells in (quick.cells, quick.cells)]
+    assert first[0].order == first[1].order
+
+
+def test_a_cell_is_measured_in_the_first_stage_that_has_it_and_no_stage_is_empty() -> None:
+    again = MATRIX.profiles["quick"].model_copy(update={"first": "quick"})
+    wider = again.model_copy(update={"select": again.select.model_copy(update={"burn_us": (0, 100)})})
+    matrix = MATRIX.model_copy(update={"profiles": {**MATRIX.profiles, "again": again, "wider": wider}})
+    assert [stage.name for stage in stages(matrix, "again")] == ["quick"]
+    assert [{cell.burn_us for cell in stage.cells} for stage in stages(matrix, "wider")] == [{0}, {100}]
+    (alone,) = stages(MATRIX, "mission", {"workload": ["banking"]})
+    assert alone.name == "mission"
+
+
+def test_the_command_line_changes_the_protocol_of_every_stage() -> None:
+    changed = Options("mission", {}, blocks=1, rounds=4, window_s=21.0).apply(MATRIX)
+    profiles = [changed.profiles[name] for name in changed.stages("mission")]
+    assert [(one.blocks, one.rounds, one.window_s) for one in profiles] == [(1, 4, 21.0)] * 2
+    with pytest.raises(MatrixError, match="--rounds is for forks that take turns"):
+        Options("mission", {}, protocol="separate", rounds=4).apply(MATRIX)
 
 
 def test_exclude_needs_every_axis_it_names_and_include_adds() -> None:

@@ -21,16 +21,21 @@ Box = dict[str, Any]
 def offers(matrix: Matrix) -> list[Box]:
     """Products of axis values under which a profile measures virtual threads and a server's pool: `profile`, and for
     every axis that a reader picks its values. In the order of matrix.toml."""
-    return [box for name, profile in matrix.profiles.items() for box in _boxes(matrix, name, profile)]
+    return [
+        {"profile": name, **box}
+        for name in matrix.profiles
+        for stage in matrix.stages(name)
+        for box in _boxes(matrix, matrix.profiles[stage])
+    ]
 
 
-def _boxes(matrix: Matrix, name: str, profile: Profile) -> Iterator[Box]:
+def _boxes(matrix: Matrix, profile: Profile) -> Iterator[Box]:
     for include in (None, *profile.include):
         whole: list[Product] = [{axis: _values(matrix, axis, profile.select, include) for axis in AXES}]
         for axes in whole if include else reduce(_without, profile.exclude, whole):
             for workload, server in product(axes["workload"], axes["server"]):
                 if box := _box(matrix, axes, str(workload), str(server)):
-                    yield {"profile": name, **box}
+                    yield box
 
 
 def _without(products: list[Product], excluded: Selection) -> list[Product]:

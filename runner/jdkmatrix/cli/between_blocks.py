@@ -1,0 +1,71 @@
+"""The site of a run that goes on: written between two blocks, when no server is up and nothing is measured."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing import get_context
+from pathlib import Path
+
+from jdkmatrix.cli.reporting import write_site
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.project import Project
+
+SHARE_MAX = 0.05  # of a run's time
+
+
+class SiteBetweenBlocks:
+    """Calls `write` again as soon as that costs no more than `SHARE_MAX` of the time since it was last called, by what
+    it took then. The first time does not count: it makes the pages of all other runs, too, which are taken over from
+    then on. Whatever keeps a site from being written is told, once, and stops no run."""
+
+    def __init__(
+        self, write: Callable[[], None], say: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._write, self._say, self._clock = write, say, clock
+        self._ended_s: float | None = None  # None: it was not written yet
+        self._took_s = 0.0
+        self._told = ""
+
+    def __call__(self) -> None:
+        began_s, is_first = self._clock(), self._ended_s is None
+        if self._ended_s is not None and began_s - self._ended_s < self._took_s / SHARE_MAX:
+            return
+        try:
+            self._write()
+        except MatrixError as error:
+            if str(error) != self._told:
+                self._say(f"the site is not written: {error}")
+            self._told = str(error)
+        self._ended_s = self._clock()
+        self._took_s = 0.0 if is_first else self._ended_s - began_s
+
+
+def write_site_apart(project: Project, runs: Sequence[Path], site: Path | None) -> None:
+    """As write_site, by a process of its own: what that imports and reads stays out of the one that measures, whose
+    free memory decides whether servers take turns. It is over when this returns, and has any CPU until then.
+
+    Raises:
+        MatrixError: it failed, and has said why.
+    """
+    process = get_context("spawn").Process(target=_write, args=(project, runs, site))
+    process.start()
+    try:
+        process.join()
+    finally:
+        process.terminate()
+        process.join()
+    if process.exitcode:
+        raise MatrixError(f"the process that writes it ended with {process.exitcode}")
+
+
+def _write(project: Project, runs: Sequence[Path], site: Path | None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        write_site(project, runs, site)
+    except MatrixError as error:
+        print(f"matrix: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
