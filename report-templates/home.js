@@ -8,6 +8,7 @@
   const { offers } = JSON.parse(document.getElementById("page-data").textContent);
   const selects = Array.from(picker.elements).filter((one) => one.name);
   const axes = selects.map((one) => one.name).filter((name) => name !== "figure");
+  const glance = Array.from(document.querySelectorAll("#conditions a"), (link) => [link, document.querySelector(link.hash)]);
   const NUMBERS = new Set(["cpus", "burn_us", "wait_us"]);
 
   const make = (tag, className, ...children) => {
@@ -111,19 +112,21 @@
     said.replaceChildren(...found, ways(nearest(wanted), (row) => row.cells[0].textContent));
   };
 
-  // One host only: that of the answer, where none was chosen. Under the load picked; where that has one condition alone,
-  // under the one that has the most.
+  // One host only: that of the answer, where none was chosen. One driver only. Under the load picked; where that has one
+  // condition alone, under the one that has the most.
   const around = (wanted) => {
     const free = (axis) => NUMBERS.has(axis) || axis === "load";
     const all = rows.filter((row) => axes.every((axis) => free(axis) || fits(row, axis, wanted)));
     const host = wanted.host || (measured(wanted)[0] ?? all[0])?.getAttribute("data-host");
     const byLoad = new Map();
     for (const row of all.filter((one) => of(one, "host") === host)) {
-      const load = of(row, "load");
+      const load = `${of(row, "load")}, by ${of(row, "driver")}`;
       byLoad.set(load, [...(byLoad.get(load) ?? []), row]);
     }
-    const under = byLoad.get(wanted.load) ?? [];
-    const most = [...byLoad.values()].reduce((one, other) => (other.length > one.length ? other : one), []);
+    const groups = [...byLoad.values()];
+    const [answered] = measured(wanted);
+    const under = groups.find((some) => some.includes(answered)) ?? groups.find((some) => of(some[0], "load") === wanted.load) ?? [];
+    const most = groups.reduce((one, other) => (other.length > one.length ? other : one), []);
     return { host, here: under.length > 1 ? under : most };
   };
 
@@ -164,7 +167,7 @@
     for (const one of table.querySelectorAll("thead th")) one.scope = "col";
     for (const one of table.querySelectorAll("tbody th")) one.scope = "row";
     const load = of(here[0], "load");
-    const title = `${words("figure", shown)} by CPUs and ${across === "wait_us" ? "remote delay" : "task duration"}, virtual threads / pool, under ${load}`;
+    const title = `${words("figure", shown)} by CPUs and ${across === "wait_us" ? "remote delay" : "task duration"}, virtual threads / pool, under ${load}, by ${of(here[0], "driver")}`;
     const other = load === wanted.load ? "" : `Under ${wanted.load} too little was measured for a map; this is ${words("load", load)}. `;
     const scroll = make("div", "scroll", table);
     scroll.tabIndex = 0;
@@ -179,6 +182,10 @@
     const found = measured(wanted);
     if (found.length > 0) answer(found, wanted.figure);
     else notMeasured(wanted);
+    for (const [link, row] of glance) {
+      if (row === found[0]) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
     draw(wanted);
     toAddress();
   };
@@ -187,7 +194,13 @@
   if (isState()) {
     fromAddress();
     show();
-  } else draw(state());
+  } else if (glance.length === 0) draw(state());
+  for (const [link, row] of glance) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      choose({ ...asState(row), figure: row.querySelector("td[data-figure]").dataset.figure }, link);
+    });
+  }
   for (const select of selects) select.addEventListener("input", show);
   window.addEventListener("hashchange", () => { if (isState()) { fromAddress(); show(); } });
   picker.addEventListener("submit", (event) => event.preventDefault());

@@ -28,7 +28,7 @@ from jdkmatrix.report.run_page.dependence import check_blocks
 from jdkmatrix.report.run_page.fork_counts import count_forks
 from jdkmatrix.report.run_page.steps import remarks
 from jdkmatrix.report.words.numbers import ratio_value
-from jdkmatrix.report.words.sentences import condition, marked_interval, not_judged_words
+from jdkmatrix.report.words.sentences import condition, driven, marked_interval, not_judged_words
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.terms.executors import base_of, is_again
@@ -255,9 +255,10 @@ def _caption(run: JudgedRun) -> str:
 def _conditions(run: JudgedRun) -> Iterator[Condition]:
     searched = _searched(run.loaded.served)
     for key, members in groupby(cells_by_condition(run.loaded.served), key=lambda cell: cell.key.group):
-        rows = [_row(cell, run, searched=searched) for one in members if (cell := run.cells.get(one.key))]
-        words = f"{key.jdk}: {key.served}, {condition(key.cpus, key.task)}, {key.load}"
-        yield Condition(words, tuple(rows))
+        cells = [cell for one in members if (cell := run.cells.get(one.key))]
+        drivers = " and ".join(dict.fromkeys(cell.driver for cell in cells if cell.driver))
+        words = f"{key.jdk}: {key.served}, {condition(key.cpus, key.task)}, {driven(key.load, drivers or None)}"
+        yield Condition(words, tuple(_row(cell, run, searched=searched) for cell in cells))
 
 
 def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> Row:

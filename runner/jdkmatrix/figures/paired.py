@@ -49,11 +49,11 @@ def shared_rounds(fork: Fork, other: Fork) -> frozenset[int]:
 
 
 def _pairs(cell: CellRecord, base: CellRecord) -> Iterator[tuple[Fork, Fork]]:
-    """The usable forks of every block that has both."""
-    others = {fork.fork: fork for fork in base.forks if fork.usable}
+    """The usable forks of every block that has both, under the load of one driver."""
+    others = {(fork.fork, fork.served.driver): fork for fork in base.forks if fork.usable}
     for fork in cell.forks:
-        if fork.usable and fork.fork in others:
-            yield fork, others[fork.fork]
+        if fork.usable and (other := others.get((fork.fork, fork.served.driver))):
+            yield fork, other
 
 
 def _figure(metric: Metric, fork: Fork, cell: CellRecord, rounds: frozenset[int] | None) -> float | None:

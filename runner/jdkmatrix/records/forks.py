@@ -87,6 +87,11 @@ class ServedFork(Record):
         return (*self.windows, *(step.window for step in (self.capacity.steps if self.capacity else ())))
 
     @property
+    def driver(self) -> str | None:
+        """What made its load, by name; None where no window was measured."""
+        return next((window.load.driver for window in self.every_window), None)
+
+    @property
     def window_reasons(self) -> tuple[Reason, ...]:
         """Why windows are invalid."""
         return tuple(reason for window in self.windows for reason in window.reasons)

@@ -26,7 +26,7 @@ from jdkmatrix.terms.quantities import plural
 # with the least and the most. `bound`: "≥" or "<" where forks give a bound only. `ratio`: over the same cell on
 # `versus`, paired in blocks. `p_adjusted`: over all that the page compares.
 COLUMNS = (
-    *("run_id", "cell_id", *AXES, "figure", "unit", "forks"),
+    *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "forks"),
     *("value", "interval_low", "interval_high", "least", "most", "bound"),
     *("versus", "ratio", "ratio_low", "ratio_high", "blocks", "p_adjusted", "verdict"),
 )
@@ -165,6 +165,7 @@ def _of_served(cell: CellStats, judgements: Judgements) -> Iterator[Row]:
         values = [figure.value * metric.scale for figure in figures]
         row: Row = {
             **_of_cell(cell.key),
+            "driver": cell.driver,
             "figure": metric.id,
             "unit": metric.unit,
             "forks": len(figures),

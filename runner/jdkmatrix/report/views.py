@@ -115,6 +115,7 @@ class CellRow:
     burn_us: int
     wait_us: int
     load: str
+    driver: str
     status: str
     status_text: str
     status_class: str

@@ -153,3 +153,53 @@ def test_an_address_can_only_choose_what_the_page_offers(browser: Browser, answe
     expect(opened.page.locator("#said .verdict b")).to_contain_text("throughput")
     assert opened.page.evaluate("window.pwned ?? null") is None and opened.complaints == []
     context.close()
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The front page of a run with several conditions."""
+    folder = tmp_path_factory.mktemp("several")
+    shape = Shape(jdks=("temurin-25",), burn_us=(0, 500), loads=("saturate-50", "rate-2000"), blocks=5, windows=1)
+    site_of([synthetic_run(folder / "run", shape)], folder / "site")
+    return folder / "site" / "index.html"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_a_map_comes_first_and_each_entry_picks_its_condition(
+    browser: Browser, several: Path, width: int, scheme: str
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    opened = open_page(context, several)
+    page = opened.page
+    glance = page.locator("#conditions")
+    place = glance.locator("table").first.bounding_box()
+    assert place is not None and place["y"] + place["height"] < 900, "the map is on the first screen"
+    expect(page.locator("#map")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(WIDER_THAN_THE_PAGE) == []
+    ratios: dict[str, float] = page.evaluate(CONTRAST, ["td", "th", "a", "b", "span", "small"])
+    assert {name: round(ratio, 2) for name, ratio in ratios.items() if ratio < 4.5} == {}
+    assert page.locator("th:not([scope])").count() == 0
+    last = glance.locator("a").last
+    last.click()
+    expect(page.locator("#said .where")).to_contain_text("tasks of 500 µs: mp-ping on open-liberty, rate-2000")
+    expect(page.locator("#said .verdict")).not_to_contain_text("This load has no figure")
+    expect(glance.locator("a[aria-current=true]")).to_have_count(1)
+    expect(last).to_have_attribute("aria-current", "true")
+    assert "burn_us=500" in page.url and "load=rate-2000" in page.url
+    picked(page, burn_us="0")
+    expect(last).not_to_have_attribute("aria-current", "true")
+    assert opened.complaints == []
+    context.close()
+
+
+def test_the_map_leads_to_the_answers_without_a_script(browser: Browser, several: Path) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(several.as_uri())
+    link = page.locator("#conditions a").last
+    row = page.locator(f"tr{link.get_attribute('href')}")
+    link.click()
+    expect(row).to_be_in_viewport()
+    expect(row).to_contain_text("tasks of 500 µs")
+    context.close()

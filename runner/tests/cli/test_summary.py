@@ -116,7 +116,7 @@ def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) == 1 + 1 + 1 + 2, "headings, rule, condition, two cells"
     assert {row.count("|") for row in rows} == {7}
-    assert "\ntemurin-25: mp-ping, 1 CPU, no added work, saturate-50\n" in sink.getvalue()
+    assert "\ntemurin-25: mp-ping, 1 CPU, no added work, saturate-50, by loadgen\n" in sink.getvalue()
     for row in rows[2:]:
         for word in row.strip("| ").split(" | "):
             assert word.replace("\\", "").strip("*| ") in sink.getvalue()

@@ -32,7 +32,7 @@ def home(tmp_path: Path) -> Path:
 
 def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        matrix_command("run", "--profile", "short", *arguments),
+        matrix_command("run", *arguments),
         cwd=home,
         env={**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"},
         stdout=subprocess.PIPE,
@@ -75,7 +75,7 @@ def loaded(run: Path) -> LoadedRun:
 
 def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
     run = home / "results" / "killed"
-    process = start(home, "--run", "results/killed", "--site", "site")
+    process = start(home, "--profile", "short", "--run", "results/killed", "--site", "site")
     wait_until(lambda: len(cells_on_disk(run)) == 1, process)
     wait_until(lambda: any(java_below(home)), process)
     process.kill()
@@ -127,7 +127,7 @@ def test_kill_9_resume_and_a_damaged_cell(home: Path) -> None:
 
 def test_sigterm_stops_both_processes_and_keeps_what_is_finished(home: Path) -> None:
     run = home / "results" / "stopped"
-    process = start(home, "--run", str(run))
+    process = start(home, "--profile", "short", "--run", str(run))
     wait_until(lambda: len(cells_on_disk(run)) == 1, process)
     wait_until(lambda: any(java_below(home)), process)
     process.send_signal(signal.SIGTERM)
@@ -143,7 +143,7 @@ def test_sigterm_stops_both_processes_and_keeps_what_is_finished(home: Path) -> 
 
 
 def test_a_second_run_on_the_same_host_is_refused(home: Path) -> None:
-    process = start(home, "--run", str(home / "results" / "first"))
+    process = start(home, "--profile", "short", "--run", str(home / "results" / "first"))
     try:
         wait_until(lambda: any(java_below(home)), process)
         second = matrix(home, "run", "--profile", "short", "--run", str(home / "results" / "second"))
@@ -170,3 +170,49 @@ def test_a_jdk_that_cannot_be_had_is_told_and_shown(home: Path) -> None:
     assert "not testable here: mp-ping.no-such-place.virtual" in done.stdout
     (page,) = (path.read_text() for path in (home / "site").glob("runs/*/index.html"))
     assert "no-such-place" in page
+
+
+MISSION_IN_SMALL = """
+[profiles.mission-in-small]
+description = "the stages of `mission`, far too short to mean anything"
+first = "short"
+blocks = 2
+windows = 1
+window_s = 1
+[profiles.mission-in-small.select]
+workload = ["banking"]
+server = ["open-liberty"]
+jdk = ["temurin-25"]
+executor = ["liberty", "virtual"]
+cpus = [1]
+burn_us = [0]
+wait_us = [2_000]
+load = ["share-50"]
+"""
+
+
+def test_a_run_of_stages_shows_its_first_answer_while_it_goes_on(home: Path) -> None:
+    with (home / "matrix.toml").open("a") as file:
+        file.write(MISSION_IN_SMALL)
+    run, page = home / "results" / "staged", home / "site" / "index.html"
+    process = start(home, "--profile", "mission-in-small", "--run", str(run))
+    try:
+        wait_until(page.exists, process)
+        shown = page.read_text("utf-8")
+        assert "mp-ping on open-liberty, saturate-10" in shown and "banking" not in shown.partition("<form")[0]
+        assert loaded(run).run.status == "running"
+        wait_until(lambda: len(cells_on_disk(run)) == 4, process)
+    finally:
+        output, _ = process.communicate(timeout=RUN_TIMEOUT_S)
+    assert process.returncode == 0, output
+    assert output.index("stage short: 1 block") < output.index(
+        "first, the capacities that loads are derived from: 1 fork"
+    )
+    assert "constant rates are driven by " in output or "wrk2" in output
+    after = loaded(run)
+    assert [(one.key.workload, one.key.load) for one in after.run.capacities] == [("banking", "saturate-50")]
+    assert [cell.key.workload for cell in after.cells] == ["mp-ping"] * 2 + ["banking"] * 2
+    drivers = {fork.served.driver for cell in after.cells for fork in cell.forks if cell.key.workload == "banking"}
+    assert len(drivers) == 1, "one driver for both executors"
+    assert 'id="conditions"' in page.read_text("utf-8"), "with a second condition it opens on a map"
+    all_gone(home)

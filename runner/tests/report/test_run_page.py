@@ -45,7 +45,7 @@ def row(page: RunView, **axes: object) -> CellRow:
 
 def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(page: RunView) -> None:
     assert page.varying == {"burn_us", "cpus", "executor", "jdk"}
-    assert page.constant == "mp-ping, open-liberty, saturate-50"
+    assert page.constant == "mp-ping, open-liberty, saturate-50, driven by loadgen"
     assert page.latency_head == "service time"
     assert not page.searched and page.outcomes is None
 
@@ -54,7 +54,9 @@ def test_the_words_of_what_all_cells_share_have_units(loaded: LoadedRun) -> None
     one = [c for c in loaded.cells if (c.key.cpus, c.key.burn_us, c.key.executor) == (2, 100, "virtual")][:1]
     run = loaded.run.model_copy(update={"cells": tuple(cell.key for cell in one)})
     page = view_run(JudgedRun(replace(loaded, run=run, cells=tuple(one))))
-    assert page.constant == ("mp-ping, open-liberty, temurin-21.0.8, virtual, 2 CPUs, tasks of 100 µs, saturate-50")
+    assert page.constant == (
+        "mp-ping, open-liberty, temurin-21.0.8, virtual, 2 CPUs, tasks of 100 µs, saturate-50, driven by loadgen"
+    )
 
 
 def test_every_planned_cell_has_a_row_in_the_order_of_the_run(loaded: LoadedRun, page: RunView) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -255,3 +256,19 @@ def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:
 def with_scenario(loaded: LoadedRun) -> LoadedRun:
     """The run as one that repeats a published experiment, with what was published."""
     return replace(loaded, run=loaded.run.model_copy(update={"scenario": scenario_record()}))
+
+
+def driven_by(loaded: LoadedRun, driver: str, of: Callable[[CellKey], bool] = lambda key: True) -> LoadedRun:
+    """As if the load of these cells had been made by another driver."""
+
+    def changed(cell: CellRecord) -> CellRecord:
+        forks = []
+        for fork in cell.forks:
+            windows = tuple(
+                window.model_copy(update={"load": window.load.model_copy(update={"driver": driver})})
+                for window in fork.served.windows
+            )
+            forks.append(altered(fork, {"windows": windows}))
+        return cell.model_copy(update={"forks": tuple(forks)})
+
+    return replace(loaded, cells=tuple(changed(cell) if of(cell.key) else cell for cell in loaded.cells))

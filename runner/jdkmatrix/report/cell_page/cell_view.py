@@ -27,7 +27,7 @@ from jdkmatrix.report.run_page.run_view import state_text
 from jdkmatrix.report.run_page.search import search_view
 from jdkmatrix.report.views import Against, Fact, LogView, ServedCellView, ServedForkView, Sibling
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import condition, losses_words, ratio_sentence
+from jdkmatrix.report.words.sentences import condition, driven, losses_words, ratio_sentence
 from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, STATUS_CLASS, STATUS_WORDS, State
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.quantities import plural
@@ -50,7 +50,7 @@ def view_cell(
         cell_id=key.cell_id,
         title=f"{key.executor} on {key.jdk}",
         condition=f"{key.served}, {condition(key.cpus, key.task)}",
-        load_words=cell.kind.words(),
+        load_words=driven(cell.kind.words(), cell.driver),
         status=state_text(cell),
         status_class=STATE_CLASS[cell.state],
         status_title=STATE_MEANING[cell.state],

@@ -46,14 +46,15 @@ _NONE_SEEN = 5e-4  # a ratio so near to 1 is shown as 1.000
 
 @dataclass(frozen=True)
 class Advice:
-    """What one figure of one condition says. `side`: what `sentence` tells the reader to take; `tone`: as HeatCell's,
-    of this figure alone. `value`: of virtual threads over the pool, `under`: its interval, or why there is none;
-    `judged`: has it a verdict, be it that no difference was seen? `ratio`, `low`, `high`: unrounded, None for the ends
-    where one block was measured, and where the figure is a count of forks."""
+    """What one figure of one condition says. `side`: what `sentence` tells the reader to take; `word`, `tone`: what is
+    found of this figure alone, in a few words and as HeatCell's. `value`: of virtual threads over the pool, `under`:
+    its interval, or why there is none; `judged`: has it a verdict, be it that no difference was seen? `ratio`, `low`,
+    `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks."""
 
     figure: str
     title: str
     side: Side
+    word: str
     tone: str
     value: str
     under: str
@@ -87,6 +88,7 @@ def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
         figure=OUTCOME,
         title=judged.question.title,
         side=side,
+        word=_word(finding_of(judged)),
         tone=outcome_tone(judged),
         value=f"{counted(one)} / {counted(other)}",
         under="forks",
@@ -109,7 +111,13 @@ def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
         f"{one} ms with {_VIRTUAL} and {other} ms with {_POOL}."
     )
     value = f"{one} / {other}"
-    return (Advice(P99.id, P99.title, Side.OPEN, "none", value, "ms, not judged", False, None, None, None, sentence),)
+    word, under = Finding.NOT_JUDGED.value, "ms, not judged"
+    return (Advice(P99.id, P99.title, Side.OPEN, word, "none", value, under, False, None, None, None, sentence),)
+
+
+def _word(found: Finding) -> str:
+    who = {Finding.BETTER: _VIRTUAL, Finding.WORSE: _POOL}.get(found)
+    return f"{who} better" if who else found.value
 
 
 def _do(side: Side, cell: CellStats) -> str:
@@ -143,6 +151,7 @@ def _advice(
         figure=metric.id,
         title=metric.title,
         side=side,
+        word=_word(finding(judged, metric)),
         tone=tone(judged, metric),
         value=ratio_value(ratio),
         under=ratio_words(judged),

@@ -55,6 +55,11 @@ class CellStats:
     def usable(self) -> tuple[Fork, ...]:
         return tuple(fork for fork in self.record.forks if fork.usable)
 
+    @cached_property
+    def driver(self) -> str | None:
+        """What made its load, by name, which is the same for every fork that stands; None where none has a window."""
+        return next((name for fork in self.record.forks if (name := fork.served.driver)), None)
+
     @property
     def forks(self) -> int:
         """Those that were planned, run or not."""

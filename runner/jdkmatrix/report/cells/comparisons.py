@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Slice:
-    """The cells of one workload, server and load, and their values on the other axes, in the order of the run."""
+    """The cells of one workload, server, load and driver, and their values on other axes, in the order of the run."""
 
     workload: str
     server: str
@@ -45,6 +45,10 @@ class Slice:
         over = references(self.executors, self.server)
         others = (Pair(name, base) for name, base in over.items() if is_virtual(name) and not is_virtual(base))
         return usual if {*usual} <= {*self.executors} else next((one for one in others if one.base in over), usual)
+
+    @property
+    def driver(self) -> str | None:
+        return next((name for cell in self.cells if (name := cell.driver)), None)
 
     @cached_property
     def jdks(self) -> tuple[str, ...]:
@@ -83,10 +87,27 @@ class Slice:
 
 
 def slices(cells: Cells) -> tuple[Slice, ...]:
+    """Apart by driver, too: figures of two make no table, no chart and no curve."""
     found: dict[tuple[str, str, str], list[CellKey]] = {}
     for key in cells.keys:
         found.setdefault((key.workload, key.server, key.load), []).append(key)
     return tuple(
-        Slice(workload, server, load, tuple(keys), tuple(cell for key in keys if (cell := cells.get(key))))
-        for (workload, server, load), keys in found.items()
+        Slice(*place, tuple(some), tuple(cell for key in some if (cell := cells.get(key))))
+        for place, keys in found.items()
+        for some in _by_driver(cells, keys)
     )
+
+
+def _by_driver(cells: Cells, keys: Sequence[CellKey]) -> Iterable[list[CellKey]]:
+    """What was not measured stands with its peers, or with the first."""
+
+    def of(key: CellKey) -> str | None:
+        cell = cells.get(key)
+        return cell.driver if cell else None
+
+    told = [of(key) or next(filter(None, map(of, cells.peers(key))), None) for key in keys]
+    first = next(filter(None, told), None)
+    found: dict[str | None, list[CellKey]] = {}
+    for key, name in zip(keys, told, strict=True):
+        found.setdefault(name or first, []).append(key)
+    return found.values()

@@ -39,6 +39,10 @@ class Results:
         """Its version; None where the run does not know."""
         return next((known.version for known in self.run.jdks if known.id == jdk), None)
 
+    def driver(self, key: CellKey) -> str | None:
+        cell = self._cells.get(key)
+        return cell.driver if cell else None
+
     def unit(self, check: ClaimCheck, keys: Sequence[CellKey]) -> str:
         """As its figure is shown here, in the cells that it looks at; that of a reading is known by a cell that has
         it."""

@@ -20,7 +20,8 @@ from jdkmatrix.terms.cell_key import CellKey
 @dataclass(frozen=True)
 class CellEvidence:
     """`estimate`: in the unit of its check; None where there is none, and `why` says why. `build`: the version of its
-    JDK, where known. `alone`: where it is of several runs, what each of them says."""
+    JDK, where known; `driver`: what made its load, where something did. `alone`: where it is of several runs, what each
+    of them says."""
 
     key: CellKey
     build: str | None
@@ -28,6 +29,7 @@ class CellEvidence:
     why: str | None = None
     seen: tuple[Seen, ...] = ()
     alone: tuple[Estimate, ...] = ()
+    driver: str | None = None
 
     @property
     def absent(self) -> tuple[Seen, ...]:
@@ -62,16 +64,19 @@ def evidence(claim: ClaimRecord, results: Results) -> ClaimEvidence:
 
 def together(found: Sequence[ClaimEvidence]) -> ClaimEvidence:
     """Of several runs of one host under the same checks of one claim, the newest first: each cell with what all of them
-    say. What must be seen was seen where the run has an estimate; a run in which it was not says nothing beside one in
-    which it was."""
+    say that had one JDK build and one driver. What must be seen was seen where the run has an estimate; a run in which
+    it was not says nothing beside one in which it was."""
     first = found[0]
     return ClaimEvidence(first.id, tuple(map(_checks_together, zip(*(one.checks for one in found), strict=True))))
 
 
 def _checks_together(found: Sequence[CheckEvidence]) -> CheckEvidence:
-    cells: dict[tuple[CellKey, str | None], list[CellEvidence]] = {}
-    for cell in (cell for check in found for cell in check.cells):
-        cells.setdefault((cell.key, cell.build), []).append(cell)
+    every = [cell for check in found for cell in check.cells]
+    known = {(cell.key, cell.build): cell.driver for cell in reversed(every) if cell.driver}
+    cells: dict[tuple[CellKey, str | None, str | None], list[CellEvidence]] = {}
+    for cell in every:
+        driver = cell.driver or known.get((cell.key, cell.build))
+        cells.setdefault((cell.key, cell.build, driver), []).append(cell)
     if not cells:
         return found[0]
     unit = next((check.unit for check in found if check.cells and check.unit), "")
@@ -106,8 +111,8 @@ def is_ratio(check: ClaimCheck) -> bool:
 def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     estimate, build = results.estimate(check, key), results.build(key.jdk)
     if isinstance(estimate, str):
-        return CellEvidence(key, build, None, estimate)
-    return CellEvidence(key, build, estimate, seen=tuple(_seen(check, key, results)))
+        return CellEvidence(key, build, None, estimate, driver=results.driver(key))
+    return CellEvidence(key, build, estimate, seen=tuple(_seen(check, key, results)), driver=results.driver(key))
 
 
 def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[Seen]:

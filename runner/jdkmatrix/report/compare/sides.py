@@ -127,6 +127,10 @@ def compare_sides(before: Side, after: Side, *, threshold: float) -> Compared:
         if base is None or cell is None:
             left_out.append(f"{key.cell_id}: {'not measured before' if base is None else 'not measured after'}")
             continue
+        if cell.driver and base.driver and cell.driver != base.driver:
+            left_out.append(f"{key.cell_id}: driven by {base.driver} before, by {cell.driver} after")
+            inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
+            continue
         if not (cell.usable and base.usable):
             sides = [side for side, one in (("before", base), ("after", cell)) if not one.usable]
             left_out.append(f"{key.cell_id}: no usable fork {' and '.join(sides)}")

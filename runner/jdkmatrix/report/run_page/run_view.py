@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from jdkmatrix.figures.fork_figures import overall
@@ -50,6 +50,8 @@ def view_run(judged: JudgedRun) -> RunView:
     loaded, run, cells, experiments = judged.loaded, judged.run, judged.cells, judged.experiments
     order, judgements = judged.order, judged.judgements
     varying = frozenset(axis for axis in AXES if len({getattr(key, axis) for key in cells.keys}) > 1)
+    drivers = {cell.driver for cell in cells} - {None}
+    varying |= {"driver"} if len(drivers) > 1 else set()
     rows = tuple(_row(key, cells, judgements, order) for key in cells.keys)
     troubles = [t for key in cells.keys if (t := _trouble(key, cells.get(key), run))]
     parts, checks = sections(cells, judgements, order), check_blocks(cells)
@@ -79,7 +81,7 @@ def view_run(judged: JudgedRun) -> RunView:
         references=cells.references,
         relevant=f"{cells.relevant * 100:g} %",
         varying=varying,
-        constant=_constant(cells.keys, varying),
+        constant=_constant(cells.keys, varying, drivers),
         rows=rows,
         searched=any(cell.figures(CAPACITY) for cell in cells),
         outcomes=_outcomes_head(cells, judgements),
@@ -159,7 +161,7 @@ def _is_news(cell: CellStats, judgements: Judgements) -> bool:
     return (judged is not None and is_news(judged)) or (cell.attained.no > 0 and not cell.question.is_sought)
 
 
-def _constant(keys: Sequence[CellKey], varying: frozenset[str]) -> str:
+def _constant(keys: Sequence[CellKey], varying: frozenset[str], drivers: Collection[str | None]) -> str:
     """What all cells share, so that the table need not repeat it."""
     if not keys:
         return ""
@@ -173,6 +175,7 @@ def _constant(keys: Sequence[CellKey], varying: frozenset[str]) -> str:
         "burn_us": tasks_of(key.burn_us),
         "wait_us": delay_of(key.wait_us) if key.wait_us else "",
         "load": key.load,
+        "driver": f"driven by {next(iter(drivers), None)}" if drivers else "",
     }
     return ", ".join(text for axis, text in words.items() if text and axis not in varying)
 
@@ -195,6 +198,7 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
         burn_us=key.burn_us,
         wait_us=key.wait_us,
         load=key.load,
+        driver=(cell and cell.driver) or "",
         status=state.value,
         status_text=state_text(cell),
         status_class=STATE_CLASS[state],

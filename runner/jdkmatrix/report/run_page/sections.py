@@ -18,7 +18,7 @@ from jdkmatrix.report.run_page.memory import memory_groups, readings_words
 from jdkmatrix.report.run_page.search import search_charts
 from jdkmatrix.report.run_page.section_charts import bar_charts, latency_charts
 from jdkmatrix.report.views import JdkHeat, Legend, Section
-from jdkmatrix.report.words.sentences import condition
+from jdkmatrix.report.words.sentences import condition, driven
 
 
 def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tuple[Section, ...]:
@@ -47,7 +47,7 @@ def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, or
         served=piece.keys[0].served,
         pair=piece.pair,
         load=piece.load,
-        load_words=loads_words([cell.load for cell in piece.cells])
+        load_words=driven(loads_words([cell.load for cell in piece.cells]), piece.driver)
         if piece.cells
         else "no cell of this load has been measured",
         answers=answers(judgements, piece, metrics, ramps.observed(piece, order) or steps.observed(piece, order)),

@@ -12,6 +12,7 @@ from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCell, RunDigest
 from jdkmatrix.report.site.home import RunRow, host_names, run_row
 from jdkmatrix.report.words.sentences import condition as condition_words
+from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.terms.cell_key import TaskSize
 
 FOLDER = "by"
@@ -71,6 +72,7 @@ class _Place:
     cpus: int
     size: TaskSize
     load: str
+    driver: str | None
 
 
 def view_axes(runs: Sequence[RunDigest]) -> tuple[Group, ...]:
@@ -126,7 +128,7 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: dict[str, str]) 
     for run, cells in parts:
         for cell in cells:
             words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
-            place = _Place(words, cell.cpus, TaskSize(cell.burn_us, cell.wait_us), cell.load)
+            place = _Place(words, cell.cpus, TaskSize(cell.burn_us, cell.wait_us), cell.load, cell.driver)
             found.setdefault(place, {}).setdefault(cell.executor, _entry(cell, run))
     executors = tuple(_ordered("executor", {executor for entries in found.values() for executor in entries}, hosts))
     differ = [index for index in range(len(others)) if len({place.words[index] for place in found}) > 1]
@@ -142,7 +144,7 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: dict[str, str]) 
         rows=tuple(
             Row(
                 words=tuple(place.words[index] for index in differ),
-                where=f"{condition_words(place.cpus, place.size)}, {place.load}",
+                where=f"{condition_words(place.cpus, place.size)}, {driven(place.load, place.driver)}",
                 entries=tuple(entries.get(executor) for executor in executors),
             )
             for place, entries in sorted(found.items(), key=_in_order)
@@ -153,7 +155,8 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: dict[str, str]) 
 
 def _in_order(found: tuple[_Place, dict[str, Entry]]) -> tuple[object, ...]:
     place = found[0]
-    return [_by_number(word) for word in place.words], place.cpus, place.size, _by_number(place.load)
+    load = driven(place.load, place.driver)
+    return [_by_number(word) for word in place.words], place.cpus, place.size, _by_number(load)
 
 
 def _entry(cell: MeasuredCell, run: RunDigest) -> Entry:

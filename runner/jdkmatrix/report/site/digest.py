@@ -34,9 +34,9 @@ PICKED = ("server", "jdk", "cpus", "burn_us", "wait_us", "workload", "load")
 
 @dataclass(frozen=True)
 class Condition:
-    """Virtual threads and a server's pool under one condition. `page`, `pool_page`: their cells, seen from the run.
-    `cause`: what was measured beside the leading figure and may be why, None where nothing was. `warnings`: titles of
-    what changes how these two cells must be read."""
+    """Virtual threads and a server's pool under one condition. `driver`: what made its load, by name. `page`,
+    `pool_page`: their cells, seen from the run. `cause`: what was measured beside the leading figure and may be why,
+    None where nothing was. `warnings`: titles of what changes how these two cells must be read."""
 
     workload: str
     server: str
@@ -46,6 +46,7 @@ class Condition:
     wait_us: int
     load: str
     load_words: str
+    driver: str | None
     blocks: int
     page: str
     pool_page: str
@@ -68,6 +69,7 @@ class MeasuredCell:
     burn_us: int
     wait_us: int
     load: str
+    driver: str | None
     figure: str
     over: str | None
     value: str | None
@@ -174,6 +176,7 @@ def _conditions(judged: JudgedRun, warned: Sequence[str]) -> Iterator[Condition]
         yield Condition(
             **{axis: getattr(key, axis) for axis in PICKED},
             load_words=loads_words([cell.load]),
+            driver=cell.driver,
             blocks=_blocks(judgements, key, cells),
             page=cell_page(key),
             pool_page=cell_page(pool),
@@ -197,12 +200,14 @@ def _cause(lead: Advice, cell: CellStats, pool: CellStats | None) -> str | None:
 
 def _cells(cells: Cells, judgements: Judgements) -> Iterator[MeasuredCell]:
     for key in cells.keys:
-        if cells.get(key) is None:
+        cell = cells.get(key)
+        if cell is None:
             continue
         metric, over = cells.leading(key), cells.reference(key)
         judged = judgements.of(metric, key)
         yield MeasuredCell(
             **{axis: getattr(key, axis) for axis in (*PICKED, "executor")},
+            driver=cell.driver,
             figure=metric.title,
             over=None if over == key.executor else over,
             value=ratio_value(judged.ratio) if judged else None,

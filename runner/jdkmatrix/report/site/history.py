@@ -15,6 +15,7 @@ from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import Condition, RunDigest
 from jdkmatrix.report.site.home import axis_values, host_names, where_words
 from jdkmatrix.report.words.numbers import apart, higher
+from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.stats.change_points import change_points
 from jdkmatrix.terms.quantities import plural
 
@@ -54,12 +55,13 @@ class HistoryView:
 
 
 def view_history(runs: Sequence[RunDigest], root: str) -> HistoryView:
-    """Of every condition that a host measured in two runs or more. `runs`: newest first; `root` leads from the page to
-    that of the site."""
-    found: dict[tuple[str, ...], list[tuple[RunDigest, Condition]]] = {}
+    """Of every condition that a host measured in two runs or more by one driver. `runs`: newest first; `root` leads
+    from the page to that of the site."""
+    found: dict[tuple[str | None, ...], list[tuple[RunDigest, Condition]]] = {}
     for run in reversed(runs):
         for condition in run.conditions:
-            found.setdefault((run.host_id, *axis_values(condition)), []).append((run, condition))
+            place = (run.host_id, condition.driver, *axis_values(condition))
+            found.setdefault(place, []).append((run, condition))
     hosts = host_names(runs)
     series = tuple(one for measured in found.values() if len(measured) > 1 for one in _series(measured, hosts, root))
     return HistoryView(series, sum(any(point.changed for point in one.points) for one in series))
@@ -72,10 +74,10 @@ def _series(measured: Sequence[tuple[RunDigest, Condition]], hosts: dict[str, st
         if len(points) < 2:
             continue
         changes = _changes([one for _, _, one in points])
-        name = f"{newest_run.host_id}.{'.'.join(axis_values(newest))}.{told.figure}"
+        name = f"{newest_run.host_id}.{'.'.join(axis_values(newest))}.{newest.driver}.{told.figure}"
         yield Series(
             anchor=file_stem(name),
-            where=where_words(newest),
+            where=driven(where_words(newest), newest.driver),
             host=hosts[newest_run.host_id],
             figure=told.title,
             finding=_finding(changes, len(points)),

@@ -11,6 +11,7 @@ from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side
 from jdkmatrix.report.claims.published import VERDICT_CLASS
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
 from jdkmatrix.report.run_page.facts import moment
+from jdkmatrix.report.site.conditions_map import ConditionsMap, conditions_maps
 from jdkmatrix.report.site.digest import PICKED, Condition, RunDigest
 from jdkmatrix.report.site.offers import Box
 from jdkmatrix.report.site.overview import overview
@@ -54,9 +55,11 @@ class AnswerRow:
     """The newest answer of one host under one condition. `values`: of every axis that is picked, "host" among them;
     `where`: the condition in words; `advice`: in the order of the page's figures, None where it has none."""
 
+    anchor: str
     values: tuple[tuple[str, str], ...]
     where: str
     load_words: str
+    driver: str | None
     advice: tuple[Advice | None, ...]
     page: str
     pool_page: str
@@ -94,10 +97,13 @@ class RunRow:
 @dataclass(frozen=True)
 class HomeView:
     """`figures`: id and title of what may matter to a reader, `first`: the row that answers before anything is picked;
-    `verdicts`: word, class, how many claims; `unreadable`: runs that could not be read, and why."""
+    `maps`: of the newest run, where it has several conditions, and `mapped` when and where that was; `verdicts`: word,
+    class, how many claims; `unreadable`: runs that could not be read, and why."""
 
     summary: str
     overview: str | None
+    maps: tuple[ConditionsMap, ...]
+    mapped: str
     figures: tuple[tuple[str, str], ...]
     picks: tuple[Pick, ...]
     first: AnswerRow | None
@@ -120,11 +126,16 @@ def view_home(
     there = {one.figure: one.title for told in ordered for one in told.condition.advice}
     there.update({OUTCOME: _OUTCOMES} if OUTCOME in there else {})
     figures = tuple((figure, there[figure]) for figure in _FIGURES if figure in there)
-    answers = tuple(_answer(one, hosts[one.run.host_id], figures) for one in ordered)
+    answers = tuple(
+        _answer(f"answer-{number}", one, hosts[one.run.host_id], figures) for number, one in enumerate(ordered, start=1)
+    )
     counts = Counter(claims)
+    mapped = _mapped(runs)
     return HomeView(
         summary=_summary(runs, len(answers)),
         overview=overview([one.condition for one in ordered]),
+        maps=conditions_maps(_places(mapped, ordered, answers) if mapped else ()),
+        mapped=f"{moment(mapped.started_at)}, on {hosts[mapped.host_id]}" if mapped else "",
         figures=figures,
         picks=tuple(_picks(answers, offered)),
         first=_first(answers, runs),
@@ -154,13 +165,15 @@ def _place(condition: Condition) -> tuple[object, ...]:
     )
 
 
-def _answer(one: Answering, host: str, figures: Sequence[tuple[str, str]]) -> AnswerRow:
+def _answer(anchor: str, one: Answering, host: str, figures: Sequence[tuple[str, str]]) -> AnswerRow:
     run, condition = one.run, one.condition
     advice = {one.figure: one for one in condition.advice}
     return AnswerRow(
+        anchor=anchor,
         values=(("host", run.host_id), *zip(PICKED, axis_values(condition), strict=True)),
         where=where_words(condition),
         load_words=condition.load_words,
+        driver=condition.driver,
         advice=tuple(advice.get(figure) for figure, _ in figures),
         page=f"{run.folder}{condition.page}",
         pool_page=f"{run.folder}{condition.pool_page}",
@@ -195,6 +208,23 @@ def _first(answers: Sequence[AnswerRow], runs: Sequence[RunDigest]) -> AnswerRow
     here, _ = newest = by_run[0]
     deciding = (found for found in by_run if found[0].host_id == here.host_id and found[1].decided)
     return min(deciding, key=lambda found: found[0].repeats_published, default=newest)[1]
+
+
+def _mapped(runs: Sequence[RunDigest]) -> RunDigest | None:
+    """The newest run that has an answer; a published experiment only where there is no other."""
+    telling = [run for run in runs if run.conditions]
+    return next((run for run in telling if not run.repeats_published), next(iter(telling), None))
+
+
+def _places(
+    mapped: RunDigest, ordered: Sequence[Answering], answers: Sequence[AnswerRow]
+) -> list[tuple[str, Condition]]:
+    """What answers under the conditions of a run, in its order, with the anchors of the rows; `answers`: `ordered`."""
+    rows = {
+        (one.run.host_id, *axis_values(one.condition)): (row.anchor, one.condition)
+        for one, row in zip(ordered, answers, strict=True)
+    }
+    return [rows[mapped.host_id, *axis_values(one)] for one in mapped.conditions]
 
 
 def _picks(answers: Sequence[AnswerRow], offered: Sequence[Box]) -> Iterable[Pick]:

@@ -23,8 +23,9 @@ class Answering:
 
 
 def answering(found: Sequence[tuple[RunDigest, Condition]]) -> Answering:
-    """Of those that measured what the newest did, on the same JDK build and version of the kernel, the one that knows
-    the leading ratio best: a run with many faults must not hide one with few. `found`: newest first, at least one."""
+    """Of those that measured what the newest did, on the same JDK build and version of the kernel and by the same
+    driver, the one that knows the leading ratio best: a run with many faults must not hide one with few. `found`:
+    newest first, at least one."""
     newest, condition = found[0]
     lead = condition.advice[0]
     same = [
@@ -37,8 +38,8 @@ def answering(found: Sequence[tuple[RunDigest, Condition]]) -> Answering:
     return Answering(run, best, _together(lead, [estimate for _, estimate in estimates]))
 
 
-def _build(run: RunDigest, condition: Condition) -> tuple[str | None, str]:
-    return dict(run.jdks).get(condition.jdk), run.kernel_version
+def _build(run: RunDigest, condition: Condition) -> tuple[str | None, str, str | None]:
+    return dict(run.jdks).get(condition.jdk), run.kernel_version, condition.driver
 
 
 def _estimate(advice: Advice, blocks: int) -> Estimate | None:

@@ -167,6 +167,11 @@ def asked_words(task: TaskSize, *, does_nothing: bool) -> str:
     return f"requests that {waits or 'do nothing'}" if waits or does_nothing else "such requests"
 
 
+def driven(load_words: str, driver: str | None) -> str:
+    """A load, and what made it."""
+    return f"{load_words}, by {driver}" if driver else load_words
+
+
 def delay_of(wait_us: int) -> str:
     return f"remote delay of {wait_words(wait_us)}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,7 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.site import making, run_pages
 from jdkmatrix.report.site.build import Built, build_site
+from jdkmatrix.report.site.conditions_map import conditions_maps
 from jdkmatrix.report.site.digest import Condition, RunDigest, digest
 from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.report.site.offers import offers
@@ -359,3 +361,48 @@ def test_of_several_runs_the_one_that_knows_best_answers_and_all_are_told(tmp_pa
         assert answering([(one, one.conditions[0]) for one in (noisy, old)]).run.run_id == "b"
     build = replace(known, kernel=f"{run.kernel}-2")
     assert answering([(one, one.conditions[0]) for one in (noisy, build)]).run.run_id == "a"
+
+
+def test_the_page_of_a_run_with_several_conditions_opens_on_a_map_of_them(tmp_path: Path) -> None:
+    """Each entry says what is found, in words and in colour, and leads to its answer without a script."""
+    shape = replace(FIVE, jdks=("temurin-25",), burn_us=(0, 500), loads=("saturate-50", "rate-2000"))
+    site_of([later(synthetic_run(tmp_path / "run", shape), "new", "2025-01-01")], tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    opens, rest = page.split('id="conditions"')[1].split('id="picker"')
+    assert "Over all 4 conditions" in page.split('id="conditions"')[0], "in one line first"
+    assert re.findall(r"<h3>(.*?)</h3>", opens) == [
+        "Virtual threads / pool under saturate-50, by loadgen", "Virtual threads / pool under rate-2000, by loadgen",
+    ]  # fmt: skip
+    links = re.findall(r'<a href="#(answer-[0-9]+)"', opens)
+    assert len(links) == len(set(links)) == 4 and all(f'id="{link}"' in rest for link in links)
+    assert opens.count('aria-current="true"') == 1
+    assert "<small>Throughput: the pool better</small>" in opens
+    assert "<small>CPU per request: " in opens
+    assert re.findall(r'<th scope="col">(.*?)</th>', opens) == ["no added work", "tasks of 500 µs"] * 2
+    assert 'class="js-only"' not in opens and " style=" not in opens
+
+
+def test_tasks_and_delays_stand_across_and_workloads_down() -> None:
+    half = [condition("mp-ping", 500, 0), condition("banking", 0, 2_000), condition("banking", 0, 20_000)]
+    by_loadgen = replace(condition("banking", 0, 200_000), driver="loadgen")
+    maps = conditions_maps([(f"answer-{number}", one) for number, one in enumerate([*half, by_loadgen])])
+    assert [one.title.rpartition(" ")[2] for one in maps] == ["wrk2", "loadgen"], "a map for each driver"
+    first = maps[0]
+    assert first.columns == ("remote delay of 2 ms", "remote delay of 20 ms", "tasks of 500 µs")
+    assert [(head, [entry.anchor if entry else None for entry in entries]) for head, entries in first.rows] == [
+        ("mp-ping", [None, None, "answer-0"]), ("banking", ["answer-1", "answer-2", None]),
+    ]  # fmt: skip
+    assert conditions_maps([("answer-0", half[0])]) == (), "one condition is its own answer"
+
+
+def condition(workload: str, burn_us: int, wait_us: int) -> Condition:
+    (quick,) = conditions_of("20261124T182303Z-quick")
+    return replace(quick, workload=workload, burn_us=burn_us, wait_us=wait_us, load="share-50", driver="wrk2")
+
+
+def test_a_single_condition_and_a_published_experiment_open_no_map(tmp_path: Path) -> None:
+    one = later(synthetic_run(tmp_path / "one", replace(FIVE, jdks=("temurin-25",))), "one", "2024-01-01")
+    many = synthetic_run(tmp_path / "many", replace(FIVE, burn_us=(0, 500)))
+    repeated = with_scenario(later(many, "many", "2025-01-01"))
+    site_of([one, repeated], tmp_path / "site")
+    assert 'id="conditions"' not in (tmp_path / "site" / "index.html").read_text("utf-8")

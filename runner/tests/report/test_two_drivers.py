@@ -1,0 +1,133 @@
+"""Figures of two load drivers never stand in one ratio, chart, map or pooled figure, and each says whose it is."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from jdkmatrix.cli.summary import print_summary
+from jdkmatrix.figures.metrics import THROUGHPUT
+from jdkmatrix.figures.paired import paired_figures
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.comparisons import slices
+from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, together
+from jdkmatrix.report.compare.sides import Side, compare_sides
+from jdkmatrix.report.exports import COLUMNS, results
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.site.digest import RunDigest
+from jdkmatrix.report.site.history import view_history
+from jdkmatrix.report.site.same_condition import answering
+from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.terms.cell_key import CellKey
+from tests.support.builders import key
+from tests.support.served_runs import Shape, driven_by, synthetic_run
+from tests.support.sites import built, later
+
+BOTH = Shape(jdks=("temurin-25",), burn_us=(0, 100, 500), blocks=5, windows=1)
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> LoadedRun:
+    """The tasks of 500 µs were driven by wrk2."""
+    return driven_by(synthetic_run(tmp_path / "run", BOTH), "wrk2", lambda key: key.burn_us == 500)
+
+
+def test_two_drivers_never_stand_in_one_ratio(mixed: LoadedRun) -> None:
+    by_key = {cell.key: cell for cell in mixed.cells}
+    virtual, liberty = (by_key[key(executor)] for executor in ("virtual", "liberty"))
+    assert len(paired_figures(THROUGHPUT, virtual, liberty)[0]) == 5
+    (other,) = driven_by(replace(mixed, cells=(liberty,)), "wrk2").cells
+    assert paired_figures(THROUGHPUT, virtual, other) == ({}, {})
+
+
+def test_tables_and_charts_are_apart_by_driver(mixed: LoadedRun) -> None:
+    """So that no heat map holds, and no line joins, points of two."""
+    cells = Cells(mixed.run, mixed.cells)
+    assert [(piece.driver, {key.burn_us for key in piece.keys}) for piece in slices(cells)] == [
+        ("loadgen", {0, 100}), ("wrk2", {500}),
+    ]  # fmt: skip
+    view = view_run(JudgedRun(mixed))
+    assert [section.load_words.rpartition(", by ")[2] for section in view.sections] == ["loadgen", "wrk2"]
+    charts = [chart for section in view.sections for chart in (*section.throughput, *section.cpu, *section.latency)]
+    assert charts and not [
+        chart for chart in charts if "500 µs" in (told := f"{chart.title} {chart.note}") and "100" in told
+    ]
+
+
+def test_a_cell_that_was_not_measured_stands_with_its_peers(mixed: LoadedRun) -> None:
+    gone = key("virtual", burn_us=500)
+    cells = Cells(mixed.run, [cell for cell in mixed.cells if cell.key != gone])
+    (piece,) = [piece for piece in slices(cells) if piece.driver == "wrk2"]
+    assert gone in piece.keys
+    nobody = Cells(mixed.run, [])
+    assert [len(piece.keys) for piece in slices(nobody)] == [len(mixed.run.cells)]
+
+
+def test_every_row_names_its_driver(mixed: LoadedRun) -> None:
+    judged = JudgedRun(mixed)
+    view = view_run(judged)
+    assert {(row.burn_us, row.driver) for row in view.rows} == {(0, "loadgen"), (100, "loadgen"), (500, "wrk2")}
+    assert "driver" in view.varying and "driven by" not in view.constant
+    rows = list(results(judged))
+    assert "driver" in COLUMNS and {(row["burn_us"], row["driver"]) for row in rows if row["burn_us"]} == {
+        (100, "loadgen"), (500, "wrk2"),
+    }  # fmt: skip
+    sink = io.StringIO()
+    print_summary(mixed, Console(file=sink, width=200))
+    assert "tasks of 500 µs, saturate-50, by wrk2" in sink.getvalue()
+    assert "no added work, saturate-50, by loadgen" in sink.getvalue()
+
+
+def test_a_run_of_one_driver_names_it_once(tmp_path: Path) -> None:
+    view = view_run(JudgedRun(synthetic_run(tmp_path / "run", BOTH)))
+    assert "driver" not in view.varying and "driven by loadgen" in view.constant
+
+
+def digests(tmp_path: Path, *runs: LoadedRun) -> tuple[RunDigest, ...]:
+    return built(runs, tmp_path / "site").runs
+
+
+def test_runs_of_two_drivers_are_not_pooled_and_make_no_series(tmp_path: Path) -> None:
+    one = synthetic_run(tmp_path / "run", replace(BOTH, burn_us=(0,)))
+    runs = [later(one, name, f"2025-01-0{day}") for day, name in enumerate(("a", "b"), start=1)]
+    alike = digests(tmp_path, *runs)
+    assert answering([(run, run.conditions[0]) for run in alike]).together is not None
+    assert {len(series.points) for series in view_history(alike, "../").series} == {2}
+    apart = digests(tmp_path, runs[0], driven_by(runs[1], "wrk2"))
+    found = answering([(run, run.conditions[0]) for run in apart])
+    assert (found.run.run_id, found.condition.driver, found.together) == ("b", "wrk2", None)
+    assert view_history(apart, "../").series == ()
+    front = (tmp_path / "site" / "index.html").read_text("utf-8")
+    assert ", by wrk2." in front and ", by loadgen." not in front
+    by_load = "".join(path.read_text("utf-8") for path in (tmp_path / "site" / "by" / "jdk").glob("*.html"))
+    assert "saturate-50, by wrk2" in by_load and "saturate-50, by loadgen" in by_load
+    kept = json.loads((tmp_path / "site" / "data" / "runs.json").read_text())
+    assert [run["conditions"][0]["driver"] for run in kept] == ["wrk2", "loadgen"]
+
+
+def test_runs_of_two_drivers_are_not_compared(tmp_path: Path) -> None:
+    before = synthetic_run(tmp_path / "run", BOTH)
+    after = driven_by(before, "wrk2", lambda key: key.burn_us == 500)
+    sides = (Side(run.run, Cells(run.run, run.cells)) for run in (before, after))
+    found = compare_sides(*sides, threshold=0.05)
+    assert {change.key.burn_us for change in found.changes} == {0, 100}
+    assert [text for text in found.left_out if text.endswith("driven by loadgen before, by wrk2 after")] == [
+        *found.left_out
+    ] and len(found.left_out) == 2
+
+
+def test_evidence_on_a_claim_is_put_together_by_driver() -> None:
+    def said(driver: str | None, value: float | None) -> ClaimEvidence:
+        estimate = None if value is None else Estimate(value, value * 0.9, value * 1.1, 5, of_ratio=True)
+        cell: CellKey = key(load="steps-6s")
+        return ClaimEvidence("c", (CheckEvidence("", (CellEvidence(cell, "25", estimate, driver=driver),)),))
+
+    (check,) = together([said("wrk2", 1.2), said(None, None), said("loadgen", 0.8), said("wrk2", 1.1)]).checks
+    assert [(cell.driver, len(cell.alone)) for cell in check.cells] == [("wrk2", 2), ("loadgen", 0)]
