@@ -80,6 +80,8 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             return stopped.exit_code
         gaps = going.gaps()
     code = conclude(project, store, site, console)
+    if going.cut_short:
+        raise going.cut_short
     if gaps:
         _say(f"faults of the host have left gaps in {_gaps_words(gaps)} again")
     return code
@@ -90,7 +92,7 @@ def _gaps_words(blocks: int) -> str:
 
 
 class _Going:
-    """A run that goes on, stage by stage."""
+    """A run that goes on, stage by stage. `cut_short`: why a later stage could not begin; what is measured stands."""
 
     def __init__(
         self,
@@ -115,6 +117,7 @@ class _Going:
         self._opened: list[tuple[Prepared, Campaign]] = []
         self._record: RunRecord | None = None  # from the first fork on
         self._started_s = 0.0
+        self.cut_short: MatrixError | None = None
 
     def measure(self, between: Callable[[], None]) -> StoppedError | None:
         """All that is needed; `between` is called between two blocks. Returns what stopped it."""
@@ -123,7 +126,14 @@ class _Going:
             for stage in self._stages:
                 if self._record:
                     between()
-                self._measure_stage(stage, between)
+                try:
+                    prepared, campaign = self._open(stage)
+                except MatrixError as error:
+                    if self._record is None:
+                        raise
+                    self.cut_short = error
+                    return None
+                self._measure_stage(stage, prepared, campaign, between)
             status = "complete"
         except StoppedError as stopped:
             if self._record is None:
@@ -142,12 +152,15 @@ class _Going:
         """Blocks that faults of the host have left without a fork, where anything was measured."""
         return sum(len(campaign.needed(self._cells)) for _, campaign in self._opened) if self._record else 0
 
-    def _measure_stage(self, stage: Stage, between: Callable[[], None]) -> None:
+    def _open(self, stage: Stage) -> tuple[Prepared, Campaign]:
         self._know_capacities(stage)
         prepared, campaign = self._prepared(stage.profile, stage.cells, self._store)
         self._calibration = prepared.calibration
         self._cells |= campaign.open(_say)
         self._opened.append((prepared, campaign))
+        return prepared, campaign
+
+    def _measure_stage(self, stage: Stage, prepared: Prepared, campaign: Campaign, between: Callable[[], None]) -> None:
         needed = campaign.needed(self._cells)
         if self._earlier and not needed and not self._record:
             return

@@ -21,6 +21,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.provision.project import Project
@@ -219,6 +220,27 @@ def test_a_block_of_an_earlier_stage_that_was_spoilt_is_measured_again_behind_al
     again = [fork.sequence for cell in after.cells for fork in cell.forks if fork.session == 2]
     assert sorted(again) == [len(before.order) + 1, len(before.order) + 2]
     assert len(set(after.run.order)) == len(after.run.order)
+
+
+def test_a_stage_that_cannot_begin_takes_nothing_from_those_before_it(
+    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    prepared = vars(running)["prepare"]
+
+    def failing(project: Any, matrix: Any, profile: Any, cells: Any, **others: Any) -> Prepared:
+        if any(cell.load == "share-50" for cell in cells):
+            raise MatrixError("none of the 4 cells can be measured here")
+        return prepared(project, matrix, profile, cells, **others)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "prepare", failing)
+        with pytest.raises(MatrixError, match="none of the 4 cells"):
+            measure(Options("staged", {}))
+    assert "4 of 4 forks usable" in capsys.readouterr().out, "the summary of what is there"
+    assert (loaded().run.status, len(script.labels)) == ("interrupted", 5)
+    assert measure(resume=True) == 0
+    assert (loaded().run.status, len(script.labels)) == ("complete", 5 + 8)
 
 
 def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(

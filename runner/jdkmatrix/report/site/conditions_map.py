@@ -32,8 +32,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class ConditionsMap:
-    """Under one load, by one driver. `rows`: each with its head, and an entry for every one of `columns`, None where
-    nothing was measured."""
+    """Under one load, by one driver; the title has what all conditions share. `rows`: each with its head, and an entry
+    for every one of `columns`, None where nothing was measured."""
 
     title: str
     columns: tuple[str, ...]
@@ -46,20 +46,24 @@ def conditions_maps(found: Sequence[tuple[str, Condition]]) -> tuple[ConditionsM
     if len(found) < 2:
         return ()
     heads = [axis for axis in _HEADS if axis == "workload" or len({getattr(one, axis) for _, one in found}) > 1]
+    shared = ", ".join(words(found[0][1]) for axis, words in _HEADS.items() if axis not in heads)
     by_load: dict[tuple[str, str | None], list[tuple[str, Condition]]] = {}
     for anchor, one in found:
         by_load.setdefault((one.load, one.driver), []).append((anchor, one))
-    return tuple(_map(driven(load, driver), heads, some) for (load, driver), some in by_load.items())
+    titles = {
+        place: f"Virtual threads / pool{f' on {shared}' if shared else ''}, under {driven(*place)}" for place in by_load
+    }
+    return tuple(_map(titles[place], heads, some) for place, some in by_load.items())
 
 
-def _map(load: str, heads: Sequence[str], found: Sequence[tuple[str, Condition]]) -> ConditionsMap:
+def _map(title: str, heads: Sequence[str], found: Sequence[tuple[str, Condition]]) -> ConditionsMap:
     sizes = sorted({(one.burn_us, one.wait_us) for _, one in found})
     rows: dict[str, dict[tuple[int, int], Entry]] = {}
     for anchor, one in found:
         head = ", ".join(_HEADS[axis](one) for axis in heads)
         rows.setdefault(head, {})[one.burn_us, one.wait_us] = Entry(anchor, one.advice[0])
     return ConditionsMap(
-        title=f"Virtual threads / pool under {load}",
+        title=title,
         columns=tuple(_size_words(*size) for size in sizes),
         rows=tuple((head, tuple(entries.get(size) for size in sizes)) for head, entries in rows.items()),
     )
