@@ -121,7 +121,7 @@ def test_plan_shows_the_stages_and_their_times(home: Path) -> None:
     first, second = told.index("profile quick"), told.index("profile mission")
     assert first < told.index("3 cells, 9 forks in 3 blocks, 10 rounds of 1 s in turns each") < second
     assert second < told.index("First 2 forks, one for each condition") < told.index("2 stages, one after the other")
-    assert "4 cells, 12 forks in 3 blocks, 1 window of 25 s each" in told
+    assert "6 cells, 18 forks in 3 blocks, 1 window of 12 s each" in told
     plan = json.loads(called(home, "plan", "--profile", "mission", "--seed", "3", "--json").stdout)
     quick, half = plan["stages"]
     assert (quick["profile"], quick["measured_first"], half["profile"]) == ("quick", [], "mission")

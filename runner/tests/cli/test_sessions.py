@@ -231,7 +231,8 @@ def test_a_stage_that_cannot_begin_takes_nothing_from_those_before_it(
     def failing(project: Any, matrix: Any, profile: Any, cells: Any, **others: Any) -> Prepared:
         if any(cell.load == "share-50" for cell in cells):
             raise MatrixError("none of the 4 cells can be measured here")
-        return prepared(project, matrix, profile, cells, **others)
+        going: Prepared = prepared(project, matrix, profile, cells, **others)
+        return going
 
     with monkeypatch.context() as patch:
         patch.setattr(running, "prepare", failing)

@@ -12,7 +12,7 @@ from tests.support.project import ROOT
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-CODE_PATH = re.compile(r"(?:runner|workloads|nix|bench|\.github)/[\w./-]*[\w-]")
+CODE_PATH = re.compile(r"(?<![\w/])(?:runner|workloads|nix|bench|\.github)/[\w./-]*[\w-]")
 
 
 def anchors(page: Path) -> set[str]:

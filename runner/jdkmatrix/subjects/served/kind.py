@@ -9,12 +9,14 @@ from typing import Any
 from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.drivers.base import Driver
+from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
+from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.jvm import heap_bytes, options_of
 from jdkmatrix.jdks.resolve import Available
-from jdkmatrix.loads.base import Lengths
+from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.cell_loads import basis_of
 from jdkmatrix.loads.kinds import planned
 from jdkmatrix.records.run import Calibration
@@ -24,6 +26,7 @@ from jdkmatrix.subjects.served.measurement import Served
 from jdkmatrix.terms.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
 from jdkmatrix.terms.cell_key import CellKey
 from jdkmatrix.terms.executors import base_of
+from jdkmatrix.terms.loads import RateLoad
 from jdkmatrix.terms.tables import RemoteAnswers
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
@@ -117,8 +120,14 @@ class ServedApplications:
 def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
     load, turns = planned(matrix.loads[cell.load]), matrix.turns
     if not load.takes_turns(profile, cell.wait_us, turns):
-        return load.expected_s(_lengths(profile))
+        return load.expected_s(_lengths(profile)) + _thrown_away_s(matrix, profile, load)
     return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
+
+
+def _thrown_away_s(matrix: Matrix, profile: Profile, load: LoadKind[Any]) -> float:
+    """By wrk2 before the windows of a constant rate, where it may make them."""
+    by_wrk2 = isinstance(load.load, RateLoad) and matrix.driver.choice != "loadgen" and profile.window_s >= WINDOW_S_MIN
+    return profile.windows * CALIBRATE_DELAY_MS / 1000 if by_wrk2 else 0.0
 
 
 def _lengths(profile: Profile) -> Lengths:
