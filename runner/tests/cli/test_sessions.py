@@ -226,7 +226,7 @@ def test_a_stage_that_cannot_begin_takes_nothing_from_those_before_it(
     measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    prepared = vars(running)["prepare"]
+    prepared: Callable[..., Prepared] = vars(running)["prepare"]
 
     def failing(project: Any, matrix: Any, profile: Any, cells: Any, **others: Any) -> Prepared:
         if any(cell.load == "share-50" for cell in cells):
