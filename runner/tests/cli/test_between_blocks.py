@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from jdkmatrix.cli.between_blocks import SHARE_MAX, SiteBetweenBlocks, write_site_apart
@@ -67,3 +74,45 @@ def test_a_process_of_its_own_writes_the_site_and_has_ended_then(tmp_path: Path)
     with pytest.raises(MatrixError, match="ended with 1"):
         write_site_apart(Project(ROOT, tmp_path), [tmp_path / "results" / "run"], site)
     assert site.read_text() == "somebody's file" and [*tmp_path.glob("site*")] == [site]
+
+
+WRITING = """
+import sys
+from pathlib import Path
+from jdkmatrix.cli.between_blocks import write_site_apart
+from jdkmatrix.cli.stopping import stoppable
+from jdkmatrix.provision.project import Project
+
+if __name__ == "__main__":
+    root, work = map(Path, sys.argv[1:])
+    with stoppable():
+        write_site_apart(Project(root, work), [work / "results" / "run"], work / "sites" / "site")
+"""
+
+
+def test_ctrl_c_meanwhile_leaves_no_process_and_no_half_of_a_site(tmp_path: Path) -> None:
+    stored(tmp_path / "results" / "run", synthetic_run(tmp_path / "made-up", QUICK))
+    (tmp_path / "writing.py").write_text(WRITING)
+    sites = tmp_path / "sites"
+    sites.mkdir()
+    command = [sys.executable, str(tmp_path / "writing.py"), str(ROOT), str(tmp_path)]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not any(sites.iterdir()):
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, [*sites.iterdir()]) == (130, [])
+    assert err == "matrix: stopped by SIGINT; what had been finished is kept\n"
+    deadline_s = time.monotonic() + 30
+    while alive(process.pid):  # Python's own helper ends when it sees that its parent has
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def alive(group: int) -> list[int]:
+    found = []
+    for one in psutil.process_iter(["status"]):
+        with suppress(ProcessLookupError):
+            if os.getpgid(one.pid) == group and one.info["status"] != psutil.STATUS_ZOMBIE:
+                found.append(one.pid)
+    return found
