@@ -167,7 +167,9 @@ def test_one_driver_makes_all_points_of_a_curve() -> None:
     assert at_zero is at_20_ms is WRK2 and isinstance(at_1_s, str), "by name there is no other driver to mix with"
 
 
-def test_wrk2_drives_the_loads_of_the_mission() -> None:
-    half = [cell for cell in select_cells(MATRIX, "mission") if cell.load == "share-50"]
-    for capacity_rps in (2_000, 10_000, 20_000):
-        assert set(drivers_of(half, capacity_rps).values()) == {WRK2}
+@pytest.mark.parametrize("profile", ["mission", "matrix"])
+@pytest.mark.parametrize("capacity_rps", [2_000, 20_000, 100_000])
+def test_wrk2_drives_every_share(profile: str, capacity_rps: float) -> None:
+    """On a small machine and on a large one."""
+    shares = [cell for cell in select_cells(MATRIX, profile) if cell.load.startswith("share-")]
+    assert set(drivers_of(shares, capacity_rps).values()) == {WRK2}
