@@ -1,6 +1,6 @@
 """Do wrk2 and loadgen measure the same? Windows of both in turns, on the same forks.
 
-    python bench/drivers.py [--pairs N] [--json FILE]
+    python bench/drivers.py [--pairs N] [--json FILE] [--only FORK …] [--bundle-us US]
 
 Forks of mp-ping and of the bank, virtual threads and pool, each warmed by loadgen as any fork is. Each is loaded flat out
 once, which gives its capacity; then come windows at constant rates in random order, each rate by one driver and by the
@@ -10,13 +10,15 @@ table has the ratio of CPU time per request, wrk2 over loadgen, with its 95 % in
 share of what was due that each delivered. Goals: CPU per request within 2 %, p99 within 1 ms, which is wrk2's floor, all due
 requests delivered. Exit status: 0 they are met, 1 one is missed, 2 something is missing (no wrk2, for one).
 
+wrk2 sends what is due within a millisecond together, loadgen what is due within 0.3 ms, and requests that arrive together
+cost a server less. --bundle-us 1000 has loadgen do as wrk2 does: what is left then is not the arrivals.
+
 Needs a host on which nothing else runs. Four forks of three pairs at each rate take 35 minutes.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import math
 import os
@@ -53,6 +55,8 @@ WORKLOADS = (
     ("mp-ping", 0, 2000.0),
     ("banking-servlet", 2_000, 500.0),
 )
+EXECUTORS = ("virtual", "liberty")  # the rates of the second are shares of what the first can do
+FORKS = {f"{workload[0]}, {executor}": (workload, executor) for workload in WORKLOADS for executor in EXECUTORS}
 SHARES = (0.25, 0.50, 0.75, 0.90)
 CONNECTIONS = 50
 WINDOW_S = 10.0
@@ -193,13 +197,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--pairs", type=int, default=3, help="at each rate (default 3)")
     parser.add_argument("--json", type=Path, help="write the table here")
+    parser.add_argument("--only", action="append", choices=[*FORKS], help="these forks only")
+    parser.add_argument("--bundle-us", type=int, help="of loadgen (its own default: 300)")
     arguments = parser.parse_args()
     console = Console()
     wrk2 = find_wrk2(os.environ, os.environ.get("PATH"))
     try:
         if isinstance(wrk2, str):
             raise MatrixError(wrk2)
-        rows, host = _run(wrk2, arguments.pairs, console)
+        forks = [fork for name, fork in FORKS.items() if not arguments.only or name in arguments.only]
+        rows, host = _run(wrk2, forks, arguments.pairs, arguments.bundle_us, console)
     except MatrixError as error:
         print(error, file=sys.stderr)
         return 2
@@ -209,14 +216,27 @@ def main() -> int:
     return 0 if all(row.meets for row in rows) else 1
 
 
-def _run(wrk2: Wrk2, pairs: int, console: Console) -> tuple[list[Row], dict[str, object]]:
+@dataclass(frozen=True)
+class Bundling(LoadgenDriver):
+    bundle_us: int = 300
+
+    def command_line(self, target: Target) -> tuple[str, ...]:
+        return (*super().command_line(target), "--bundle-us", str(self.bundle_us))
+
+
+def _run(
+    wrk2: Wrk2,
+    forks: Sequence[tuple[tuple[str, int, float], str]],
+    pairs: int,
+    bundle_us: int | None,
+    console: Console,
+) -> tuple[list[Row], dict[str, object]]:
     rows: list[Row] = []
     with (
         measuring() as confiner,
         tempfile.TemporaryDirectory(prefix="drivers-", ignore_cleanup_errors=True) as folder,
     ):
         capacities_rps: dict[str, float] = {}
-        forks = itertools.product(WORKLOADS, ("virtual", "liberty"))
         for number, ((workload, wait_us, rate_rps), executor) in enumerate(forks):
             turns = turns_of(pairs, number, capacities_rps.get(workload))
             asked = Asked(workload, executor, RATE, 1 + len(turns), WINDOW_S, rate_rps, wait_us)
@@ -225,6 +245,8 @@ def _run(wrk2: Wrk2, pairs: int, console: Console) -> tuple[list[Row], dict[str,
             if not isinstance(subject, Served):
                 raise TypeError("a server is measured")
             loadgen = _loadgen(subject)
+            if bundle_us is not None:
+                loadgen = Bundling(loadgen.jar, loadgen.java, loadgen.jdk_id, bundle_us)
             parts = replace(ready.parts, subject=replace(subject, driver=InTurns(loadgen, wrk2, turns)))
             fork = ready.measured(Path(folder), lambda text: console.print(f"  {text}", highlight=False), parts=parts)
             capacity_rps = fork.served.windows[0].load.throughput_rps
