@@ -2,16 +2,17 @@
 
     python bench/drivers.py [--pairs N] [--json FILE] [--only FORK …] [--bundle-us US]
 
-Forks of mp-ping and of the bank, virtual threads and pool, each warmed by loadgen as any fork is. Each is loaded flat out
-once, which gives its capacity; then come windows at constant rates in random order, each rate by one driver and by the
-other right after it, which of the two first by turns. Rates are 25, 50, 75 and 90 % of what virtual threads can do, for the
-pool as well, so that the ratio of the two can be worked out by either driver; the pool has 90 % of its own besides. The
-table has the ratio of CPU time per request, wrk2 over loadgen, with its 95 % interval over the pairs; p99 by each; and the
-share of what was due that each delivered. Goals: CPU per request within 2 %, p99 within 1 ms, which is wrk2's floor, all due
-requests delivered. Exit status: 0 they are met, 1 one is missed, 2 something is missing (no wrk2, for one).
+Forks of mp-ping and of the bank, virtual threads and pool, each warmed by loadgen as any fork is. Each is loaded flat
+out once, which gives its capacity; then come windows at constant rates in random order, each rate by one driver and by
+the other right after it, which of the two first by turns. Rates are 25, 50, 75 and 90 % of what virtual threads can do,
+for the pool as well, so that the ratio of the two can be worked out by either driver; the pool has 90 % of its own
+besides. The table has the ratio of CPU time per request, wrk2 over loadgen, with its 95 % interval over the pairs; p99
+by each; and the share of what was due that each delivered. Goals: CPU per request within 2 %, p99 within 1 ms, which is
+wrk2's floor, all due requests delivered. Exit status: 0 they are met, 1 one is missed, 2 something is missing (no wrk2,
+for one).
 
-wrk2 sends what is due within a millisecond together, loadgen what is due within 0.3 ms, and requests that arrive together
-cost a server less. --bundle-us 1000 has loadgen do as wrk2 does: what is left then is not the arrivals.
+wrk2 sends what is due within a millisecond together, loadgen what is due within 0.3 ms, and requests that arrive
+together cost a server less. --bundle-us 1000 has loadgen do as wrk2 does: what is left then is not the arrivals.
 
 Needs a host on which nothing else runs. Four forks of three pairs at each rate take 35 minutes.
 """
@@ -69,12 +70,13 @@ DELIVERED_MIN = 0.995
 
 @dataclass(frozen=True)
 class Row:
-    """Of one fork at one rate. `cpu_ratio`: wrk2 over loadgen, mean and 95 % interval; None: no pair is valid, or one."""
+    """Of one fork at one rate. `share`: of what virtual threads do flat out; `cpu_ratio`: wrk2 over loadgen, mean and
+    95 % interval; None: one pair is valid."""
 
     workload: str
     executor: str
     wait_us: int
-    of_capacity: float
+    share: float
     rate_rps: float
     pairs: int
     refused: int
@@ -251,7 +253,7 @@ def _run(
             fork = ready.measured(Path(folder), lambda text: console.print(f"  {text}", highlight=False), parts=parts)
             capacity_rps = fork.served.windows[0].load.throughput_rps
             capacities_rps.setdefault(workload, capacity_rps)
-            rows += _rows(asked, fork, turns, capacity_rps)
+            rows += _rows(asked, fork, turns, capacity_rps, capacities_rps[workload])
     return rows, {
         **facts(ready.prepared),
         "wrk2": wrk2.facts.model_dump(),
@@ -269,8 +271,10 @@ def _loadgen(subject: Served) -> LoadgenDriver:
     return found
 
 
-def _rows(asked: Asked, fork: Fork, turns: Sequence[Turn], capacity_rps: float) -> Iterator[Row]:
-    """The first window is flat out."""
+def _rows(
+    asked: Asked, fork: Fork, turns: Sequence[Turn], capacity_rps: float, base_rps: float
+) -> Iterator[Row]:
+    """The first window is flat out. `capacity_rps`: of this fork; `base_rps`: of virtual threads."""
     made = list(zip(turns, fork.served.windows[1:], strict=False))
     for share, of_rps in dict.fromkeys((turn.share, turn.of_rps) for turn in sorted(turns, key=_rate_first)):
         of: dict[Name, list[Window]] = {name: [] for name in ("loadgen", "wrk2")}
@@ -289,7 +293,7 @@ def _rows(asked: Asked, fork: Fork, turns: Sequence[Turn], capacity_rps: float) 
             workload=asked.workload,
             executor=asked.executor,
             wait_us=asked.wait_us,
-            of_capacity=rate_rps / capacity_rps,
+            share=rate_rps / base_rps,
             rate_rps=rate_rps,
             pairs=len(pairs),
             refused=sum(not window.valid for windows in of.values() for window in windows),
@@ -318,7 +322,7 @@ def _show(rows: Sequence[Row], console: Console) -> None:
     for row in rows:
         ratio = "{:.3f} ({:.3f}-{:.3f})".format(*row.cpu_ratio) if row.cpu_ratio else "-"
         table.add_row(
-            f"{row.workload}, {row.executor}", f"{row.of_capacity:.0%}: {row.rate_rps:,.0f}/s", str(row.pairs), ratio,
+            f"{row.workload}, {row.executor}", f"{row.share:.0%}: {row.rate_rps:,.0f}/s", str(row.pairs), ratio,
             _both(row.p50_us), _both(row.p99_us),
             f"{row.delivered['wrk2']:.1%}, {row.delivered['loadgen']:.1%}", "met" if row.meets else "missed",
         )  # fmt: skip

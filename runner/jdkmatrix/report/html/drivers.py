@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.records.run import DriverFacts
@@ -14,14 +15,14 @@ COMPARED = "drivers.json"
 
 
 class ComparedRow(Record):
-    """Windows of both drivers on one fork at one rate, of the pairs in which both counted. `cpu_ratio`: of CPU time per
-    request, wrk2 over loadgen, with its 95 % interval; by driver: median CPU time and latencies, in µs, and the share
+    """Windows of both drivers on one fork at one rate, of the pairs in which both counted. `share`: the rate, of what
+    virtual threads do flat out; `cpu_ratio`: of CPU time per request, wrk2 over loadgen, with its 95 % interval; by driver: median CPU time and latencies, in µs, and the share
     of what was due that was answered."""
 
     workload: str
     executor: str
     wait_us: int
-    of_capacity: float
+    share: float
     rate_rps: float
     pairs: int
     refused: int
@@ -61,9 +62,20 @@ class ComparedRowView:
 
 
 @dataclass(frozen=True)
+class AnswerView:
+    """CPU time per request, virtual threads over the pool, by each driver."""
+
+    workload: str
+    rate: Figure
+    by_wrk2: Figure
+    by_loadgen: Figure
+
+
+@dataclass(frozen=True)
 class ComparedView:
     on: str
     rows: tuple[ComparedRowView, ...]
+    answers: tuple[AnswerView, ...]
 
 
 def view_compared(compared: Compared) -> ComparedView:
@@ -73,14 +85,25 @@ def view_compared(compared: Compared) -> ComparedView:
         f"{compared.wrk2.version}, loadgen {compared.loadgen.version}; windows of {compared.window_s:g} s over "
         f"{compared.connections} connections; commit {(compared.commit or 'not known')[:12]}",
         rows=tuple(map(_row, compared.rows)),
+        answers=tuple(_answers(compared.rows)),
     )
 
 
+def _answers(rows: Sequence[ComparedRow]) -> Iterator[AnswerView]:
+    pools = {(row.workload, row.rate_rps): row for row in rows if row.executor == "liberty"}
+    for row in rows:
+        pool = pools.get((row.workload, row.rate_rps))
+        if row.executor == "virtual" and pool:
+            wrk2, loadgen = (row.cpu_us[one] / pool.cpu_us[one] for one in _DRIVERS)
+            yield AnswerView(
+                _workload(row), _rate(row), Figure(f"{wrk2:.2f}", wrk2), Figure(f"{loadgen:.2f}", loadgen)
+            )
+
+
 def _row(row: ComparedRow) -> ComparedRowView:
-    delay = f", delay {wait_words(row.wait_us)}" if row.wait_us else ""
     return ComparedRowView(
-        fork=f"{row.workload}{delay}, {row.executor}",
-        rate=Figure(f"{rate_words(row.rate_rps)}/s", row.rate_rps, under=f"{row.of_capacity:.0%} of its capacity"),
+        fork=f"{_workload(row)}, {row.executor}",
+        rate=_rate(row),
         pairs=Figure(str(row.pairs), row.pairs, under=f"{row.refused} windows refused" if row.refused else None),
         cpu=_both(row.cpu_us, 1, 3),
         ratio=_ratio(row.cpu_ratio),
@@ -91,6 +114,14 @@ def _row(row: ComparedRow) -> ComparedRowView:
 
 
 _DRIVERS = ("wrk2", "loadgen")
+
+
+def _workload(row: ComparedRow) -> str:
+    return f"{row.workload}, delay {wait_words(row.wait_us)}" if row.wait_us else row.workload
+
+
+def _rate(row: ComparedRow) -> Figure:
+    return Figure(f"{rate_words(row.rate_rps)}/s", row.rate_rps, under=per_cent(row.share))
 
 
 def _both(by_driver: dict[str, float], unit: float, places: int) -> Figure:
