@@ -58,7 +58,7 @@ def find_project() -> Project:
         candidates = [handed.source.root]
     else:
         here = Path.cwd()
-        candidates = [here, *here.parents, Path(__file__).resolve().parents[2]]
+        candidates = [here, *here.parents]
     for folder in candidates:
         if (folder / "matrix.toml").is_file():
             root = folder.resolve()

@@ -95,9 +95,7 @@ def _answers(rows: Sequence[ComparedRow]) -> Iterator[AnswerView]:
         pool = pools.get((row.workload, row.rate_rps))
         if row.executor == "virtual" and pool:
             wrk2, loadgen = (row.cpu_us[one] / pool.cpu_us[one] for one in _DRIVERS)
-            yield AnswerView(
-                _workload(row), _rate(row), Figure(f"{wrk2:.2f}", wrk2), Figure(f"{loadgen:.2f}", loadgen)
-            )
+            yield AnswerView(_workload(row), _rate(row), Figure(f"{wrk2:.2f}", wrk2), Figure(f"{loadgen:.2f}", loadgen))
 
 
 def _row(row: ComparedRow) -> ComparedRowView:
