@@ -16,8 +16,8 @@ COMPARED = "drivers.json"
 
 class ComparedRow(Record):
     """Windows of both drivers on one fork at one rate, of the pairs in which both counted. `share`: the rate, of what
-    virtual threads do flat out; `cpu_ratio`: of CPU time per request, wrk2 over loadgen, with its 95 % interval; by driver: median CPU time and latencies, in µs, and the share
-    of what was due that was answered."""
+    virtual threads do flat out; `cpu_ratio`: of CPU time per request, wrk2 over loadgen, with its 95 % interval; by
+    driver: median CPU time and latencies, in µs, and the share of what was due that was answered."""
 
     workload: str
     executor: str
