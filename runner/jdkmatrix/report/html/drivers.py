@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.report.words.numbers import Figure, missing
-from jdkmatrix.terms.quantities import digits, per_cent, rate_words, wait_words
+from jdkmatrix.terms.quantities import digits, per_cent, plural, rate_words, wait_words
 from jdkmatrix.terms.record import Record
 
 COMPARED = "drivers.json"
@@ -102,7 +102,9 @@ def _row(row: ComparedRow) -> ComparedRowView:
     return ComparedRowView(
         fork=f"{_workload(row)}, {row.executor}",
         rate=_rate(row),
-        pairs=Figure(str(row.pairs), row.pairs, under=f"{row.refused} windows refused" if row.refused else None),
+        pairs=Figure(
+            str(row.pairs), row.pairs, under=f"{plural(row.refused, 'window')} refused" if row.refused else None
+        ),
         cpu=_both(row.cpu_us, 1, 3),
         ratio=_ratio(row.cpu_ratio),
         p50=_both(row.p50_us, 1000, 2),
