@@ -27,7 +27,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median
 from types import TracebackType
@@ -45,6 +45,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.html.drivers import ComparedRow
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.subjects.served.measurement import Served
 from jdkmatrix.terms.loads import Load, RateLoad, SaturateLoad
@@ -68,36 +69,17 @@ P99_MAX_US = 1000.0
 DELIVERED_MIN = 0.995
 
 
-@dataclass(frozen=True)
-class Row:
-    """Of one fork at one rate. `share`: of what virtual threads do flat out; `cpu_ratio`: wrk2 over loadgen, mean and
-    95 % interval; None: one pair is valid."""
-
-    workload: str
-    executor: str
-    wait_us: int
-    share: float
-    rate_rps: float
-    pairs: int
-    refused: int
-    cpu_ratio: tuple[float, float, float] | None
-    cpu_us: dict[str, float]
-    p50_us: dict[str, float]
-    p99_us: dict[str, float]
-    delivered: dict[str, float]
-
-    @property
-    def meets(self) -> bool:
-        """As far as its interval tells: it may reach into the goal."""
-        if self.cpu_ratio is None:
-            return False
-        _, low, high = self.cpu_ratio
-        return (
-            low <= 1 + CPU_RATIO_MAX
-            and high >= 1 - CPU_RATIO_MAX
-            and abs(self.p99_us["wrk2"] - self.p99_us["loadgen"]) <= P99_MAX_US
-            and min(self.delivered.values()) >= DELIVERED_MIN
-        )
+def meets(row: ComparedRow) -> bool:
+    """As far as its interval tells: it may reach into the goal."""
+    if row.cpu_ratio is None:
+        return False
+    _, low, high = row.cpu_ratio
+    return (
+        low <= 1 + CPU_RATIO_MAX
+        and high >= 1 - CPU_RATIO_MAX
+        and abs(row.p99_us["wrk2"] - row.p99_us["loadgen"]) <= P99_MAX_US
+        and min(row.delivered.values()) >= DELIVERED_MIN
+    )
 
 
 class Turn(NamedTuple):
@@ -214,8 +196,8 @@ def main() -> int:
         return 2
     _show(rows, console)
     if arguments.json:
-        arguments.json.write_text(json.dumps({**host, "rows": [asdict(row) for row in rows]}, indent=1) + "\n")
-    return 0 if all(row.meets for row in rows) else 1
+        arguments.json.write_text(json.dumps({**host, "rows": [row.model_dump() for row in rows]}, indent=1) + "\n")
+    return 0 if all(map(meets, rows)) else 1
 
 
 @dataclass(frozen=True)
@@ -232,8 +214,8 @@ def _run(
     pairs: int,
     bundle_us: int | None,
     console: Console,
-) -> tuple[list[Row], dict[str, object]]:
-    rows: list[Row] = []
+) -> tuple[list[ComparedRow], dict[str, object]]:
+    rows: list[ComparedRow] = []
     with (
         measuring() as confiner,
         tempfile.TemporaryDirectory(prefix="drivers-", ignore_cleanup_errors=True) as folder,
@@ -273,7 +255,7 @@ def _loadgen(subject: Served) -> LoadgenDriver:
 
 def _rows(
     asked: Asked, fork: Fork, turns: Sequence[Turn], capacity_rps: float, base_rps: float
-) -> Iterator[Row]:
+) -> Iterator[ComparedRow]:
     """The first window is flat out. `capacity_rps`: of this fork; `base_rps`: of virtual threads."""
     made = list(zip(turns, fork.served.windows[1:], strict=False))
     for share, of_rps in dict.fromkeys((turn.share, turn.of_rps) for turn in sorted(turns, key=_rate_first)):
@@ -289,7 +271,7 @@ def _rows(
         logs = [math.log(mine.cpu_us_per_answer / theirs.cpu_us_per_answer) for mine, theirs in pairs]
         interval = mean_interval(logs)
         rate_rps = round(share * (of_rps or capacity_rps))
-        yield Row(
+        yield ComparedRow(
             workload=asked.workload,
             executor=asked.executor,
             wait_us=asked.wait_us,
@@ -317,14 +299,14 @@ def _percentile(window: Window, percent: str) -> float:
     return window.load.corrected.percentiles_us[percent] if window.load.corrected else math.nan
 
 
-def _show(rows: Sequence[Row], console: Console) -> None:
+def _show(rows: Sequence[ComparedRow], console: Console) -> None:
     table = Table("fork", "rate", "pairs", "CPU/request, wrk2 / loadgen", "p50, ms", "p99, ms", "delivered", "goals")
     for row in rows:
         ratio = "{:.3f} ({:.3f}-{:.3f})".format(*row.cpu_ratio) if row.cpu_ratio else "-"
         table.add_row(
             f"{row.workload}, {row.executor}", f"{row.share:.0%}: {row.rate_rps:,.0f}/s", str(row.pairs), ratio,
             _both(row.p50_us), _both(row.p99_us),
-            f"{row.delivered['wrk2']:.1%}, {row.delivered['loadgen']:.1%}", "met" if row.meets else "missed",
+            f"{row.delivered['wrk2']:.1%}, {row.delivered['loadgen']:.1%}", "met" if meets(row) else "missed",
         )  # fmt: skip
     console.print(table)
 

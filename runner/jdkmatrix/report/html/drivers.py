@@ -33,8 +33,8 @@ class ComparedRow(Record):
     delivered: dict[str, float]
 
 
-class Compared(Record):
-    """As bench/drivers.py writes it."""
+class TriedOn(Record):
+    """When and where something was tried, as bench/one_fork.py tells it."""
 
     measured_at: str
     commit: str | None
@@ -42,6 +42,11 @@ class Compared(Record):
     kernel: str
     virtualisation: str | None
     irq_time_accounting: bool | None
+
+
+class Compared(TriedOn):
+    """As bench/drivers.py writes it."""
+
     wrk2: DriverFacts
     loadgen: DriverFacts
     window_s: float

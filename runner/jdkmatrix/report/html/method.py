@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from jdkmatrix.config.explain import explained
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.html.drivers import COMPARED, Compared, ComparedView, view_compared
+from jdkmatrix.report.html.drivers import COMPARED, Compared, ComparedView, TriedOn, view_compared
 from jdkmatrix.report.words.numbers import Figure, share
 from jdkmatrix.terms.quantities import digits
 from jdkmatrix.terms.record import Record
@@ -192,15 +192,9 @@ class ProvokedOutcome(Record):
     share: float
 
 
-class Provoked(Record):
+class Provoked(TriedOn):
     """As bench/provoke.py writes it."""
 
-    measured_at: str
-    commit: str | None
-    cpu: str
-    kernel: str
-    virtualisation: str | None
-    irq_time_accounting: bool | None
     window_s: float
     precision: float
     outcomes: tuple[ProvokedOutcome, ...]

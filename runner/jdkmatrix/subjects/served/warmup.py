@@ -46,12 +46,15 @@ class Gate:
         """What CPU per request may fall by over its steady rest, a share."""
         return self.rules.drift_of_precision_max * self.precision
 
+    def rest_windows(self, length_s: float) -> int:
+        """Of a steady rest of that length."""
+        return max(self.rules.tail_windows, math.ceil(length_s / self.window_s))
+
     def steady_rules(self, figure: Figure) -> SteadyRules:
         """The steady rest is at least as long as the measurement, within `tail_s_min` and `tail_s_max`."""
         rules = self.rules
         shortest, longest, asked = (
-            max(rules.tail_windows, math.ceil(length_s / self.window_s))
-            for length_s in (rules.tail_s_min, rules.tail_s_max, self.ahead_s)
+            self.rest_windows(length_s) for length_s in (rules.tail_s_min, rules.tail_s_max, self.ahead_s)
         )
         drift = DriftRules(self.fall_max, longest) if figure == "cpu_us_per_request" else None
         return SteadyRules(min(longest, max(shortest, asked)), rules.trend_alpha, rules.change_max, drift)
@@ -176,8 +179,7 @@ def is_over(windows: Sequence[WarmupWindow], gate: Gate) -> bool:
     rules = gate.rules
     if duration_s(windows, rules) < rules.max_s:
         return False
-    longest = max(rules.tail_windows, math.ceil(rules.tail_s_max / gate.window_s))
-    return gate.window_s <= rules.window_s or len(_loaded(windows)) >= 2 * longest
+    return gate.window_s <= rules.window_s or len(_loaded(windows)) >= 2 * gate.rest_windows(rules.tail_s_max)
 
 
 def duration_s(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float:
