@@ -35,7 +35,7 @@ from jdkmatrix.config.model import Tuning
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
-from jdkmatrix.terms.executors import first_arm
+from jdkmatrix.domain.executors import first_arm
 
 BLOCKS = 3  # of a run
 THROUGHPUT = 2  # the column of a window

@@ -48,7 +48,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.report.html.drivers import ComparedRow
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.subjects.served.measurement import Served
-from jdkmatrix.terms.loads import Load, RateLoad, SaturateLoad
+from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
 from one_fork import RATE, Asked, facts, get_ready
 
 Name = Literal["loadgen", "wrk2"]

@@ -30,7 +30,7 @@ from typing import Any
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.store.runs import REFERENCE, RunStore
-from jdkmatrix.terms.loads import RisingLoad
+from jdkmatrix.domain.loads import RisingLoad
 
 
 def main() -> int:

@@ -35,7 +35,7 @@ from jdkmatrix.host import launch
 from jdkmatrix.provision.hosttools import find_jdk
 from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.records.load_results import LoadResult
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 
 ROOT = Path(__file__).parents[1]
 CONNECTIONS = 50

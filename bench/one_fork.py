@@ -20,7 +20,7 @@ from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import Prepared, prepare
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.loads import RateLoad
+from jdkmatrix.domain.loads import RateLoad
 
 PROFILE = "one-fork"
 RATE = "one-fork-rate"

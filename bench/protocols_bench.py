@@ -39,7 +39,7 @@ from series import ROUNDS, measure as measure_series, paired_logs, ratio_words, 
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.turns import Lane, Round, Turn, in_turns
+from jdkmatrix.fork.turns import TurnTaker, Round, Turn, in_turns
 from jdkmatrix.loads.constant_rate import ConstantRate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
@@ -78,7 +78,7 @@ def measure(options: argparse.Namespace, console: Console) -> None:
 
 
 def _every_way(
-    stretches: int, lanes: Sequence[Lane], orders: Iterable[Sequence[int]], **durations: float
+    stretches: int, lanes: Sequence[TurnTaker], orders: Iterable[Sequence[int]], **durations: float
 ) -> tuple[Fork, ...]:
     """`in_turns`, with what else a fork has here."""
     rounds = [*orders]
@@ -100,7 +100,7 @@ def mixed(rounds: int, stretches: int) -> list[int]:
     return [number for _, number in sorted(spread)]
 
 
-def _stretched(lane: Lane, numbers: Sequence[int]) -> Lane:
+def _stretched(lane: TurnTaker, numbers: Sequence[int]) -> TurnTaker:
     """Its rounds get these numbers, and some of them are stretches."""
 
     def as_meant(turn: Turn | None) -> Turn | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.model import Matrix
-from jdkmatrix.terms.executors import check_executor
+from jdkmatrix.domain.executors import check_executor
 
 
 def problems(registry: Registry) -> list[str]:

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from jdkmatrix.claims.address import is_web_address
 from jdkmatrix.config.model import Name
+from jdkmatrix.domain.record import Record
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedResult
-from jdkmatrix.terms.record import Record
 
 
 class Source(ClaimSource):

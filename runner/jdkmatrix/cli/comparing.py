@@ -16,6 +16,7 @@ from rich.table import Table
 from jdkmatrix.cli import markdown
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, load_run, tell_damage
 from jdkmatrix.cli.terminal import escape
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.cells.cellstats import Cells
@@ -23,7 +24,6 @@ from jdkmatrix.report.compare import words
 from jdkmatrix.report.compare.sides import Compared, Side, compare_sides
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.readable import UnreadableError, readable
-from jdkmatrix.terms.quantities import plural
 
 EXIT_WITH_REGRESSIONS = 4
 EXIT_CANNOT_TELL = 5

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from jdkmatrix.domain.quantities import amount, measure, wait_words
 from jdkmatrix.experiments.result import Reading, Spread
 from jdkmatrix.figures.experiments import outcomes, spreads
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.terms.quantities import amount, measure, wait_words
 
 HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
 

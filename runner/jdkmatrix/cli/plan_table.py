@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rich.table import Table
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import delay_words, plural, work_words
 from jdkmatrix.run.plan import Plan
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import delay_words, plural, work_words
 
 _ROWS_AT_MOST = 40  # more are no table that anybody reads
 _NAMES_AT_MOST = 4

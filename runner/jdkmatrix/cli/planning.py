@@ -15,6 +15,8 @@ from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available, resolve
@@ -25,8 +27,6 @@ from jdkmatrix.run.capacities import profile_of_bases
 from jdkmatrix.run.plan import Plan, Stage, estimate_s, make_plan, stages
 from jdkmatrix.run.prepare import too_few_cpus
 from jdkmatrix.subjects.kinds import kind_of
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import plural
 
 
 @dataclass(frozen=True)

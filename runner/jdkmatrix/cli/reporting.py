@@ -202,7 +202,7 @@ def write_site(
         MatrixError: as build_site; matrix.toml or claims.toml cannot be read.
     """
     from jdkmatrix.report.site.build import Background, build_site
-    from jdkmatrix.report.site.making import SiteRun
+    from jdkmatrix.report.site.render_runs import SiteRun
     from jdkmatrix.report.site.run_pages import CellFiles
 
     matrix = load_matrix(project.matrix)

@@ -25,6 +25,9 @@ from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Profile
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.servers import OPEN_LIBERTY
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import now_utc
@@ -46,9 +49,6 @@ from jdkmatrix.run.sessions import closed, ended, idle
 from jdkmatrix.servers.liberty import check_folder
 from jdkmatrix.store.readable import readable
 from jdkmatrix.store.runs import RUN_FILE, RunStore, is_run, latest_begun, runs_of
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import plural
-from jdkmatrix.terms.servers import OPEN_LIBERTY
 
 
 def set_up(options: Options) -> None:

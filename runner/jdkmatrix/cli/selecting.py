@@ -9,9 +9,9 @@ from typing import Literal
 
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.domain.executors import again, is_aa_arm
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
-from jdkmatrix.terms.executors import again, is_again
 
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
 
@@ -98,7 +98,7 @@ class Options:
             )
 
     def _arms(self, matrix: Matrix) -> tuple[str, str]:
-        allowed = [executor for executor in matrix.axes.executor if not is_again(executor)]
+        allowed = [executor for executor in matrix.axes.executor if not is_aa_arm(executor)]
         if "executor" in self.only:
             raise MatrixError("--aa measures one executor twice, so --executor has nothing to choose from")
         if self.aa not in allowed:

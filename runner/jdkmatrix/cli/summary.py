@@ -12,6 +12,7 @@ from rich.table import Table
 from jdkmatrix.cli import experiments, markdown
 from jdkmatrix.cli.conditions_table import Condition, Row, conditions_table
 from jdkmatrix.cli.terminal import escape
+from jdkmatrix.domain.executors import base_of, is_aa_arm
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, metrics_of
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
@@ -20,7 +21,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cell_figures import failed_words, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.outcomes import counted, is_news, sentence
+from jdkmatrix.report.cells.outcomes import counted, sentence, worth_reporting
 from jdkmatrix.report.claims.published import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
@@ -31,7 +32,6 @@ from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import condition, driven, marked_interval, not_judged_words
 from jdkmatrix.stats.verdicts import Judged, Verdict
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.executors import base_of, is_again
 
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
 _LISTED_AT_MOST = 50
@@ -209,7 +209,7 @@ def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
     key = cell.key
     base = run.cells.reference(key)
     judged = run.judgements.outcomes(key)
-    if judged is not None and is_news(judged):
+    if judged is not None and worth_reporting(judged):
         yield sentence(judged, key.executor, base)
     elif judged is None and cell.attained.no and not cell.question.is_sought:
         yield f"{key.executor} {cell.question.did} in {counted(cell.attained)} forks"
@@ -219,7 +219,7 @@ def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
         yield f"{cell.failed_requests:,} requests failed with {key.executor} and count in no throughput"
     ratio = run.judgements.of(run.cells.leading(key), key)
     if ratio is not None and ratio.verdict is Verdict.NOT_JUDGED:
-        compared = "A/A check" if is_again(key.executor) else "ratio"
+        compared = "A/A check" if is_aa_arm(key.executor) else "ratio"
         yield f"{compared} not judged, {not_judged_words(ratio, key.executor, base)}"
 
 
@@ -275,7 +275,7 @@ def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> Row:
 
 
 def _cost(cell: CellStats) -> str:
-    text, step = of_metric(CPU, cell, why="").text, cell.kind.cost_step
+    text, step = of_metric(CPU, cell, why="").text, cell.kind.cpu_label
     return f"{text} {step}" if step else text
 
 

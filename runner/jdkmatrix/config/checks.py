@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 
-from jdkmatrix.config.model import Matrix, Profile, Protocol, Selection, ServedBy, Workload
+from jdkmatrix.config.model import Matrix, Profile, Protocol, Selection, ServerTable, Workload
 from jdkmatrix.config.relative_loads import RelativeLoad
+from jdkmatrix.domain.applications import application_of
+from jdkmatrix.domain.cell_key import AXES, NO_SERVER
+from jdkmatrix.domain.executors import tuning_of
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.servers import FEATURE_SETS, SERVER_KINDS, server_kind
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.terms.applications import application_of
-from jdkmatrix.terms.cell_key import AXES, NO_SERVER
-from jdkmatrix.terms.executors import tuning_of
-from jdkmatrix.terms.loads import SaturateLoad
-from jdkmatrix.terms.servers import FEATURE_SETS, SERVER_KINDS, server_kind
 
 # What an application needs of a feature set beyond Jakarta REST.
 
@@ -67,7 +67,7 @@ def _definitions(matrix: Matrix) -> Iterator[str]:
         yield f"driver.jdk: {unknown(matrix.driver.jdk, matrix.axes.jdk)}"
 
 
-def _server(name: str, served: ServedBy) -> Iterator[str]:
+def _server(name: str, served: ServerTable) -> Iterator[str]:
     if name == NO_SERVER:
         yield ": the name is kept for experiments without a server"
         return

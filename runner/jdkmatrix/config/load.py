@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from jdkmatrix.config import checks
 from jdkmatrix.config.explain import ConfigError, Tag, explain, message, read_toml
 from jdkmatrix.config.model import AskedLoad, Matrix
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.experiments.kinds import BY_NAME
-from jdkmatrix.terms.loads import TaskLoad
 
 
 def _kinds(union: Any) -> tuple[str, ...]:

@@ -12,15 +12,15 @@ from pydantic import AfterValidator, Field
 
 from jdkmatrix.config.relative_loads import FloodLoad, ShareLoad
 from jdkmatrix.config.request_mix import RequestMix
+from jdkmatrix.domain.applications import APPLICATIONS, application_of
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import check_executor, unsized
+from jdkmatrix.domain.loads import CapacityLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
+from jdkmatrix.domain.servers import FeatureSet, server_kind
+from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.kinds import AnyExperiment
 from jdkmatrix.stats.stopping import StoppingRules
-from jdkmatrix.terms.applications import APPLICATIONS, application_of
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import check_executor, unsized
-from jdkmatrix.terms.loads import CapacityLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
-from jdkmatrix.terms.servers import FeatureSet, server_kind
-from jdkmatrix.terms.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
 
 Executor = Annotated[str, AfterValidator(check_executor)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -49,7 +49,7 @@ class Axes(Table):
     load: Annotated[tuple[Name, ...], Field(min_length=1)]
 
 
-class ServedBy(Table):
+class ServerTable(Table):
     """A server; its name says of which kind it is. `artefact`: of a kind that is made of features, its name in
     toolchain.lock.json, which has the version."""
 
@@ -305,7 +305,7 @@ class Matrix(Table):
     axes: Axes
     workloads: dict[Name, Workload]
     experiments: dict[Name, AnyExperiment] = {}
-    servers: dict[Name, ServedBy]
+    servers: dict[Name, ServerTable]
     mixes: dict[Name, RequestMix] = {}
     loads: dict[Name, AskedLoad]
     task_loads: dict[Name, TaskLoad] = {}

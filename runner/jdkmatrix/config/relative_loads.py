@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from jdkmatrix.terms.executors import check_executor
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad
-from jdkmatrix.terms.tables import Table
+from jdkmatrix.domain.executors import check_executor
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
+from jdkmatrix.domain.tables import Table
 
 Connections = Annotated[int, Field(ge=1, le=100_000)]
 

@@ -15,10 +15,10 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from jdkmatrix.config.request_mix import RequestMix
+from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.run import DriverFacts
-from jdkmatrix.terms.loads import Load, RateLoad
 
 
 class DriverError(MatrixError):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.terms.loads import CellLoad
 
 Choice = Literal["auto", "wrk2", "loadgen"]
 MadeAlike = tuple[str, int]  # a load by its name, and the remote system's delay in µs

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.drivers.base import UNHEARD, DriverError, Edge, Phase, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
 from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.run import DriverFacts
-from jdkmatrix.terms.loads import Load, RateLoad
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,13 @@ from typing import IO, Self
 
 from pydantic import ValidationError
 
+from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.drivers.base import UNHEARD, DriverError, Edge, Phase, Target
 from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
 from jdkmatrix.host import launch
 from jdkmatrix.records.load_results import Interval, Latency, LoadResult
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.stats.histograms import latency_from_histogram
-from jdkmatrix.terms.loads import Load, RateLoad
 
 # The serial collector and a fixed heap, touched before the first request: short pauses, no page faults while a phase
 # runs, and no helper threads that compete for the driver's CPU.

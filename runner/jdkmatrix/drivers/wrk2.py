@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.drivers.base import UNHEARD, DriverError, Edge, Phase, Target
 from jdkmatrix.drivers.wrk2_figures import STOP_CHECK_S, Wrk2Output, opening_s
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
@@ -48,7 +49,6 @@ from jdkmatrix.host import launch
 from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.run import DriverFacts
-from jdkmatrix.terms.loads import Load, RateLoad
 
 ENVIRONMENT_VARIABLE = "MATRIX_WRK2"
 

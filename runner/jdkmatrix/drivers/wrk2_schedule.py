@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+from jdkmatrix.domain.loads import Load, RampLoad, RateLoad
 from jdkmatrix.drivers.base import Phase
 from jdkmatrix.drivers.wrk2_figures import CONNECT_STAGGER_MS, calibrated_s, opening_s
-from jdkmatrix.terms.loads import Load, RampLoad, RateLoad
 
 WINDOW_S_MIN = 10.0  # beside the same time that it throws away, shorter ones cost more than they tell
 _OPENING_MAX_S = 20.0

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import base_of, size_of, unsized
+from jdkmatrix.domain.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
+from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Table
 from jdkmatrix.experiments.result import ExperimentResult, Spread
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import base_of, size_of, unsized
-from jdkmatrix.terms.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
-from jdkmatrix.terms.tables import Jvm, Limits, RemoteAnswers, Table
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ChartFigure:
     """A reading that is drawn. `title`: of its axis, with the unit. `linear_to`: logarithmic from there on; None:
     linear."""
 
@@ -32,7 +32,7 @@ class Group:
     id: str
     title: str
     words: str
-    figures: tuple[Drawn, ...]
+    figures: tuple[ChartFigure, ...]
     same_scale: bool = False
 
 

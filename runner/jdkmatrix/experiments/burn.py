@@ -7,9 +7,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import base_of
+from jdkmatrix.domain.loads import InFlightLoad, TaskLoad, TaskRateLoad
+from jdkmatrix.domain.quantities import digits, measure, per_cent, plural, range_words
+from jdkmatrix.domain.record import Record
 from jdkmatrix.experiments.base import (
+    ChartFigure,
     CompleteCell,
-    Drawn,
     Experiment,
     Given,
     Group,
@@ -23,18 +28,13 @@ from jdkmatrix.experiments.result import (
     Distribution,
     Expected,
     ExperimentResult,
+    FactRow,
     Reading,
     Seen,
     Spread,
-    Told,
     known,
     percentile_ms,
 )
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import base_of
-from jdkmatrix.terms.loads import InFlightLoad, TaskLoad, TaskRateLoad
-from jdkmatrix.terms.quantities import digits, measure, per_cent, plural, range_words
-from jdkmatrix.terms.record import Record
 
 _PER_CPU = ("fjp-fifo", "fjp-lifo", "work-stealing")  # pools with a thread per CPU
 _PUBLISHED_PARK_US = 10_000.0  # infoq-carrier-park
@@ -94,36 +94,38 @@ class ParkReport(Record):
     clock: ParkClock | None = None
     lost_bytes: int | None = None
 
-    def told(self) -> Iterator[Told]:
+    def told(self) -> Iterator[FactRow]:
         if self.probe != "on":
-            yield Told("JDK Flight Recorder", "not asked to look" if self.probe == "off" else f"{self.reason}")
+            yield FactRow("JDK Flight Recorder", "not asked to look" if self.probe == "off" else f"{self.reason}")
             return
         if self.workers_parked is not None and self.parked_s is not None:
             workers = plural(self.workers_parked, "worker")
-            yield Told("Parked", f"{workers}, together for {digits(self.parked_s, 3)} s")
+            yield FactRow("Parked", f"{workers}, together for {digits(self.parked_s, 3)} s")
         if self.parked_while_queued is not None:
             yield from _told_queued(self.parked_while_queued)
         if self.parks_by_blocker:
             blockers = sorted(self.parks_by_blocker.items(), key=lambda item: -item[1])
-            yield Told("What they were parked on", "; ".join(f"{name} {number:,}" for name, number in blockers))
+            yield FactRow("What they were parked on", "; ".join(f"{name} {number:,}" for name, number in blockers))
         if self.clock:
-            yield Told("Times set against each other to", f"{digits(self.clock.residual_us, 2)} µs")
+            yield FactRow("Times set against each other to", f"{digits(self.clock.residual_us, 2)} µs")
         if self.lost_bytes:
-            yield Told("Lost", f"{self.lost_bytes:,} bytes of events: parks are missing")
+            yield FactRow("Lost", f"{self.lost_bytes:,} bytes of events: parks are missing")
 
 
-def _told_queued(found: ParkedWhileQueued) -> Iterator[Told]:
+def _told_queued(found: ParkedWhileQueued) -> Iterator[FactRow]:
     idle = "" if found.idle_share is None else f", {per_cent(found.idle_share)} of all workers’ time"
-    yield Told(
+    yield FactRow(
         "Parked while tasks were queued",
         f"{found.count:,} stretches, {digits(found.total_s, 3)} s over all workers; no more workers counted than "
         f"tasks were queued: {digits(found.idle_worker_s, 3)} s{idle}",
     )
     for one in found.at_least:
-        yield Told(f"Of {digits(one.at_least_us / 1000, 3)} ms and more", f"{one.count:,}, {digits(one.total_s, 3)} s")
+        yield FactRow(
+            f"Of {digits(one.at_least_us / 1000, 3)} ms and more", f"{one.count:,}, {digits(one.total_s, 3)} s"
+        )
     if found.longest:
         longest = found.longest
-        yield Told(
+        yield FactRow(
             "The longest",
             f"{digits(longest.duration_us / 1000, 3)} ms, from {digits(longest.since_start_s, 3)} s on, with "
             f"{plural(longest.tasks_queued, 'task')} queued; thread {longest.thread_id}",
@@ -168,21 +170,23 @@ class BurnSeen(Seen):
             long = [float(stretch.count) for stretch in parked.at_least if stretch.at_least_us == _PUBLISHED_PARK_US]
             yield from known(_LONG, "", next(iter(long), None))
 
-    def counts(self) -> Iterator[Told]:
+    def counts(self) -> Iterator[FactRow]:
         late = f", {self.completed_late:,} after the end" if self.completed_late else ""
-        yield Told(
+        yield FactRow(
             "Tasks",
             f"{self.due:,} due, {self.submitted:,} submitted, {self.completed:,} done{late}, {self.unfinished:,} never",
         )
         if self.warmup_unfinished:
-            yield Told("Left over from the warm-up", plural(self.warmup_unfinished, "task"))
-        yield Told("Queued", f"{self.tasks_queued_max:,} at most, {digits(self.tasks_queued_mean, 3)} on average")
+            yield FactRow("Left over from the warm-up", plural(self.warmup_unfinished, "task"))
+        yield FactRow("Queued", f"{self.tasks_queued_max:,} at most, {digits(self.tasks_queued_mean, 3)} on average")
         work = f"{self.rounds_per_task:,} rounds, {digits(self.burn_us, 3)} µs on a CPU of its own"
-        yield Told("Work of a task", work)
-        yield Told("CPU", f"{digits(self.cpu_s, 3)} s in {digits(self.duration_s, 3)} s on {plural(self.cpus, 'CPU')}")
-        yield Told("Workers", f"{self.workers:,}" if self.workers is not None else "as many as it takes")
+        yield FactRow("Work of a task", work)
+        yield FactRow(
+            "CPU", f"{digits(self.cpu_s, 3)} s in {digits(self.duration_s, 3)} s on {plural(self.cpus, 'CPU')}"
+        )
+        yield FactRow("Workers", f"{self.workers:,}" if self.workers is not None else "as many as it takes")
         if self.lower_bounds:
-            yield Told("Lower bounds", f"{self.lower_bounds:,} latencies of tasks that were never done")
+            yield FactRow("Lower bounds", f"{self.lower_bounds:,} latencies of tasks that were never done")
 
     def distributions(self) -> Iterator[tuple[str, Distribution | None]]:
         yield "From when it was due to its start", self.latency_to_start
@@ -192,7 +196,7 @@ class BurnSeen(Seen):
         parked = self.parks.parked_while_queued
         yield "Parked while tasks were queued", parked.stretch if parked else None
 
-    def sections(self) -> Iterator[tuple[str, tuple[Told, ...]]]:
+    def sections(self) -> Iterator[tuple[str, tuple[FactRow, ...]]]:
         yield "Parks of workers", tuple(self.parks.told())
 
 
@@ -226,13 +230,13 @@ class Burn(Experiment):
                 "throughput",
                 "Throughput",
                 "Tasks per second that were done. The bound is work conservation: no CPU is idle while a task waits.",
-                (Drawn("throughput", "Throughput", "throughput in tasks per second"),),
+                (ChartFigure("throughput", "Throughput", "throughput in tasks per second"),),
             ),
             Group(
                 "cpu",
                 "CPU used",
                 "Of the CPUs that the program may use, in per cent; 100 means that none was idle.",
-                (Drawn("CPU used", "CPU used", "CPU used in %"),),
+                (ChartFigure("CPU used", "CPU used", "CPU used in %"),),
             ),
             Group(
                 "parks",
@@ -243,8 +247,10 @@ class Burn(Experiment):
                 "(infoq-carrier-park is the published result). Share of time: all of them, of all workers’ time; "
                 "only of pools that have a fixed number of them.",
                 (
-                    Drawn("longest of them", "Longest stretch", "longest stretch in ms, logarithmic from 0.1 on", 0.1),
-                    Drawn("parked while tasks were queued", "Share of time", "share of workers’ time in %"),
+                    ChartFigure(
+                        "longest of them", "Longest stretch", "longest stretch in ms, logarithmic from 0.1 on", 0.1
+                    ),
+                    ChartFigure("parked while tasks were queued", "Share of time", "share of workers’ time in %"),
                 ),
             ),
         ),

@@ -8,9 +8,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import size_of
+from jdkmatrix.domain.loads import CountLoad, TaskLoad
+from jdkmatrix.domain.quantities import amount, measure
+from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.experiments.base import (
+    ChartFigure,
     CompleteCell,
-    Drawn,
     Experiment,
     Given,
     Group,
@@ -24,17 +29,12 @@ from jdkmatrix.experiments.result import (
     Distribution,
     Expected,
     ExperimentResult,
+    FactRow,
     Reading,
     Seen,
-    Told,
     known,
     percentile_ms,
 )
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import size_of
-from jdkmatrix.terms.loads import CountLoad, TaskLoad
-from jdkmatrix.terms.quantities import amount, measure
-from jdkmatrix.terms.tables import RemoteAnswers
 
 _WALL = "until all were answered"
 
@@ -64,20 +64,20 @@ class FanoutSeen(Seen):
         yield Reading("open files at once", "", float(self.open_files_peak))
         yield Reading("threads of the kernel", "", float(self.native_threads_peak))
 
-    def counts(self) -> Iterator[Told]:
+    def counts(self) -> Iterator[FactRow]:
         errors = ", ".join(f"{name} {number:,}" for name, number in sorted(self.errors.items()))
-        yield Told("Requests", f"{self.ok:,} answered, {self.failed:,} failed{f' ({errors})' if errors else ''}")
-        yield Told("Beyond the ideal", measure(self.overhead_s, "s"))
+        yield FactRow("Requests", f"{self.ok:,} answered, {self.failed:,} failed{f' ({errors})' if errors else ''}")
+        yield FactRow("Beyond the ideal", measure(self.overhead_s, "s"))
         least = "at least " if self.open_files_peak_is_lower_bound else ""
         soft, hard = (
             "none" if one is None else f"{one:,}" for one in (self.open_files_soft_limit, self.open_files_hard_limit)
         )
-        yield Told(
+        yield FactRow(
             "Open files",
             f"{self.open_files_before:,} before, {least}{self.open_files_peak:,} at once; limits: soft {soft}, "
             f"hard {hard}",
         )
-        yield Told("Threads of the kernel", f"{self.native_threads_peak:,} at once")
+        yield FactRow("Threads of the kernel", f"{self.native_threads_peak:,} at once")
 
     def distributions(self) -> Iterator[tuple[str, Distribution | None]]:
         yield "Request", self.latency
@@ -113,7 +113,7 @@ class Fanout(Experiment):
                 "wall",
                 "Until all were answered",
                 "From the first request to the last answer or error, in seconds.",
-                (Drawn("until all were answered", "All answered", "seconds until all were answered"),),
+                (ChartFigure("until all were answered", "All answered", "seconds until all were answered"),),
             ),
         ),
         alone={"failed": "failed requests"},

@@ -7,23 +7,23 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from jdkmatrix.experiments.base import CompleteCell, Drawn, Experiment, Given, Group, Page, Sentences, cannot_have
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import base_of
+from jdkmatrix.domain.loads import CountLoad, TaskLoad
+from jdkmatrix.domain.quantities import digits, measure, plural
+from jdkmatrix.domain.record import Record
+from jdkmatrix.experiments.base import ChartFigure, CompleteCell, Experiment, Given, Group, Page, Sentences, cannot_have
 from jdkmatrix.experiments.pinning_rule import CarrierCount, Held, held, held_words
 from jdkmatrix.experiments.result import (
     Distribution,
     Expected,
     ExperimentResult,
+    FactRow,
     Reading,
     Seen,
-    Told,
     known,
     percentile_ms,
 )
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import base_of
-from jdkmatrix.terms.loads import CountLoad, TaskLoad
-from jdkmatrix.terms.quantities import digits, measure, plural
-from jdkmatrix.terms.record import Record
 
 Construct = Literal[
     "synchronized", "lock", "object-wait", "class-init", "native", "contended-monitor", "contended-lock"
@@ -89,12 +89,12 @@ class PinningSeen(Seen):
         yield from known("pinned events", "", self.pinned.count)
         yield Reading("CPU used", "s", self.cpu_s)
 
-    def counts(self) -> Iterator[Told]:
-        yield Told("Threads", f"{self.threads_started:,} started, {self.threads_served:,} had a turn")
-        yield Told("Operations", f"{self.operations:,} in {digits(self.duration_s, 3)} s")
+    def counts(self) -> Iterator[FactRow]:
+        yield FactRow("Threads", f"{self.threads_started:,} started, {self.threads_served:,} had a turn")
+        yield FactRow("Operations", f"{self.operations:,} in {digits(self.duration_s, 3)} s")
         if self.carriers:
             one = self.carriers
-            yield Told(
+            yield FactRow(
                 "Carriers",
                 f"{one.parallelism} usual, {one.max_pool_size} allowed, {one.most} at once, of them "
                 f"{one.compensating} in place of blocked ones",
@@ -139,7 +139,7 @@ class Pinning(Experiment):
                 "throughput",
                 "Throughput",
                 "How often a thread blocked and went on, per second, all threads together.",
-                (Drawn("throughput", "Throughput", "blocked and went on, per second"),),
+                (ChartFigure("throughput", "Throughput", "blocked and went on, per second"),),
             ),
         ),
         alone={_MORE: "carriers in place of blocked ones"},

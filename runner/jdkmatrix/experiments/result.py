@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from jdkmatrix.terms.record import Record
+from jdkmatrix.domain.record import Record
 
 OutcomeWord = Literal[
     "complete",
@@ -113,7 +113,7 @@ def known(name: str, unit: str, value: float | None) -> Iterator[Reading]:
         yield Reading(name, unit, value)
 
 
-class Told(NamedTuple):
+class FactRow(NamedTuple):
     """A fact of one fork in words."""
 
     name: str
@@ -129,14 +129,14 @@ class Seen(Record, ABC):
         """The leading figure first; what the program could not tell is left out."""
 
     @abstractmethod
-    def counts(self) -> Iterator[Told]:
+    def counts(self) -> Iterator[FactRow]:
         """What stands beside the figures."""
 
     def distributions(self) -> Iterator[tuple[str, Distribution | None]]:
         """By what each is of; one that is None or empty is not shown."""
         yield from ()
 
-    def sections(self) -> Iterator[tuple[str, tuple[Told, ...]]]:
+    def sections(self) -> Iterator[tuple[str, tuple[FactRow, ...]]]:
         """What only this experiment has, each below a title of its own."""
         yield from ()
 

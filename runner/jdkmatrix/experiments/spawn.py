@@ -7,9 +7,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import base_of
+from jdkmatrix.domain.loads import CountLoad, TaskLoad
+from jdkmatrix.domain.quantities import digits, plural, range_words
+from jdkmatrix.domain.record import Record
+from jdkmatrix.domain.tables import Seconds
 from jdkmatrix.experiments.base import (
+    ChartFigure,
     CompleteCell,
-    Drawn,
     Experiment,
     Given,
     Group,
@@ -18,13 +24,7 @@ from jdkmatrix.experiments.base import (
     cannot_have,
     with_reading,
 )
-from jdkmatrix.experiments.result import Expected, ExperimentResult, Reading, Seen, Told, known
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import base_of
-from jdkmatrix.terms.loads import CountLoad, TaskLoad
-from jdkmatrix.terms.quantities import digits, plural, range_words
-from jdkmatrix.terms.record import Record
-from jdkmatrix.terms.tables import Seconds
+from jdkmatrix.experiments.result import Expected, ExperimentResult, FactRow, Reading, Seen, known
 
 _KIB = 1024
 _MIB = 1024**2
@@ -98,15 +98,15 @@ class SpawnSeen(Seen):
             yield Reading("RSS", "MiB", self.while_live.rss_bytes / _MIB)
         yield Reading("started", "", float(self.started))
 
-    def counts(self) -> Iterator[Told]:
+    def counts(self) -> Iterator[FactRow]:
         live = "" if self.live is None else f", {self.live:,} live at once"
-        yield Told("Threads", f"{self.started:,} started{live}")
+        yield FactRow("Threads", f"{self.started:,} started{live}")
         if self.thread_stack_bytes is not None:
-            yield Told("Stack of a platform thread", f"{self.thread_stack_bytes / _KIB:,.0f} KiB")
-        yield Told("Memory before", self.before.words)
+            yield FactRow("Stack of a platform thread", f"{self.thread_stack_bytes / _KIB:,.0f} KiB")
+        yield FactRow("Memory before", self.before.words)
         if self.while_live:
-            yield Told("Memory while all live", self.while_live.words)
-        yield Told("Memory at its peak", f"VIRT {_kib(self.peak.virt_bytes)}, RSS {_kib(self.peak.rss_bytes)}")
+            yield FactRow("Memory while all live", self.while_live.words)
+        yield FactRow("Memory at its peak", f"VIRT {_kib(self.peak.virt_bytes)}, RSS {_kib(self.peak.rss_bytes)}")
 
 
 def _kib(size_bytes: float) -> str:
@@ -149,8 +149,8 @@ class Spawn(Experiment):
                 "from 1 on. The column VIRT of top is in KiB without a unit: spawn-memory took that "
                 "of virtual threads for bytes.",
                 (
-                    Drawn("VIRT per thread", "VIRT", "VIRT per thread in KiB", 1.0),
-                    Drawn("RSS per thread", "RSS", "RSS per thread in KiB", 1.0),
+                    ChartFigure("VIRT per thread", "VIRT", "VIRT per thread in KiB", 1.0),
+                    ChartFigure("RSS per thread", "RSS", "RSS per thread in KiB", 1.0),
                 ),
                 same_scale=True,
             ),
@@ -160,8 +160,8 @@ class Spawn(Experiment):
                 "All started: until the last thread was started, which is what spawn-time published. All done: until "
                 "the last one was done. Logarithmic from 0.01 s on.",
                 (
-                    Drawn("until all were started", "All started", "seconds until all were started", 0.01),
-                    Drawn("until all were done", "All done", "seconds until all were done", 0.01),
+                    ChartFigure("until all were started", "All started", "seconds until all were started", 0.01),
+                    ChartFigure("until all were done", "All done", "seconds until all were done", 0.01),
                 ),
                 same_scale=True,
             ),

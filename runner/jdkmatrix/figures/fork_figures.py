@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from jdkmatrix.domain.loads import CellLoad, RampLoad, RisingLoad
 from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.loads.base import Bound, ForkFigure, held
 from jdkmatrix.loads.kinds import kind_of
@@ -19,7 +20,6 @@ from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import Summary, summarise
 from jdkmatrix.stats.percentiles import tail_checked
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, seconds_of
-from jdkmatrix.terms.loads import CellLoad, RampLoad, RisingLoad
 
 # None: the fork does not have this figure. Of usable forks only.
 FigureOf = Callable[[Fork, CellLoad], ForkFigure | None]

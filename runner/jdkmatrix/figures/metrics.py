@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.figures.fork_figures import (
     FigureOf,
     capacity_rps,
@@ -31,7 +32,6 @@ from jdkmatrix.figures.fork_figures import (
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
-from jdkmatrix.terms.loads import CellLoad
 
 
 @dataclass(frozen=True)

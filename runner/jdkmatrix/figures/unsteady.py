@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.records.windows import SeriesSteadiness, Warmup
 from jdkmatrix.stats.steady import Finding
-from jdkmatrix.terms.quantities import digits
 
 COMPILING = "the JIT compiler was at work"
 _NAMES = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}

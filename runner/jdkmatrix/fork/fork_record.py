@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jdkmatrix.config.model import Matrix, Turns
+from jdkmatrix.domain.tables import Limits, RemoteAnswers
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
@@ -19,7 +20,6 @@ from jdkmatrix.records.cells import AnyLoad
 from jdkmatrix.records.forks import Confinement, ExperimentFork, Fork, ServedFork
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.terms.tables import Limits, RemoteAnswers
 
 
 def now_utc() -> str:

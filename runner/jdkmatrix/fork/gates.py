@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.config.model import Thresholds
+from jdkmatrix.domain.loads import RampLoad, RateLoad
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import CpuRole, CpuUse, Pressure
@@ -19,11 +20,10 @@ from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import SutUsage, Warmup, Window
-from jdkmatrix.terms.loads import RampLoad, RateLoad
 
 
 @dataclass(frozen=True)
-class Means:
+class WindowContext:
     """What a window means to see, which is no fault then.
 
     `service_s`: what an answer takes at least; what becomes due in the last of it cannot be answered. `heap_growth`:
@@ -40,7 +40,7 @@ class Means:
     sut_cpus: int = 1
 
 
-USUAL = Means()
+DEFAULT_CONTEXT = WindowContext()
 _MISSING_PER_PRECISION_MAX = 0.2  # of a window: CPU per request is too low by as much
 
 
@@ -52,7 +52,7 @@ def window_reasons(
     *,
     remote: RemoteStats | None = None,
     served: Served | None = None,
-    means: Means = USUAL,
+    means: WindowContext = DEFAULT_CONTEXT,
 ) -> tuple[Reason, ...]:
     """Every gate that this window did not pass by a fault of the host or of the measurement; empty means valid."""
     of_remote = remote_reasons(remote, means, limits, holds_up=not _is_saturated(load, sut, limits)) if remote else ()
@@ -68,7 +68,7 @@ def window_reasons(
 
 
 def window_shortfalls(load: LoadResult, limits: Thresholds, *, service_s: float = 0.0) -> tuple[Reason, ...]:
-    """What the server did not do of what it was asked for; empty means that it did all. `service_s`: as in Means."""
+    """Shortfalls of the server against its load; empty: none. `service_s`: see WindowContext."""
     return tuple(_of_answers(load, limits, service_s))
 
 
@@ -85,7 +85,7 @@ def readings_late(elapsed_s: float | None, expected_s: float, limits: Thresholds
         )
 
 
-def _readings_short(elapsed_s: float | None, duration_s: float, means: Means) -> Iterator[Reason]:
+def _readings_short(elapsed_s: float | None, duration_s: float, means: WindowContext) -> Iterator[Reason]:
     """Where a load runs before its part that counts, the readings at its edge may come too late, and what the server
     used until then is in none of its figures."""
     missing_max = _MISSING_PER_PRECISION_MAX * means.precision
@@ -183,7 +183,7 @@ def _due(load: LoadResult, service_s: float) -> float | None:
             return None
 
 
-def _of_driver(load: LoadResult, limits: Thresholds, means: Means) -> Iterator[Reason]:
+def _of_driver(load: LoadResult, limits: Thresholds, means: WindowContext) -> Iterator[Reason]:
     if load.driver_cpu_share > limits.driver_cpu_share_max:
         yield Reason(
             code="driver-saturated",
@@ -227,7 +227,9 @@ def _is_saturated(load: LoadResult, sut: SutUsage, limits: Thresholds) -> bool:
     return load.load.is_closed_loop and sut.cpu_share >= limits.saturated_share_min
 
 
-def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds, *, holds_up: bool = True) -> Iterator[Reason]:
+def remote_reasons(
+    remote: RemoteStats, means: WindowContext, limits: Thresholds, *, holds_up: bool = True
+) -> Iterator[Reason]:
     """Whether the remote system was itself what was waited for. `holds_up`: does it matter when it is late? A closed
     loop that keeps the server's CPUs full is held up by them, and no latency of it is judged."""
     share = remote.cpu_s / ((remote.now_monotonic_ns - remote.since_monotonic_ns) / 1e9 * means.remote_cpus)
@@ -261,7 +263,7 @@ def remote_reasons(remote: RemoteStats, means: Means, limits: Thresholds, *, hol
         yield Reason(code="remote-late", message=message, figures=figures)
 
 
-def _of_sut(sut: SutUsage, limits: Thresholds, means: Means) -> Iterator[Reason]:
+def _of_sut(sut: SutUsage, limits: Thresholds, means: WindowContext) -> Iterator[Reason]:
     jit_share, jit_max = sut.jit_share / means.sut_cpus, limits.jit_per_precision_max * means.precision
     if jit_share > jit_max:
         yield Reason(
@@ -297,7 +299,7 @@ def served_reasons(served: Served | None) -> Iterator[Reason]:
         )
 
 
-def host_reasons(host: Pressure, limits: Thresholds, means: Means = USUAL) -> Iterator[Reason]:
+def host_reasons(host: Pressure, limits: Thresholds, means: WindowContext = DEFAULT_CONTEXT) -> Iterator[Reason]:
     """What the host did that spoils whatever was measured meanwhile."""
     for use in host.cpu_use:
         yield from _of_cpus(use, host, limits, means)
@@ -342,7 +344,7 @@ _ROLE_WORDS: dict[CpuRole, str] = {
 }
 
 
-def _of_cpus(use: CpuUse, host: Pressure, limits: Thresholds, means: Means) -> Iterator[Reason]:
+def _of_cpus(use: CpuUse, host: Pressure, limits: Thresholds, means: WindowContext) -> Iterator[Reason]:
     """Of one set of CPUs. What is taken from the server is a bias of its figures of the same size, so its limits follow
     from the precision that is promised; what loads it needs only to be there in time."""
     if set(use.roles) == {"runner"}:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.limit_watch import Sighting
 from jdkmatrix.host.limit_groups import LimitCounters
 from jdkmatrix.records.limits import LimitHit
-from jdkmatrix.terms.tables import Limits
 
 Code = Literal["threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"]
 

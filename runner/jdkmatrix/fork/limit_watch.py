@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.host.limit_groups import LimitCounters
 from jdkmatrix.host.limits import LimitPlan
 from jdkmatrix.probes.pace import Pace
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.limits import LimitName
-from jdkmatrix.terms.tables import Limits
 
 _EVERY_S = 0.25
 _LOOK_AT_MOST_S = 1.0

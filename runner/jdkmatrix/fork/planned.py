@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.domain.cell_key import CellKey
 
 
 class PlannedFork(NamedTuple):

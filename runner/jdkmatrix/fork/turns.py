@@ -28,10 +28,10 @@ class Round(NamedTuple):
 
 Turn = Rewarm | Round
 # Up to its first yield it starts and warms; then it takes a turn for each that is sent; None ends it.
-Lane = Generator[None, Turn | None, Fork]
+TurnTaker = Generator[None, Turn | None, Fork]
 
 
-def alone(lane: Lane) -> Fork:
+def alone(lane: TurnTaker) -> Fork:
     """To its end, without a turn."""
     try:
         next(lane)
@@ -45,7 +45,7 @@ def alone(lane: Lane) -> Fork:
 
 
 def in_turns(
-    lanes: Sequence[Lane],
+    lanes: Sequence[TurnTaker],
     orders: Iterable[Sequence[int]],
     *,
     rewarm_s: float,

@@ -8,10 +8,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.host import cgroup_folders as folders
 from jdkmatrix.host import cgroup_tree
 from jdkmatrix.host.limits import Controller, LimitPlan
-from jdkmatrix.terms.tables import Limits
 
 _ROLE = "limits"
 _HUGE_PAGE_BYTES = 2 << 20

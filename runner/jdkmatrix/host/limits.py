@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.host import cgroup_folders, cgroup_tree
 from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.cgroup_tree import CgroupState
 from jdkmatrix.records.limits import Enforcement, Enforcer, LimitName
-from jdkmatrix.terms.tables import Limits
 
 Controller = Literal["pids", "memory"]
 CONTROLLERS: tuple[Controller, ...] = ("pids", "memory")

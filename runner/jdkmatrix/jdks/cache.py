@@ -17,6 +17,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource
 from jdkmatrix.jdks.identify import VersionOutput, feature_version, is_build, parse_release, signed_by
@@ -24,7 +25,6 @@ from jdkmatrix.jdks.launch_java import java_version
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.seal import changed, is_sealed, seal
 from jdkmatrix.store.atomic import write_atomic
-from jdkmatrix.terms.record import Record
 
 Progress = Callable[[str], None]
 FACTS_FILE = "matrix-jdk.json"

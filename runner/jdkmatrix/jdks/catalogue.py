@@ -19,11 +19,11 @@ from pydantic_core import ErrorDetails
 
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.explain import parse_json, read_text
+from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.identify import VendorName, Vm, feature_version
 from jdkmatrix.jdks.net import is_secure
 from jdkmatrix.records.run import KnownBug
-from jdkmatrix.terms.record import Record
 
 System = Literal["x86_64-linux", "aarch64-linux"]
 ROLLING = "rolling"

@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from jdkmatrix.domain.tables import Jvm
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.jdks.identify import Vm
-from jdkmatrix.terms.tables import Jvm
 
 _TIMEOUT_S = 30
 _XMX = re.compile(r"-Xmx(?P<number>\d+)(?P<unit>[kKmMgG]?)")

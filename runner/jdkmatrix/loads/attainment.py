@@ -12,35 +12,35 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
-from jdkmatrix.terms.loads import CellLoad
 
 # Reasons of a failed fork that are the server's own doing; all others are the host's, the driver's, or ours.
 SERVERS_OWN = frozenset({"server", "server-hangs", "wrong-executor", "lost-update"})
 SHORTFALLS = frozenset({"rate-missed", "no-answers", "errors"})
 
 
-class Fate(Enum):
+class ForkOutcome(Enum):
     YES = "yes"
     NO = "no"
     LOST = "lost"
 
 
-def fate(fork: Fork, load: CellLoad) -> Fate:
+def fate(fork: Fork, load: CellLoad) -> ForkOutcome:
     """What became of a fork. `load`: of its cell."""
     if fork.status is Status.FAILED:
-        return Fate.NO if failed_by_itself(fork) else Fate.LOST
+        return ForkOutcome.NO if failed_by_itself(fork) else ForkOutcome.LOST
     if fork.status is Status.INVALID or not fork.served.valid_windows:
-        return Fate.NO if _fell_short_only(fork) else Fate.LOST
+        return ForkOutcome.NO if _fell_short_only(fork) else ForkOutcome.LOST
     if not fork.usable:
-        return Fate.NO
+        return ForkOutcome.NO
     answer = kind_of(load).answer(fork)
     if answer is None:
-        return Fate.LOST
-    return Fate.YES if answer else Fate.NO
+        return ForkOutcome.LOST
+    return ForkOutcome.YES if answer else ForkOutcome.NO
 
 
 def failed_by_itself(fork: Fork) -> bool:
@@ -55,7 +55,7 @@ def _fell_short_only(fork: Fork) -> bool:
 
 
 @dataclass(frozen=True)
-class Attained:
+class OutcomeCounts:
     """How many forks said yes and no; `lost` forks said nothing."""
 
     yes: int
@@ -67,11 +67,11 @@ class Attained:
         return self.yes + self.no
 
 
-def attained(forks: Iterable[Fork], load: CellLoad, *, planned: int = 0) -> Attained:
+def attained(forks: Iterable[Fork], load: CellLoad, *, planned: int = 0) -> OutcomeCounts:
     """Of all forks of a cell. `planned`: those beyond its forks were never measured, and are lost."""
     fates = [fate(fork, load) for fork in forks]
-    lost = fates.count(Fate.LOST) + max(0, planned - len(fates))
-    return Attained(fates.count(Fate.YES), fates.count(Fate.NO), lost)
+    lost = fates.count(ForkOutcome.LOST) + max(0, planned - len(fates))
+    return OutcomeCounts(fates.count(ForkOutcome.YES), fates.count(ForkOutcome.NO), lost)
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Contrast:
     """Two arms and one question. `p_value`: None where no outcome of so many forks, with so many that say yes, could be
     told from chance, and there is no test."""
 
-    numerator: Attained
-    denominator: Attained
+    numerator: OutcomeCounts
+    denominator: OutcomeCounts
     p_value: float | None
 
     @property
@@ -95,7 +95,7 @@ class Contrast:
         return self.numerator.yes * self.denominator.told > self.denominator.yes * self.numerator.told
 
 
-def contrast(numerator: Attained, denominator: Attained, *, error: float) -> Contrast:
+def contrast(numerator: OutcomeCounts, denominator: OutcomeCounts, *, error: float) -> Contrast:
     """`error`: what a p-value must be below to say anything."""
     table = (numerator.yes, numerator.no, denominator.yes, denominator.no)
     possible = error > least_p_value(*table)

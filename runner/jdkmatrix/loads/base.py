@@ -13,11 +13,11 @@ from enum import Enum
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from jdkmatrix.config.model import Profile, Turns
+from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
+from jdkmatrix.domain.quantities import plural, rate_words, wait_words
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.forks import fork_cpu_us_per_request, fork_throughput
-from jdkmatrix.terms.loads import CellLoad, Load, RateLoad
-from jdkmatrix.terms.quantities import plural, rate_words, wait_words
 
 
 @dataclass(frozen=True)
@@ -194,12 +194,12 @@ class LoadKind(ABC, Generic[L]):
         return None
 
     @property
-    def cpu_of(self) -> str | None:
+    def cpu_scope(self) -> str | None:
         """As throughput_of, of CPU per request."""
         return self.throughput_of
 
     @property
-    def cost_step(self) -> str | None:
+    def cpu_label(self) -> str | None:
         """The step that CPU per request is of, in a few letters; None where it is of all requests."""
         return None
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from statistics import fmean
 
+from jdkmatrix.domain.loads import CapacityLoad, RateLoad
+from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.base import Ask, Lengths, LoadKind, NearestRate, Question
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, CapacityStep, Window
 from jdkmatrix.stats.capacity import CapacityRules, Probe, SearchOutcome, Tried, cut_off, is_known, next_rate, tried
-from jdkmatrix.terms.loads import CapacityLoad, RateLoad
-from jdkmatrix.terms.quantities import digits, plural
 
 # Of one search: the floor, eight halvings and three repeats were usual.
 _USUAL_STEPS = 12

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.config.relative_loads import RelativeLoad
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import CellLoad
-from jdkmatrix.terms.servers import own_pool
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import CellLoad
+from jdkmatrix.domain.servers import own_pool
 
 
 def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:

@@ -7,13 +7,13 @@ from typing import Any
 
 from jdkmatrix.config.model import AskedLoad
 from jdkmatrix.config.relative_loads import RelativeLoad
+from jdkmatrix.domain.loads import CapacityLoad, CellLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.loads.base import LoadKind
 from jdkmatrix.loads.capacity_search import CapacitySearch
 from jdkmatrix.loads.closed_loop import ClosedLoop
 from jdkmatrix.loads.constant_rate import ConstantRate
 from jdkmatrix.loads.ramps import Joining, ramp
 from jdkmatrix.loads.rising_steps import RisingSteps
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 
 KINDS: Mapping[type[CellLoad], Callable[[Any], LoadKind[Any]]] = {
     SaturateLoad: ClosedLoop,

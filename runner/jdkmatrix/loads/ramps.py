@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import TypeVar
 
+from jdkmatrix.domain.loads import JoinedLoad, Load, RampedLoad, RisingLoad
+from jdkmatrix.domain.quantities import plural, rate_words
 from jdkmatrix.loads.base import Ask, ForkFigure, Lengths, LoadKind, Question
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, peak_of, seconds_of, steady_part
-from jdkmatrix.terms.loads import JoinedLoad, Load, RampedLoad, RisingLoad
-from jdkmatrix.terms.quantities import plural, rate_words
 
 _BEGINNING_S = 10.0
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
+from jdkmatrix.domain.loads import Load, RateLoad, StepsLoad
+from jdkmatrix.domain.quantities import plural, rate_words
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, LoadKind, Question, is_missed, offered_rps
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
-from jdkmatrix.terms.loads import Load, RateLoad, StepsLoad
-from jdkmatrix.terms.quantities import plural, rate_words
 
 
 class RisingSteps(LoadKind[StepsLoad]):
@@ -92,9 +92,9 @@ class RisingSteps(LoadKind[StepsLoad]):
         return "In the step with the highest throughput of each fork."
 
     @property
-    def cpu_of(self) -> str:
+    def cpu_scope(self) -> str:
         return f"At the lowest rate, {rate_words(self.load.rates_rps[0])} requests/s."
 
     @property
-    def cost_step(self) -> str:
+    def cpu_label(self) -> str:
         return f"at {rate_words(self.load.rates_rps[0])}/s"

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges
-from jdkmatrix.terms.loads import RateLoad
 
 
 def served_between(

@@ -9,8 +9,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 from jdkmatrix.config.explain import explained, parse_json, read_text
+from jdkmatrix.domain.record import Record
 from jdkmatrix.records.provenance import FlakeInput
-from jdkmatrix.terms.record import Record
 
 VARIABLE = "MATRIX_PARTS"
 EVERYTHING = ".#everything"  # the app of the flake whose parts are all that can be selected and lasts
@@ -32,7 +32,7 @@ class HandedServer(Record):
     sha256: str
 
 
-class Handed(Record):
+class NixParts(Record):
     """Absolute paths. `jdks`: catalogue id to Java home; `servers`: by artefact of toolchain.lock.json; `workloads`: a
     folder with everything that workloads/outputs.json names, or None where nothing is to be measured; `wrk2`: None
     where the system has none."""
@@ -46,7 +46,7 @@ class Handed(Record):
     wrk2: Path | None
 
 
-def handed_over() -> Handed | None:
+def handed_over() -> NixParts | None:
     """None where the variable is not set: then this runs from a checkout.
 
     Raises:
@@ -57,6 +57,6 @@ def handed_over() -> Handed | None:
         return None
     where = f"{VARIABLE}={name}"
     try:
-        return Handed.model_validate(parse_json(read_text(Path(name), where), where))
+        return NixParts.model_validate(parse_json(read_text(Path(name), where), where))
     except ValidationError as error:
         raise explained(error, where) from None

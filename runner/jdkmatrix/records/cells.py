@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from jdkmatrix.records.forks import Fork
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import (
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import (
     CapacityLoad,
     CellLoad,
     CountLoad,
@@ -22,7 +21,8 @@ from jdkmatrix.terms.loads import (
     TaskLoad,
     TaskRateLoad,
 )
-from jdkmatrix.terms.record import Record
+from jdkmatrix.domain.record import Record
+from jdkmatrix.records.forks import Fork
 
 AnyLoad = Annotated[
     SaturateLoad

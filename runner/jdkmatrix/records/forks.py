@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from jdkmatrix.domain.record import Record
 from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.memory import MemoryReading
@@ -14,7 +15,6 @@ from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.windows import Capacity, Sample, Warmup, Window
-from jdkmatrix.terms.record import Record
 
 ConfinementMethod = Literal["cgroup cpuset", "sched_setaffinity"]
 

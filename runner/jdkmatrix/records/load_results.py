@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jdkmatrix.terms.loads import Load
-from jdkmatrix.terms.record import Record
+from jdkmatrix.domain.loads import Load
+from jdkmatrix.domain.record import Record
 
 
 class SpectrumPoint(Record):

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from jdkmatrix.terms.record import Record
+from jdkmatrix.domain.record import Record
 
 UNATTRIBUTED = "not attributed"
 

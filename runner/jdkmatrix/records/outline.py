@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from jdkmatrix.domain.loads import RisingLoad
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork, ServedFork
 from jdkmatrix.records.load_results import Latency, LoadResult
 from jdkmatrix.records.windows import Capacity, Warmup, Window
-from jdkmatrix.terms.loads import RisingLoad
 
 _SETS: dict[frozenset[str], set[str]] = {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from jdkmatrix.terms.record import Record
+from jdkmatrix.domain.record import Record
 
 
 class FlakeInput(Record):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from jdkmatrix.terms.record import Record
+from jdkmatrix.domain.record import Record
 
 BURN_OFF = "burn-off"  # the gate that refuses a whole fork of a server
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from jdkmatrix.domain.record import Record
 from jdkmatrix.records.load_results import Latency
-from jdkmatrix.terms.record import Record
 
 
 class RemoteFaults(Record):

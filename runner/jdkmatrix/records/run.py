@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from jdkmatrix.domain.cell_key import DEFAULT_SERVER, CellKey
+from jdkmatrix.domain.record import Record
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.provenance import Provenance
-from jdkmatrix.terms.cell_key import DEFAULT_SERVER, CellKey
-from jdkmatrix.terms.record import Record
 
 
 class CpuFacts(Record):

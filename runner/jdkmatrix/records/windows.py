@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from jdkmatrix.domain.record import Record
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
-from jdkmatrix.terms.record import Record
 
 
 class Gauges(Record):

@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from jdkmatrix.domain.cell_key import AXES, CellKey
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
@@ -19,8 +21,6 @@ from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
-from jdkmatrix.terms.cell_key import AXES, CellKey
-from jdkmatrix.terms.quantities import plural
 
 # `value`: of a cell with a server the geometric mean over forks, with its 95 % interval; of one without the median,
 # with the least and the most. `bound`: "≥" or "<" where forks give a bound only. `ratio`: over the same cell on

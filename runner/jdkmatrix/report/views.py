@@ -94,7 +94,7 @@ class Section:
     throughput: tuple[Chart, ...]
     throughput_of: str | None  # which part of the load it is, where it is not the whole
     cpu: tuple[Chart, ...]
-    cpu_of: str | None
+    cpu_scope: str | None
     latency: tuple[Chart, ...]
     latency_kind: str | None
     columns: int  # of charts, so that JDKs stand side by side

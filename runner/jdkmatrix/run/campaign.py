@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
-from jdkmatrix.fork.beside import runner_beside
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.confinement import Confiner
-from jdkmatrix.fork.envelope import fork_lane, measure_fork
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
+from jdkmatrix.fork.measure_fork import fork_lane, measure_fork
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.fork.turns import Lane, in_turns
+from jdkmatrix.fork.runner_affinity import runner_beside
+from jdkmatrix.fork.turns import TurnTaker, in_turns
 from jdkmatrix.host.facts import available_memory_bytes
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
@@ -43,7 +44,6 @@ from jdkmatrix.store.atomic import StoreError
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.warmup import load_statistics
-from jdkmatrix.terms.cell_key import CellKey
 
 
 class CampaignListener(Listener, Protocol):
@@ -196,7 +196,7 @@ class Campaign:
                 spoilt.append(f"{attempt.label} was spoilt ({', '.join(faults)})")
         return spoilt
 
-    def _lane(self, attempt: PlannedFork, listener: CampaignListener) -> Lane:
+    def _lane(self, attempt: PlannedFork, listener: CampaignListener) -> TurnTaker:
         listener.fork_started(attempt)
         fork = yield from fork_lane(self._setup(attempt, takes_turns=True), listener)
         return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})

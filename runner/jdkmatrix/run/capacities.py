@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.config.model import Profile
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.fork_figures import throughput_rps
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import BasisCapacity
-from jdkmatrix.terms.cell_key import CellKey
 
 FOLDER = "capacity"  # of a run: its cells and logs are a run of their own, in which every cell has one fork
 

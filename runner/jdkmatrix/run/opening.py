@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.records.cells import CellRecord, Identity
 from jdkmatrix.records.forks import ConfinementMethod
@@ -15,7 +16,6 @@ from jdkmatrix.run.code_version import measuring_code
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.cell_key import CellKey
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.jdks.resolve import Available
-from jdkmatrix.provision.nix_parts import Handed
+from jdkmatrix.provision.nix_parts import NixParts
 from jdkmatrix.records.provenance import PartOrigin, Provenance
 from jdkmatrix.subjects.parts import Parts
 
 
-def origins(parts: Parts, handed: Handed | None) -> Provenance:
+def origins(parts: Parts, handed: NixParts | None) -> Provenance:
     """Of everything that a run with `parts` uses; `handed`: what Nix handed over, if it did."""
     return Provenance(inputs=handed.inputs if handed else (), parts=tuple(_parts(parts, handed)))
 
 
-def source_revision(root: Path, handed: Handed | None) -> tuple[str | None, bool | None]:
+def source_revision(root: Path, handed: NixParts | None) -> tuple[str | None, bool | None]:
     """Commit, and whether the source differs from it; None where nobody knows."""
     if handed:
         return handed.source.rev, handed.source.dirty if handed.source.rev else None
@@ -28,7 +28,7 @@ def source_revision(root: Path, handed: Handed | None) -> tuple[str | None, bool
     return commit, None if changes is None else bool(changes)
 
 
-def _parts(parts: Parts, handed: Handed | None) -> Iterator[PartOrigin]:
+def _parts(parts: Parts, handed: NixParts | None) -> Iterator[PartOrigin]:
     if handed:
         yield PartOrigin(part="tool", origin="nix", detail="built by the flake")
         yield PartOrigin(part="workloads and loadgen", origin="nix", detail="built by the flake")

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from operator import attrgetter, getitem
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.domain.cell_key import AXES, NO_SERVER, CellKey
+from jdkmatrix.domain.gc_pause import uncollected
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.subjects.kinds import kind_of
-from jdkmatrix.terms.cell_key import AXES, NO_SERVER, CellKey
-from jdkmatrix.terms.uncollected import uncollected
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.doctor.base import Host
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import CellLoad, RateLoad
+from jdkmatrix.domain.servers import title_of
 from jdkmatrix.drivers.base import Phase
 from jdkmatrix.drivers.choice import MadeAlike, choose_all, phases_of
 from jdkmatrix.drivers.handover import Wrk2Driver
@@ -30,7 +33,7 @@ from jdkmatrix.jdks.properties import unknown_properties
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.loads.kinds import kind_of as kind_of_load
-from jdkmatrix.provision.nix_parts import EVERYTHING, Handed, handed_over
+from jdkmatrix.provision.nix_parts import EVERYTHING, NixParts, handed_over
 from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
 from jdkmatrix.records.provenance import Provenance
@@ -41,9 +44,6 @@ from jdkmatrix.run.plan import Plan, make_plan
 from jdkmatrix.servers.kinds import install
 from jdkmatrix.subjects.kinds import assemble, kind_of
 from jdkmatrix.subjects.parts import Parts, tuning_for
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import CellLoad, RateLoad
-from jdkmatrix.terms.servers import title_of
 
 Say = Callable[[str], None]
 
@@ -241,7 +241,7 @@ def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, 
     )
 
 
-def _get_workloads(project: Project, handed: Handed | None, say: Say) -> Workloads:
+def _get_workloads(project: Project, handed: NixParts | None, say: Say) -> Workloads:
     if handed is None:
         return build_workloads(project.root, say=say)
     if handed.workloads is None:
@@ -250,7 +250,7 @@ def _get_workloads(project: Project, handed: Handed | None, say: Say) -> Workloa
 
 
 def _refuse_what_everything_has(
-    handed: Handed, matrix: Matrix, cells: Sequence[CellKey], jdks: Sequence[JdkEntry]
+    handed: NixParts, matrix: Matrix, cells: Sequence[CellKey], jdks: Sequence[JdkEntry]
 ) -> None:
     """A package with few parts has a neighbour with all of them: nothing is got from elsewhere instead."""
     servers = dict.fromkeys(cell.server for cell in cells if cell.server in matrix.servers)
@@ -267,7 +267,7 @@ def _handed_no(parts: Sequence[str]) -> MatrixError:
     )
 
 
-def _wrk2(handed: Handed | None) -> Wrk2 | str:
+def _wrk2(handed: NixParts | None) -> Wrk2 | str:
     """Whoever hands parts over hands over all of them: the search path is for checkouts."""
     if handed is None or os.environ.get(WRK2_VARIABLE):
         return find_wrk2(os.environ, os.environ.get("PATH"))

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.terms.cell_key import CellKey
 
 Cells = Mapping[CellKey, CellRecord]
 

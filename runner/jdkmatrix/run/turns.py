@@ -8,6 +8,7 @@ from itertools import islice
 from statistics import fmean
 
 from jdkmatrix.config.model import Profile, Turns
+from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.fork.fork_record import CellParts
@@ -16,7 +17,6 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.stats.rounds import best_rounds, components
 from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
-from jdkmatrix.terms.executors import references
 
 # A reserve for each server beside its heap: for what a JVM has there, for the driver's JVM (a heap of 256 MiB) and that
 # of the remote system. A heap is planned whole, although few are touched whole: 13 forks of Open Liberty 25.0.0.12 and

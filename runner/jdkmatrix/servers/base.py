@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from jdkmatrix.domain.applications import Application
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.terms.applications import Application
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LaunchRequest:
     """`java` is the program to run, `feature_set` one of `FEATURE_SETS`, `executor` a checked name that the server has.
     `jvm_options` come before the system properties (`properties`, such as `jdkmatrix.burn.rounds_per_us`)."""
 
@@ -59,7 +59,7 @@ class InstalledServer(Protocol):
     ) -> tuple[Path, ...]:
         """The files of ours that it is made of when it serves `application` like this."""
 
-    def lay_out(self, workloads: Workloads, wanted: Wanted, *, folder: Path, log_dir: Path) -> Launch:
+    def lay_out(self, workloads: Workloads, wanted: LaunchRequest, *, folder: Path, log_dir: Path) -> Launch:
         """Write the files of a server that serves `wanted.application` on 127.0.0.1:`wanted.port` below `folder`, which
         must be its own; `log_dir` gets messages.log and console.log.
 

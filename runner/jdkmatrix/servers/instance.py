@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.domain.applications import application_of
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import InstalledServer, Launch, Wanted
-from jdkmatrix.terms.applications import application_of
+from jdkmatrix.servers.base import InstalledServer, Launch, LaunchRequest
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Instance:
             MatrixError: unknown feature set or application, or a property that it needs is missing.
         """
         burn = {"jdkmatrix.burn.rounds_per_us": repr(self.rounds_per_us)} if self.rounds_per_us else {}
-        wanted = Wanted(
+        wanted = LaunchRequest(
             application=application_of(self.application),
             java=self.java,
             feature_set=self.feature_set,

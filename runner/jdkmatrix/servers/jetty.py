@@ -7,10 +7,10 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.domain.applications import Application
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import Launch, Wanted
-from jdkmatrix.terms.applications import Application
+from jdkmatrix.servers.base import Launch, LaunchRequest
 
 JAR = "jetty-server.jar"
 _READY = '"event":"ready"'
@@ -33,7 +33,7 @@ class JettyServer:
     ) -> tuple[Path, ...]:
         return (workloads.file(JAR),)
 
-    def lay_out(self, workloads: Workloads, wanted: Wanted, *, folder: Path, log_dir: Path) -> Launch:
+    def lay_out(self, workloads: Workloads, wanted: LaunchRequest, *, folder: Path, log_dir: Path) -> Launch:
         wanted.application.check(wanted.properties)
         log_dir.mkdir(parents=True, exist_ok=True)
         console_log = log_dir / "console.log"

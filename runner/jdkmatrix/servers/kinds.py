@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from jdkmatrix.config.model import ServedBy
+from jdkmatrix.config.model import ServerTable
+from jdkmatrix.domain.servers import JETTY, OPEN_LIBERTY, server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.liberty import open_liberty, provision_liberty
-from jdkmatrix.provision.nix_parts import Handed
+from jdkmatrix.provision.nix_parts import NixParts
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer
 from jdkmatrix.servers.jetty import open_jetty
 from jdkmatrix.servers.liberty import LibertyServer
-from jdkmatrix.terms.servers import JETTY, OPEN_LIBERTY, server_kind
 
 Say = Callable[[str], None]
 
 
-def _liberty(root: Path, served: ServedBy, workloads: Workloads, handed: Handed | None, say: Say) -> InstalledServer:
+def _liberty(
+    root: Path, served: ServerTable, workloads: Workloads, handed: NixParts | None, say: Say
+) -> InstalledServer:
     if served.artefact is None:
         raise TypeError("checked when matrix.toml was read")
     given = handed.servers.get(served.artefact) if handed else None
@@ -27,7 +29,7 @@ def _liberty(root: Path, served: ServedBy, workloads: Workloads, handed: Handed 
     return LibertyServer(provision_liberty(root, served.artefact, served.feature_sets, say=say))
 
 
-def _jetty(root: Path, served: ServedBy, workloads: Workloads, handed: Handed | None, say: Say) -> InstalledServer:
+def _jetty(root: Path, served: ServerTable, workloads: Workloads, handed: NixParts | None, say: Say) -> InstalledServer:
     return open_jetty(workloads)
 
 
@@ -35,7 +37,7 @@ _INSTALL = {OPEN_LIBERTY.name: _liberty, JETTY.name: _jetty}
 
 
 def install(
-    root: Path, name: str, served: ServedBy, workloads: Workloads, handed: Handed | None, *, say: Say
+    root: Path, name: str, served: ServerTable, workloads: Workloads, handed: NixParts | None, *, say: Say
 ) -> InstalledServer:
     """Get the server that matrix.toml calls `name` for the project at `root`; does nothing where it is there.
 

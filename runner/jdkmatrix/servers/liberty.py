@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.domain.applications import Application
+from jdkmatrix.domain.servers import FEATURE_SETS
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import Launch, Wanted
-from jdkmatrix.terms.applications import Application
-from jdkmatrix.terms.servers import FEATURE_SETS
+from jdkmatrix.servers.base import Launch, LaunchRequest
 
 SERVER_NAME = "matrix"
 # It reads the paths of its applications as URLs: such a server starts and answers 404 to everything, or does not start.
@@ -67,7 +67,7 @@ class LibertyServer:
         arm = executor_arm(executor)
         return tuple(_files(workloads, Path(), application=application, feature_set=feature_set, arm=arm).values())
 
-    def lay_out(self, workloads: Workloads, wanted: Wanted, *, folder: Path, log_dir: Path) -> Launch:
+    def lay_out(self, workloads: Workloads, wanted: LaunchRequest, *, folder: Path, log_dir: Path) -> Launch:
         layout = lay_out(self.liberty, workloads, wanted, folder=folder, log_dir=log_dir)
         write(layout)
         return layout.launch
@@ -85,7 +85,9 @@ def executor_arm(executor: str) -> str:
     return {"liberty": "liberty", "liberty-virtual": "threads"}.get(executor, "plugged")
 
 
-def lay_out(liberty: Liberty, workloads: Workloads, wanted: Wanted, *, folder: Path, log_dir: Path) -> LibertyLayout:
+def lay_out(
+    liberty: Liberty, workloads: Workloads, wanted: LaunchRequest, *, folder: Path, log_dir: Path
+) -> LibertyLayout:
     """As `InstalledServer.lay_out`, without writing anything.
 
     Raises:
@@ -140,7 +142,7 @@ def _files(
     return files
 
 
-def _command(liberty: Liberty, wanted: Wanted) -> tuple[str, ...]:
+def _command(liberty: Liberty, wanted: LaunchRequest) -> tuple[str, ...]:
     tools = liberty.home / "bin" / "tools"
     # For `liberty` the property is absent like the feature that reads it: the server as it comes.
     plugged = {} if wanted.executor == "liberty" else {"jdkmatrix.executor": wanted.executor}

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.domain.servers import SERVER_KINDS
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.http import Connection
 from jdkmatrix.records.forks import Proof
 from jdkmatrix.records.served import Place, Served
-from jdkmatrix.terms.executors import is_virtual
-from jdkmatrix.terms.servers import SERVER_KINDS
 
 _SHOWN_NAMES = 5
 _OWN_POOLS = frozenset(kind.own_pool for kind in SERVER_KINDS)

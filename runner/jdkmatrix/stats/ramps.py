@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from jdkmatrix.domain.loads import JoinLoad, RampLoad, RisingLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Sample, Window
-from jdkmatrix.terms.loads import JoinLoad, RampLoad, RisingLoad
 
 CAUGHT_UP_SHARE = 0.95  # of the level that the load ends at
 SMOOTHED_SECONDS = 3

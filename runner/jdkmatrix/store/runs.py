@@ -16,6 +16,8 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.gc_pause import uncollected
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.migrations import Json, cell_from_1, run_from_1
@@ -24,8 +26,6 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.atomic import StoreError, write_atomic
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError, readable
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.uncollected import uncollected
 
 Model = TypeVar("Model", bound=BaseModel)
 

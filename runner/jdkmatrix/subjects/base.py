@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.subjects.parts import Flags, Parts
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.tables import RemoteAnswers
 
 
 class SubjectKind(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.host.cpusets import CpuSets
@@ -13,7 +14,6 @@ from jdkmatrix.subjects.base import SubjectKind
 from jdkmatrix.subjects.experiments.kind import Experiments
 from jdkmatrix.subjects.parts import Flags, Parts
 from jdkmatrix.subjects.served.kind import ServedApplications
-from jdkmatrix.terms.cell_key import CellKey
 
 _SERVED: SubjectKind = ServedApplications()
 _EXPERIMENTS: SubjectKind = Experiments()

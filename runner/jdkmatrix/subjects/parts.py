@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from jdkmatrix.config.model import Matrix, Tuning
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import tuning_of
+from jdkmatrix.domain.loads import CellLoad
+from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import RemoteParts
@@ -16,10 +20,6 @@ from jdkmatrix.jdks.jvm import read_flags
 from jdkmatrix.jdks.resolve import Available, Unavailable
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import tuning_of
-from jdkmatrix.terms.loads import CellLoad
-from jdkmatrix.terms.tables import RemoteAnswers
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from jdkmatrix.domain.loads import RampedLoad
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.loads import RampedLoad
 from tests.support.browser import open_all_details, open_page, pages_of
 from tests.support.project import ROOT
 from tests.support.ramped_runs import ramped

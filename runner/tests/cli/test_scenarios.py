@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, in_turn
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.relative_loads import FloodLoad
+from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
+from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.domain.loads import CountLoad, JoinedLoad, SaturateLoad, StepsLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.judged_run import JudgedRun
@@ -21,9 +24,6 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.stats.exact_test import fisher_exact
 from jdkmatrix.stats.verdicts import FAMILY_ERROR
-from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
-from jdkmatrix.terms.executors import is_virtual
-from jdkmatrix.terms.loads import CountLoad, JoinedLoad, SaturateLoad, StepsLoad
 from tests.support.machines import machine
 from tests.support.records import altered_run
 from tests.support.served_runs import Shape, synthetic_run

@@ -21,6 +21,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.host.facts import boot_id
@@ -39,7 +40,6 @@ from jdkmatrix.run.prepare import Prepared
 from jdkmatrix.run.sessions import closed, ended, idle
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.cell_key import CellKey
 from tests.support.project import ROOT, make_project
 from tests.support.records import in_whole
 from tests.support.run_facts import host_facts

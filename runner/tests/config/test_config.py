@@ -18,11 +18,11 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix, parse_matrix
 from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.domain.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.artefacts import load_lock
 from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
 from jdkmatrix.provision.workloads import open_workloads
-from jdkmatrix.terms.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
 from tests.support.project import ROOT
 
 TOML = tomllib.loads((ROOT / "matrix.toml").read_text())

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.relative_loads import RelativeLoad
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.drivers.choice import Choice, choose_all, phases_of
 from jdkmatrix.drivers.handover import Wrk2Driver
@@ -17,8 +19,6 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.cell_loads import basis_cells, cell_loads
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import planned_phases
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import key
 from tests.support.shipped import MATRIX
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers import wrk2
 from jdkmatrix.drivers.base import DriverError, Phase
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.support.project import RECORDED
 from tests.support.wrk2_bench import COUNTS_S, LOAD, URL, Bench, bench, executable
 

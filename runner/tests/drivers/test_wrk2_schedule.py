@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.loads import Load, RampLoad, RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import Phase
 from jdkmatrix.drivers.wrk2_schedule import (
     asked_s,
@@ -15,7 +16,6 @@ from jdkmatrix.drivers.wrk2_schedule import (
     lead_s,
     thread_count,
 )
-from jdkmatrix.terms.loads import Load, RampLoad, RateLoad, SaturateLoad
 
 
 def rate(rate_rps: float, connections: int = 50) -> RateLoad:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.figures.fork_figures import (
     comparable,
     cpu_us_per_request,
@@ -23,7 +24,6 @@ from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import cell, fork, load_result, pressure, sut_usage
 from tests.support.outcome_runs import all_of, missed, silent, spoilt, with_outcomes
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp

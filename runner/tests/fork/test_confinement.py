@@ -18,11 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.confinement import AffinityConfiner, CgroupConfiner, Confiner, Role, confinement
-from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup
+from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups
@@ -34,8 +36,6 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.served.measurement import Served
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import SaturateLoad
 from tests.support.cgroup_doubles import MadeUpKernel
 from tests.support.project import ROOT
 

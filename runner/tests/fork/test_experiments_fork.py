@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
+from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup
+from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, Program, ProgramError, parse_result
-from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
-from jdkmatrix.terms.tables import Limits
 from tests.support.pinning_results import RESULT
 from tests.support.shipped import MATRIX
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.fork.beside import cpus_beside
-from jdkmatrix.fork.gates import Means, beside_peers, host_reasons, window_reasons
+from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.fork.gates import WindowContext, beside_peers, host_reasons, window_reasons
+from jdkmatrix.fork.runner_affinity import cpus_beside
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from jdkmatrix.records.windows import Window
-from jdkmatrix.terms.loads import RateLoad
 from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage
 from tests.support.project import RECORDED
 from tests.support.shipped import MATRIX
@@ -29,7 +29,7 @@ def host(*uses: CpuUse, runner: float = 0.0) -> Pressure:
 
 
 def codes(found: Pressure, precision: float = 0.05) -> list[str]:
-    return [reason.code for reason in host_reasons(found, LIMITS, Means(precision=precision))]
+    return [reason.code for reason in host_reasons(found, LIMITS, WindowContext(precision=precision))]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_tool_that_takes_a_cpu_says_so() -> None:
 
 def test_the_jit_is_judged_on_the_cpus_of_the_server_by_the_promise() -> None:
     def found(jit_share: float, *, cpus: int, precision: float) -> list[str]:
-        means = Means(sut_cpus=cpus, precision=precision)
+        means = WindowContext(sut_cpus=cpus, precision=precision)
         reasons = window_reasons(load_result(), sut_usage(jit_share=jit_share), pressure(), LIMITS, means=means)
         return [reason.code for reason in reasons]
 
@@ -201,7 +201,7 @@ def test_a_driver_is_late_against_what_it_measures(
     load = load_result(
         RateLoad(rate_rps=1000, connections=10), due=1000, corrected=latency(p99_us), send_lateness=latency(late_us)
     )
-    found = window_reasons(load, sut_usage(), pressure(), LIMITS, means=Means(p99_max_us=objective_us))
+    found = window_reasons(load, sut_usage(), pressure(), LIMITS, means=WindowContext(p99_max_us=objective_us))
     assert [reason.code for reason in found] == expected
 
 
@@ -211,7 +211,7 @@ def test_the_window_that_misled_on_a_host_with_two_cpus_is_invalid() -> None:
     load = load_result(rate, due=1000, corrected=latency(80_000), send_lateness=latency(55_000), driver_cpu_share=0.55)
     seen = host(cpu_use("sut"), cpu_use("driver", "remote", busy=1.0))
     remote = remote_stats(late_us=2900, cpu_share=0.45)
-    means = Means(service_s=0.002, remote_cpus=1)
+    means = WindowContext(service_s=0.002, remote_cpus=1)
     found = window_reasons(load, sut_usage(), seen, LIMITS, remote=remote, means=means)
     assert {reason.code for reason in found} == {"driver-late", "remote-late", "cpus-full"}
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2
@@ -38,7 +39,6 @@ from jdkmatrix.subjects import parts as assembling
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.measurement import Served
-from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from tests.support.builders import key
 from tests.support.project import ROOT
 from tests.support.run_facts import host_facts
@@ -315,7 +315,7 @@ def test_all_that_is_imported_while_a_fork_is_measured_counts_or_is_known_not_to
     counted = {str(path.relative_to(PACKAGE)) for path in modules(PACKAGE)}
     outside: set[str] = set()
     seen: set[str] = set()
-    ahead = ["fork.envelope", "subjects.served.measurement", "subjects.experiments.measurement"]
+    ahead = ["fork.measure_fork", "subjects.served.measurement", "subjects.experiments.measurement"]
     while ahead:
         name = ahead.pop()
         as_path = name.replace(".", "/")

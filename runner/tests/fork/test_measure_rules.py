@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.loads import RateLoad, StepsLoad
+from jdkmatrix.domain.quantities import rate_words
 from jdkmatrix.fork.gates import (
-    Means,
+    WindowContext,
     burn_off,
     measured_status,
     too_few_valid,
@@ -26,8 +28,6 @@ from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Warmup, Window
 from jdkmatrix.run.identity import identity_of
 from jdkmatrix.subjects.served.windows import Windows
-from jdkmatrix.terms.loads import RateLoad, StepsLoad
-from jdkmatrix.terms.quantities import rate_words
 from tests.support.builders import latency, load_result, pressure, remote_stats, sut_usage
 from tests.support.shipped import MATRIX
 
@@ -110,7 +110,7 @@ def test_how_late_the_remote_system_may_be_follows_its_delay(late_us: float, del
     remote = remote_stats(late_us=late_us, cpu_share=0.5)
     seldom = latency(late_us).model_copy(update={"mean_us": 1.0})
     remote = remote.model_copy(update={"lateness": seldom})
-    means = Means(service_s=delay_s, remote_cpus=1)
+    means = WindowContext(service_s=delay_s, remote_cpus=1)
     rate = load_result(RateLoad(rate_rps=1000, connections=10))
     reasons = window_reasons(rate, sut_usage(), pressure(), LIMITS, remote=remote, means=means)
     assert [reason.code for reason in reasons] == codes
@@ -124,7 +124,7 @@ def test_a_remote_system_may_not_be_late_on_average(mean_us: float, delay_s: flo
     often = latency(950).model_copy(update={"mean_us": mean_us})
     remote = remote_stats(late_us=950, cpu_share=0.5).model_copy(update={"lateness": often})
     rate = load_result(RateLoad(rate_rps=1000, connections=10))
-    means = Means(service_s=delay_s, remote_cpus=1)
+    means = WindowContext(service_s=delay_s, remote_cpus=1)
     reasons = list(window_reasons(rate, sut_usage(), pressure(), LIMITS, remote=remote, means=means))
     assert [reason.code for reason in reasons] == codes
     assert not reasons or f"on average its answers {mean_us / 1000:.2f} ms" in reasons[0].message
@@ -135,7 +135,7 @@ def test_a_late_remote_system_holds_no_closed_loop_up_whose_server_has_no_idle_c
     cpu_share: float, codes: list[str]
 ) -> None:
     usage = sut_usage().model_copy(update={"cpu_share": cpu_share})
-    late, means = remote_stats(late_us=9000, cpu_share=0.5), Means(service_s=0.002, remote_cpus=1)
+    late, means = remote_stats(late_us=9000, cpu_share=0.5), WindowContext(service_s=0.002, remote_cpus=1)
     reasons = window_reasons(load_result(), usage, pressure(), LIMITS, remote=late, means=means)
     assert [reason.code for reason in reasons] == codes
     saturated = remote_stats(late_us=9000, cpu_share=0.95)
@@ -145,7 +145,7 @@ def test_a_late_remote_system_holds_no_closed_loop_up_whose_server_has_no_idle_c
 
 def test_a_remote_system_without_idle_cpu_makes_a_window_invalid() -> None:
     for cpus, codes in ((1, ["remote-saturated"]), (2, [])):
-        means = Means(service_s=0.002, remote_cpus=cpus)
+        means = WindowContext(service_s=0.002, remote_cpus=cpus)
         remote = remote_stats(late_us=100, cpu_share=0.95)
         reasons = window_reasons(load_result(), sut_usage(), pressure(), LIMITS, remote=remote, means=means)
         assert [reason.code for reason in reasons] == codes

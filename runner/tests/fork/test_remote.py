@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.fork.remote import RemoteError, RemoteProcess, parse_stats
@@ -16,7 +17,6 @@ from jdkmatrix.host.http import Connection
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
-from jdkmatrix.terms.loads import RateLoad
 
 ALL_CPUS = tuple(sorted(os.sched_getaffinity(0)))
 CPUS = ALL_CPUS[:1]

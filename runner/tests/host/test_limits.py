@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.limit_outcome import outcomes
 from jdkmatrix.fork.limit_watch import Sighting, Usage, exceeded, held_back
 from jdkmatrix.host.cgroup_cpuset import cpu_groups
@@ -16,7 +17,6 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limit_groups import LimitCounters, limit_groups
 from jdkmatrix.host.limits import CONTROLLERS, LimitHost, V1Place, plan_limits, read_limit_host
-from jdkmatrix.terms.tables import Limits
 from tests.support.cgroup_doubles import MadeUpKernel
 
 ALL = Limits(threads_max=200, memory_bytes_max=300 << 20, open_files_max=512)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.limit_outcome import outcomes
 from jdkmatrix.fork.limit_watch import LimitWatch
 from jdkmatrix.host import launch
@@ -18,7 +19,6 @@ from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import LimitHost, plan_limits, read_limit_host
 from jdkmatrix.provision import hosttools
 from jdkmatrix.records.limits import LimitHit
-from jdkmatrix.terms.tables import Limits
 
 pytestmark = pytest.mark.real
 CPUS = tuple(sorted(os.sched_getaffinity(0)))

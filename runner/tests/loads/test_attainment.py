@@ -10,12 +10,13 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import KINDS, faults
 from jdkmatrix.loads.attainment import (
     SERVERS_OWN,
-    Attained,
-    Fate,
+    ForkOutcome,
+    OutcomeCounts,
     attained,
     contrast,
     fate,
@@ -26,7 +27,6 @@ from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import fork, load_result, pressure, sut_usage
 from tests.support.outcome_runs import failing, hung, missed, silent, spoilt, without_driver
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
@@ -66,7 +66,7 @@ def test_worked_by_hand() -> None:
 
 def test_where_nothing_could_be_told_there_is_no_test() -> None:
     def p_value(one: tuple[int, int], other: tuple[int, int]) -> float | None:
-        arms = (Attained(yes, no, 0) for yes, no in (one, other))
+        arms = (OutcomeCounts(yes, no, 0) for yes, no in (one, other))
         return contrast(*arms, error=0.05).p_value
 
     assert p_value((0, 5), (5, 0)) == pytest.approx(2 / 252)
@@ -77,14 +77,14 @@ def test_where_nothing_could_be_told_there_is_no_test() -> None:
 
 
 def test_the_arm_with_the_larger_share_is_better() -> None:
-    def found(one: Attained, other: Attained) -> tuple[bool, float]:
+    def found(one: OutcomeCounts, other: OutcomeCounts) -> tuple[bool, float]:
         seen = contrast(one, other, error=0.05)
         return seen.is_better, seen.gap
 
-    assert found(Attained(5, 0, 0), Attained(0, 5, 0)) == (True, 1.0)
-    assert found(Attained(2, 0, 3), Attained(4, 1, 0)) == (True, pytest.approx(0.2))
-    assert found(Attained(0, 5, 0), Attained(5, 0, 0)) == (False, 1.0)
-    assert found(Attained(0, 0, 5), Attained(5, 0, 0)) == (False, 0.0), "nothing is known of the first"
+    assert found(OutcomeCounts(5, 0, 0), OutcomeCounts(0, 5, 0)) == (True, 1.0)
+    assert found(OutcomeCounts(2, 0, 3), OutcomeCounts(4, 1, 0)) == (True, pytest.approx(0.2))
+    assert found(OutcomeCounts(0, 5, 0), OutcomeCounts(5, 0, 0)) == (False, 1.0)
+    assert found(OutcomeCounts(0, 0, 5), OutcomeCounts(5, 0, 0)) == (False, 0.0), "nothing is known of the first"
 
 
 @pytest.fixture(scope="module")
@@ -94,23 +94,23 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Fork:
 
 
 def test_what_the_host_spoilt_is_lost_and_what_the_server_did_not_do_is_no(measured: Fork) -> None:
-    assert fate(measured, RATE) is Fate.YES
+    assert fate(measured, RATE) is ForkOutcome.YES
     for change in (missed, failing, silent, hung):
-        assert fate(change(measured), RATE) is Fate.NO
+        assert fate(change(measured), RATE) is ForkOutcome.NO
     for change in (spoilt, without_driver):
-        assert fate(change(measured), RATE) is Fate.LOST
+        assert fate(change(measured), RATE) is ForkOutcome.LOST
     assert missed(measured).usable and failing(measured).usable
     assert not silent(measured).usable, "without an answer there is no figure"
     unsteady = measured.model_copy(update={"status": Status.NOT_STEADY})
-    assert fate(unsteady, RATE) is Fate.YES
+    assert fate(unsteady, RATE) is ForkOutcome.YES
 
 
 def test_one_short_window_is_enough_and_one_that_is_spoilt_says_nothing(measured: Fork) -> None:
     first, second = measured.served.windows
     short = missed(measured).served.windows[0]
-    assert fate(altered(measured, {"windows": (short, second)}), RATE) is Fate.NO
+    assert fate(altered(measured, {"windows": (short, second)}), RATE) is ForkOutcome.NO
     spoilt_too = short.model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
-    assert fate(altered(measured, {"windows": (spoilt_too, second)}), RATE) is Fate.YES
+    assert fate(altered(measured, {"windows": (spoilt_too, second)}), RATE) is ForkOutcome.YES
     assert first.valid
 
 
@@ -120,31 +120,31 @@ def test_older_records_called_a_missed_rate_invalid(measured: Fork) -> None:
         windows = tuple(window.model_copy(update={"reasons": reasons}) for window in measured.served.windows)
         return altered(measured, {"status": Status.INVALID, "windows": windows})
 
-    assert fate(older("rate-missed", "errors"), RATE) is Fate.NO
-    assert fate(older("rate-missed", "steal"), RATE) is Fate.LOST
-    assert fate(older(), RATE) is Fate.LOST
+    assert fate(older("rate-missed", "errors"), RATE) is ForkOutcome.NO
+    assert fate(older("rate-missed", "steal"), RATE) is ForkOutcome.LOST
+    assert fate(older(), RATE) is ForkOutcome.LOST
 
 
 @pytest.mark.parametrize("code", sorted(SERVERS_OWN))
 def test_a_fork_that_the_server_let_fail_is_an_outcome(code: str) -> None:
     broken = fork(1, Status.FAILED).model_copy(update={"reasons": (Reason(code=code, message="it did"),)})
-    assert fate(broken, CLOSED) is Fate.NO
+    assert fate(broken, CLOSED) is ForkOutcome.NO
 
 
 @pytest.mark.parametrize("code", ["driver", "remote", "pinning", "kernel", "measurement", "internal-error", "flood"])
 def test_a_fork_that_failed_for_another_reason_is_lost(code: str) -> None:
     broken = fork(1, Status.FAILED).model_copy(update={"reasons": (Reason(code=code, message="it did"),)})
-    assert fate(broken, CLOSED) is Fate.LOST
+    assert fate(broken, CLOSED) is ForkOutcome.LOST
 
 
 def test_a_closed_loop_asks_for_answers(measured: Fork) -> None:
-    assert fate(failing(measured), CLOSED) is Fate.YES
-    assert fate(silent(measured), CLOSED) is Fate.NO
+    assert fate(failing(measured), CLOSED) is ForkOutcome.YES
+    assert fate(silent(measured), CLOSED) is ForkOutcome.NO
 
 
 def test_forks_that_were_planned_and_never_measured_are_lost(measured: Fork) -> None:
-    assert attained([measured, missed(measured)], RATE, planned=5) == Attained(yes=1, no=1, lost=3)
-    assert attained([measured, spoilt(measured)], RATE) == Attained(yes=1, no=0, lost=1)
+    assert attained([measured, missed(measured)], RATE, planned=5) == OutcomeCounts(yes=1, no=1, lost=3)
+    assert attained([measured, spoilt(measured)], RATE) == OutcomeCounts(yes=1, no=0, lost=1)
 
 
 def step(rate_rps: float, *, short: bool = False, spoilt_too: bool = False) -> Window:
@@ -162,25 +162,30 @@ def step(rate_rps: float, *, short: bool = False, spoilt_too: bool = False) -> W
 @pytest.mark.parametrize(
     ("windows", "expected"),
     [
-        ([step(1000), step(2000), step(3000)], Fate.YES),
-        ([step(1000), step(2000, short=True), step(3000)], Fate.YES),  # the last rate was still answered
-        ([step(1000), step(2000), step(3000, short=True)], Fate.NO),
-        ([step(1000), step(2000, short=True)], Fate.NO),
-        ([step(1000), step(2000)], Fate.NO),  # recorded before shortfalls were: the series ended early
-        ([step(1000), step(2000), step(3000, short=True, spoilt_too=True)], Fate.LOST),  # the driver could not
-        ([step(1000), step(2000, short=True), step(3000, spoilt_too=True)], Fate.NO),
+        ([step(1000), step(2000), step(3000)], ForkOutcome.YES),
+        ([step(1000), step(2000, short=True), step(3000)], ForkOutcome.YES),  # the last rate was still answered
+        ([step(1000), step(2000), step(3000, short=True)], ForkOutcome.NO),
+        ([step(1000), step(2000, short=True)], ForkOutcome.NO),
+        ([step(1000), step(2000)], ForkOutcome.NO),  # recorded before shortfalls were: the series ended early
+        ([step(1000), step(2000), step(3000, short=True, spoilt_too=True)], ForkOutcome.LOST),  # the driver could not
+        ([step(1000), step(2000, short=True), step(3000, spoilt_too=True)], ForkOutcome.NO),
     ],
 )
-def test_steps_ask_for_the_last_rate(windows: Sequence[Window], expected: Fate) -> None:
+def test_steps_ask_for_the_last_rate(windows: Sequence[Window], expected: ForkOutcome) -> None:
     assert fate(altered(fork(), {"windows": tuple(windows)}), STEPS) is expected
 
 
 @pytest.mark.parametrize(
     ("load", "capacity_rps", "expected"),
-    [(LEVEL, 2500, Fate.YES), (LEVEL, 900, Fate.NO), (RISING, 1e6, Fate.YES), (RISING, 2000, Fate.NO)],
+    [
+        (LEVEL, 2500, ForkOutcome.YES),
+        (LEVEL, 900, ForkOutcome.NO),
+        (RISING, 1e6, ForkOutcome.YES),
+        (RISING, 2000, ForkOutcome.NO),
+    ],
 )
 def test_ramps_ask_for_their_peak_or_for_no_knee(
-    measured: Fork, load: RampedLoad, capacity_rps: float, expected: Fate
+    measured: Fork, load: RampedLoad, capacity_rps: float, expected: ForkOutcome
 ) -> None:
     assert fate(with_ramp(measured, load, lag_s=1, capacity_rps=capacity_rps), load) is expected
 
@@ -189,26 +194,26 @@ def test_a_ramp_too_short_to_have_a_knee_says_nothing(measured: Fork) -> None:
     ramp = with_ramp(measured, RISING, lag_s=1, capacity_rps=1e6)
     window = ramp.served.windows[0]
     short = window.model_copy(update={"load": window.load.model_copy(update={"intervals": window.load.intervals[:4]})})
-    assert fate(altered(ramp, {"windows": (short,)}), RISING) is Fate.LOST
+    assert fate(altered(ramp, {"windows": (short,)}), RISING) is ForkOutcome.LOST
 
 
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        (SearchOutcome.FOUND, Fate.YES),
-        (SearchOutcome.CEILING_HELD, Fate.YES),
-        (SearchOutcome.FLOOR_FAILED, Fate.NO),
-        (SearchOutcome.INVALID_WINDOWS, Fate.LOST),
-        (SearchOutcome.WINDOWS_USED_UP, Fate.LOST),
+        (SearchOutcome.FOUND, ForkOutcome.YES),
+        (SearchOutcome.CEILING_HELD, ForkOutcome.YES),
+        (SearchOutcome.FLOOR_FAILED, ForkOutcome.NO),
+        (SearchOutcome.INVALID_WINDOWS, ForkOutcome.LOST),
+        (SearchOutcome.WINDOWS_USED_UP, ForkOutcome.LOST),
     ],
 )
-def test_a_search_asks_for_a_rate_that_holds(measured: Fork, outcome: SearchOutcome, expected: Fate) -> None:
+def test_a_search_asks_for_a_rate_that_holds(measured: Fork, outcome: SearchOutcome, expected: ForkOutcome) -> None:
     capacity = Capacity(
         outcome=outcome.value, p99_max_us=1e4, floor_rps=1e3, ceiling_rps=1e4, held_rps=5e3, failed_rps=5.1e3,
         not_monotonic_rps=(), steps=(),
     )  # fmt: skip
     assert fate(altered(measured, {"capacity": capacity}), SEARCH) is expected
-    assert fate(measured, SEARCH) is Fate.LOST, "nothing was searched for"
+    assert fate(measured, SEARCH) is ForkOutcome.LOST, "nothing was searched for"
 
 
 @pytest.mark.parametrize(

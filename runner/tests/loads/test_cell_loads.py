@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.relative_loads import FloodLoad, RelativeLoad, ShareLoad
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.loads.cell_loads import basis_cells, basis_of, cell_loads
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.plan import select_cells
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
 from tests.support.records import altered
 from tests.support.shipped import MATRIX

@@ -7,10 +7,10 @@ from typing import get_args
 import pytest
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.domain.loads import CapacityLoad, CellLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.figures.metrics import METRICS, metrics_of
 from jdkmatrix.loads.base import Lengths
 from jdkmatrix.loads.kinds import KINDS, kind_of, loads_words, planned
-from jdkmatrix.terms.loads import CapacityLoad, CellLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.project import ROOT
 
 CLOSED = SaturateLoad(connections=50)

@@ -27,11 +27,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.cache import path_safe
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.debian import apt, elf
-from jdkmatrix.terms.record import Record
 
 PACKAGE = "nix-bin"
 NEWEST_SUITE = "sid"

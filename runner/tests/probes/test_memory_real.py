@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.domain.servers import FEATURE_SETS
 from jdkmatrix.host import launch
 from jdkmatrix.host.http import Connection
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -26,7 +27,6 @@ from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.liberty import LibertyServer
 from jdkmatrix.servers.process import ServerProcess
-from jdkmatrix.terms.servers import FEATURE_SETS
 
 pytestmark = pytest.mark.real
 RULES = load_matrix(find_project().matrix).server.model_copy(update={"first_response_timeout_s": 90})

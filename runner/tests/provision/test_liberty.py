@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.servers import FEATURE_SETS
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts
 from jdkmatrix.provision.liberty import features, open_liberty, parse_options, provision_liberty
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.terms.servers import FEATURE_SETS
 
 ROOT = find_project().root
 CONFIG = ROOT / "workloads" / "liberty"

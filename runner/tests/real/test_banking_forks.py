@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.domain.applications import BANKING_ACCOUNTS
+from jdkmatrix.domain.loads import RampedLoad
+from jdkmatrix.domain.tables import Limits, RemoteAnswers
 from jdkmatrix.fork.fork_record import ForkSetup, RemoteParts
+from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.memory import UNATTRIBUTED
 from jdkmatrix.stats.ramps import seconds_of
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.terms.applications import BANKING_ACCOUNTS
-from jdkmatrix.terms.loads import RampedLoad
-from jdkmatrix.terms.tables import Limits, RemoteAnswers
 from tests.support.project import make_project
 from tests.support.real_parts import Silent, key, parts_of, setup_of, subject_of, with_subject
 

@@ -13,14 +13,15 @@ import pytest
 
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.experiments.burn import BurnResult
 from jdkmatrix.experiments.fanout import FanoutResult
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.experiments.result import ExperimentResult, MeasuredSpan
 from jdkmatrix.experiments.spawn import SpawnResult
 from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.envelope import measure_fork
 from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.provision.project import Project
@@ -31,7 +32,6 @@ from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.subjects.experiments.host_watch import SHORTEST_S, Moment, Stretch, enclosing
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from tests.support.pinning_results import assert_pinned
 from tests.support.project import make_project
 from tests.support.real_parts import Silent

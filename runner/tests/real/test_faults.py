@@ -13,16 +13,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.domain.applications import application_of
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.terms.applications import application_of
-from jdkmatrix.terms.tables import Limits
 from tests.support.project import make_project
 from tests.support.real_parts import Silent, key, parts_of, setup_of, subject_of, with_subject
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.domain.loads import CapacityLoad, RateLoad
+from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Gauges
 from jdkmatrix.servers.proof import place_of
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.terms.executors import is_virtual
-from jdkmatrix.terms.loads import CapacityLoad, RateLoad
 from tests.support.project import make_project
 from tests.support.real_parts import ROUNDS_PER_US, Silent, key, parts_of, setup_of, subject_of, with_subject
 

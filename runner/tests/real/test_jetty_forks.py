@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.servers.proof import place_of

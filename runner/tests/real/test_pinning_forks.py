@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
-from jdkmatrix.fork.envelope import measure_fork
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.host.http import Connection
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.terms.loads import SaturateLoad
 from tests.support.pinning_results import assert_pinned
 from tests.support.project import make_project
 from tests.support.real_parts import Silent, cpu_sets, key, parts_of, setup_of, subject_of, with_subject

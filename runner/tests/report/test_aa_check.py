@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import again, base_of, check_executor, is_aa_arm, is_virtual, reference
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
@@ -20,8 +22,6 @@ from jdkmatrix.report.run_page.aa_check import detectable_share
 from jdkmatrix.report.views import Notice
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import again, base_of, check_executor, is_again, is_virtual, reference
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import MATRIX
@@ -34,7 +34,7 @@ def test_the_second_arm_is_the_same_executor_under_another_name(name: str) -> No
     second = again(name)
     assert second != name
     assert check_executor(second) == second
-    assert (is_again(name), is_again(second)) == (False, True)
+    assert (is_aa_arm(name), is_aa_arm(second)) == (False, True)
     assert base_of(second) == base_of(name) == name
     assert is_virtual(second) == is_virtual(name)
     assert reference(second, "open-liberty") == name

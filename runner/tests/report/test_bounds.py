@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.loads import RampedLoad
 from jdkmatrix.figures.metrics import CAPACITY, KNEE, SATURATED, THROUGHPUT
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
@@ -19,7 +20,6 @@ from jdkmatrix.report.words.sentences import Finding
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.loads import RampedLoad
 from tests.support.judged_pages import answer_of, judged, key_of, row_of
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered

@@ -305,8 +305,8 @@ def test_windows_stand_across_under_their_numbers(loaded: LoadedRun, first: Serv
     assert [group for group, _ in first.windows.groups] == ["Load", "Latency", "Server", "Driver and host"]
 
 
-def noted(charts: tuple[Chart, ...], ident: str) -> tuple[str, str]:
-    chart = next(chart for chart in charts if chart.id == f"fork-1-{ident}")
+def noted(charts: tuple[Chart, ...], id_prefix: str) -> tuple[str, str]:
+    chart = next(chart for chart in charts if chart.id == f"fork-1-{id_prefix}")
     return chart.title, chart.note
 
 

@@ -11,6 +11,7 @@ import pytest
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.cli.scenarios import SCALES, as_profile
 from jdkmatrix.cli.summary import summary_markdown
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
 from jdkmatrix.records.run import NotTestable
@@ -25,7 +26,6 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.quantities import digits
 from tests.support.builders import key
 from tests.support.experiment_runs import experiments_run
 from tests.support.project import ROOT

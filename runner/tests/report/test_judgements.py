@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
@@ -24,7 +25,6 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.words.sentences import Finding
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.cell_key import CellKey
 from tests.support.judged_pages import answer_of, row_of
 from tests.support.outcome_runs import STEAL, all_of, missed, windows_of, with_outcomes
 from tests.support.records import altered

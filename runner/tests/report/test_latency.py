@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.loads import JoinLoad
 from jdkmatrix.figures.latency import chosen, distribution_of, fork_latency
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
@@ -18,7 +19,6 @@ from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.stats.percentiles import Percentile
-from jdkmatrix.terms.loads import JoinLoad
 from tests.support.ramped_runs import recorded_ramps
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run

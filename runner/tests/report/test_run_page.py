@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.cellstats import Cells
@@ -16,7 +17,6 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import CellRow, RunView
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.cell_key import CellKey
 from tests.support.charts import rows_of
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary, summary_markdown
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cell_page.cell_view import view_cell
@@ -25,7 +26,6 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.loads import RateLoad
 from tests.support.outcome_runs import Change, failing, hung, missed, silent, spoilt, with_outcomes
 from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run

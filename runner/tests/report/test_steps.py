@@ -12,6 +12,7 @@ from rich.console import Console
 
 from jdkmatrix.cli import progress
 from jdkmatrix.cli.summary import print_summary, summary_table
+from jdkmatrix.domain.loads import RateLoad, StepsLoad
 from jdkmatrix.figures.fork_figures import throughput_rps
 from jdkmatrix.figures.metrics import LOWEST_CPU, SATURATED, leading_by_block, metrics_of
 from jdkmatrix.fork.gates import window_reasons, window_shortfalls
@@ -26,7 +27,6 @@ from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.loads import RateLoad, StepsLoad
 from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.charts import rows_of
 from tests.support.records import altered
@@ -91,7 +91,7 @@ def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
     cells = Cells(run.run, run.cells)
     view = view_run(JudgedRun(run))
     assert {(row.cpu.text, row.cpu.under) for row in view.rows} == {("101", "at 1,000/s")}
-    assert view.sections[0].cpu_of == "At the lowest rate, 1,000 requests/s."
+    assert view.sections[0].cpu_scope == "At the lowest rate, 1,000 requests/s."
     cell = next(iter(cells))
     page = view_cell(cell, cell.record, cells, judge_run(cells), run.run, ("liberty", "virtual"), {})
     assert ("CPU per request at 1,000/s", "101") in {(name, figure.text) for name, _, figure in page.tiles}

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.report.cells.cellstats import Cells
@@ -25,7 +26,6 @@ from jdkmatrix.report.site.history import view_history
 from jdkmatrix.report.site.same_condition import answering
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.cell_key import CellKey
 from tests.support.builders import key
 from tests.support.served_runs import Shape, driven_by, synthetic_run
 from tests.support.sites import built, later

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
@@ -24,7 +25,6 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import RunView, ServedCellView
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.executors import references
 from tests.support.charts import rows_of
 from tests.support.records import altered, altered_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run
@@ -213,14 +213,14 @@ def test_what_was_not_counted_is_said_not_to_be(tmp_path: Path) -> None:
 
 def test_what_our_own_readings_took_is_said_where_memory_was_read(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
-    assert view(loaded).sections[0].cpu_of is None
+    assert view(loaded).sections[0].cpu_scope is None
     assert "Reading the server’s memory" not in windows_of(loaded)
     windows = tuple(
         window.model_copy(update={"sut": window.sut.model_copy(update={"probe_cpu_s": window.load.answers * 4e-6})})
         for window in loaded.cells[0].forks[0].served.windows
     )
     loaded = with_forks(loaded, 0, windows=windows)
-    assert view(loaded).sections[0].cpu_of == (
+    assert view(loaded).sections[0].cpu_scope == (
         "Without what our own readings of its memory took: 4.0 µs per request, fork by fork."
     )
     rows = windows_of(loaded)["Reading the server’s memory"]
@@ -320,8 +320,8 @@ def test_a_tile_says_how_sure_a_percentile_is_and_else_why_not(tmp_path: Path) -
     assert p99(replace(rate, blocks=1)).under == "1 fork: no interval"
 
 
-def _rows(fork: Fork, ident: str) -> list[dict[str, Any]]:
-    chart = next(chart for chart in fork_series(fork) if chart.id == f"fork-{fork.fork}-{ident}")
+def _rows(fork: Fork, id_prefix: str) -> list[dict[str, Any]]:
+    chart = next(chart for chart in fork_series(fork) if chart.id == f"fork-{fork.fork}-{id_prefix}")
     return rows_of(chart.drawing.datasets["rows"])
 
 

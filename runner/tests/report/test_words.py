@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.heat import EDGES, legend, tone
@@ -39,7 +40,6 @@ from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, STATUS_CLA
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict, judge, judged
-from jdkmatrix.terms.quantities import digits
 
 POSITIVE = st.floats(min_value=1e-6, max_value=1e9)
 RATIOS = st.floats(min_value=0.01, max_value=100)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.fork.fork_record import ForkSetup, Listener
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
@@ -16,8 +18,6 @@ from jdkmatrix.run import campaign as module
 from jdkmatrix.run.blocks import comparisons, decide
 from jdkmatrix.stats.stopping import StoppingRules, Why
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import RateLoad
 from tests.support.builders import cell, key
 from tests.support.records import altered
 from tests.support.served_campaign import (

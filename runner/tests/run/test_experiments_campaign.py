@@ -12,6 +12,7 @@ from rich.console import Console
 
 from jdkmatrix.cli.experiments import fork_words, groups
 from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.experiments import spreads
 from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.records.cells import CellRecord
@@ -19,7 +20,6 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.cell_key import CellKey
 from tests.support.experiment_campaign import CELLS, Heard, campaign, fork, forks, measure, read, result
 from tests.support.run_facts import host_facts
 from tests.support.shipped import MATRIX

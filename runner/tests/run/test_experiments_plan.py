@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
+from jdkmatrix.domain.executors import is_virtual, unsized
+from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Given
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.run.plan import blocks_of, estimate_s, make_plan, select_cells
 from jdkmatrix.subjects.kinds import kind_of
-from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
-from jdkmatrix.terms.executors import is_virtual, unsized
-from jdkmatrix.terms.servers import server_kind
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
 

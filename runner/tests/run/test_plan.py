@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.model import Profile, Selection
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import unsized
+from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.run.plan import blocks_of, make_plan, order_forks, select_cells, stages
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import unsized
-from jdkmatrix.terms.servers import server_kind
 from tests.support.builders import key
 from tests.support.shipped import MATRIX
 

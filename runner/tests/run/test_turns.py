@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.model import Profile
+from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures, round_logs
 from jdkmatrix.fork.fork_record import CellParts
-from jdkmatrix.fork.turns import Lane, Rewarm, Round, Turn, alone, in_turns
+from jdkmatrix.fork.turns import Rewarm, Round, Turn, TurnTaker, alone, in_turns
 from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
@@ -26,7 +27,6 @@ from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Warmup, Window
 from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, orders, rounds_of_next, why_alone
 from jdkmatrix.stats.rounds import Components, best_rounds, components
-from jdkmatrix.terms.loads import CellLoad, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage, warmup_window
 from tests.support.records import altered
 from tests.support.shipped import MATRIX
@@ -36,7 +36,7 @@ Heard = list[tuple[int, object]]
 
 
 # ---------------------------------------------------------------------------------------------- who is asked for what
-def lane(number: int, heard: Heard, *, ends_at: Turn | None = None, starts: bool = True) -> Lane:
+def lane(number: int, heard: Heard, *, ends_at: Turn | None = None, starts: bool = True) -> TurnTaker:
     """Takes note of what it is asked for; ends early at a turn, or does not start."""
 
     def takes() -> Generator[None, Turn | None, Fork]:
@@ -53,7 +53,7 @@ def lane(number: int, heard: Heard, *, ends_at: Turn | None = None, starts: bool
     return takes()
 
 
-def measure(*lanes: Lane, rounds: tuple[tuple[int, ...], ...] = ((0, 1), (1, 0))) -> tuple[Fork, ...]:
+def measure(*lanes: TurnTaker, rounds: tuple[tuple[int, ...], ...] = ((0, 1), (1, 0))) -> tuple[Fork, ...]:
     return in_turns(lanes, rounds, rewarm_s=3.0, lead_s=0.25, round_s=1.0)
 
 

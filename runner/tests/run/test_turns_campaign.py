@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.fork.fork_record import ForkSetup, Listener
-from jdkmatrix.fork.turns import Lane, Rewarm, Round, Turn
+from jdkmatrix.fork.turns import Rewarm, Round, Turn, TurnTaker
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.run import campaign as module
@@ -29,7 +29,7 @@ class Lanes:
         self.asked: list[tuple[str, str]] = []
         self.scratch: set[Path] = set()
 
-    def __call__(self, setup: ForkSetup, listener: Listener) -> Lane:
+    def __call__(self, setup: ForkSetup, listener: Listener) -> TurnTaker:
         return self._lane(setup, listener)
 
     def _lane(self, setup: ForkSetup, listener: Listener) -> Generator[None, Turn | None, Fork]:

@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.domain.applications import BANKING_ACCOUNTS, REMOTE_TIMEOUT_MS, REMOTE_URL
+from jdkmatrix.domain.servers import FEATURE_SETS
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.http import Connection
 from jdkmatrix.probes.process import JIT_THREADS
@@ -29,8 +31,6 @@ from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.liberty import LibertyServer
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.servers.proof import prove_executor
-from jdkmatrix.terms.applications import BANKING_ACCOUNTS, REMOTE_TIMEOUT_MS, REMOTE_URL
-from jdkmatrix.terms.servers import FEATURE_SETS
 
 pytestmark = pytest.mark.real
 

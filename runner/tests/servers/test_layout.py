@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.applications import APPLICATIONS, application_of
+from jdkmatrix.domain.servers import FEATURE_SETS
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import Wanted
+from jdkmatrix.servers.base import LaunchRequest
 from jdkmatrix.servers.liberty import LibertyLayout, executor_arm, lay_out, write
-from jdkmatrix.terms.applications import APPLICATIONS, application_of
-from jdkmatrix.terms.servers import FEATURE_SETS
 
 EXECUTORS = {
     "liberty": "liberty",
@@ -50,7 +50,7 @@ def layout(
     application: str = "mp-ping",
     **properties: str,
 ) -> LibertyLayout:
-    wanted = Wanted(
+    wanted = LaunchRequest(
         application=application_of(application),
         java=Path("/jdk/bin/java"),
         feature_set=feature_set,

@@ -13,18 +13,18 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.domain.applications import APPLICATIONS
+from jdkmatrix.domain.servers import FEATURE_SETS
 from jdkmatrix.host.http import Connection
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.liberty import Liberty, provision_liberty
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, build_workloads
 from jdkmatrix.records.windows import Gauges
-from jdkmatrix.servers.base import Wanted
+from jdkmatrix.servers.base import LaunchRequest
 from jdkmatrix.servers.liberty import LibertyLayout, check_folder, lay_out, write
 from jdkmatrix.servers.process import ServerError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
-from jdkmatrix.terms.applications import APPLICATIONS
-from jdkmatrix.terms.servers import FEATURE_SETS
 
 pytestmark = pytest.mark.real
 
@@ -50,7 +50,7 @@ def layout(
 ) -> LibertyLayout:
     jdk = hosttools.find_jdk()
     assert jdk is not None
-    wanted = Wanted(
+    wanted = LaunchRequest(
         application=APPLICATIONS["mp-ping"],
         java=jdk.home / "bin" / "java",
         feature_set=feature_set,

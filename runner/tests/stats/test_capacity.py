@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.capacity import CapacityRules, Done, Probe, Purpose, SearchOutcome, Tried, next_rate, tried
-from jdkmatrix.terms.loads import RateLoad
 from tests.support.builders import latency, load_result, pressure, sut_usage
 
 SLO_US = 10_000.0

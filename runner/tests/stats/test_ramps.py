@@ -8,11 +8,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.loads import JoinedLoad, JoinLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.ramps import SMOOTHED_SECONDS, At, Second, knee, latest_peak_s, peak_of, time_to_peak_s
-from jdkmatrix.terms.loads import JoinedLoad, JoinLoad
 from tests.support.builders import fork, load_result, pressure, sut_usage
 from tests.support.ramped_runs import recorded_ramps
 from tests.support.records import altered

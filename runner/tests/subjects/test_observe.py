@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.http import Connection, NoAnswerError
 from jdkmatrix.probes.sampler import Sampler
@@ -18,7 +19,6 @@ from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.windows import Gauges
 from jdkmatrix.subjects.served import observe
 from jdkmatrix.subjects.served.observe import Bench, backlog_s
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.subjects.test_served import gauges
 from tests.support.builders import load_result, remote_stats
 

@@ -9,6 +9,7 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
+from jdkmatrix.domain.loads import CapacityLoad, Load, RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.fork_figures import capacity_rps
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, NearestRate
@@ -19,7 +20,6 @@ from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_all, measure_phases
 from jdkmatrix.subjects.served.windows import Windows
-from jdkmatrix.terms.loads import CapacityLoad, Load, RateLoad
 from tests.support.builders import fork, latency, load_result, pressure, sut_usage
 from tests.support.project import ROOT
 from tests.support.records import altered

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.fork.gates import served_reasons
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.base import Ask
@@ -19,7 +20,6 @@ from jdkmatrix.records.windows import Gauges, Window
 from jdkmatrix.servers.proof import ProofError, check_served
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.windows import Windows
-from jdkmatrix.terms.loads import Load, RateLoad
 from tests.support.builders import SATURATE, load_result, pressure, sut_usage
 from tests.support.real_parts import Silent
 from tests.support.shipped import MATRIX

@@ -7,10 +7,10 @@ from typing import cast
 
 import pytest
 
+from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.warming import settle, warm
 from jdkmatrix.subjects.served.warmup import Gate
-from jdkmatrix.terms.loads import Load, RateLoad, SaturateLoad, StepsLoad
 from tests.support.builders import key, load_result, pressure, sut_usage
 from tests.support.real_parts import Silent
 from tests.support.shipped import MATRIX

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from jdkmatrix.domain.loads import CellLoad, RampedLoad, SaturateLoad, StepsLoad
 from jdkmatrix.figures.unsteady import why_not_steady
 from jdkmatrix.loads.base import Lengths
 from jdkmatrix.loads.kinds import kind_of
@@ -21,7 +22,6 @@ from jdkmatrix.subjects.served.warmup import (
     series_steadiness,
     time_to_steady,
 )
-from jdkmatrix.terms.loads import CellLoad, RampedLoad, SaturateLoad, StepsLoad
 from tests.support.builders import warmup_window
 from tests.support.shipped import MATRIX
 

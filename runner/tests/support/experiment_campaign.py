@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.config.model import Profile
+from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
@@ -19,7 +20,6 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.experiments.measurement import Program
-from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
 from tests.support.builders import pressure
 from tests.support.pinning_results import RESULT
 from tests.support.records import experiment_fork

@@ -15,6 +15,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
+from jdkmatrix.domain.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.experiments.kinds import BY_NAME, AnyResult
 from jdkmatrix.experiments.result import ExperimentResult
 from jdkmatrix.records.cells import CellRecord, Identity
@@ -25,8 +27,6 @@ from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.run import Calibration, NotTestable
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.cell_key import NO_SERVER, CellKey
-from jdkmatrix.terms.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from tests.support.project import RECORDED
 from tests.support.records import altered, experiment_fork, run_record
 from tests.support.run_facts import host_facts, jdk_records

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.report.cell_page.cell_view import view_cell
 from jdkmatrix.report.cells.cellstats import Cells
@@ -13,7 +14,6 @@ from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import Answer, CellRow, ServedCellView
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.cell_key import CellKey
 
 
 def judged(loaded: LoadedRun) -> tuple[Cells, Judgements]:

@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from jdkmatrix.domain.loads import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval, LoadResult
 from jdkmatrix.records.windows import Sample, Window
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.loads import JoinedLoad, RampedLoad, RisingLoad
 from tests.support.builders import fork as plain_fork
 from tests.support.builders import pressure, sut_usage
 from tests.support.project import RECORDED

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup
 from jdkmatrix.fork.planned import PlannedFork
@@ -20,8 +22,6 @@ from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.measurement import Served
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.servers import own_pool
 from tests.support.project import C1_ALONE
 
 ROUNDS_PER_US = 500.0

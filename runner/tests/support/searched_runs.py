@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from jdkmatrix.domain.loads import CapacityLoad, RateLoad
 from jdkmatrix.loads.base import Ask
 from jdkmatrix.loads.capacity_search import CapacitySearch
 from jdkmatrix.records.cells import CellRecord
@@ -15,7 +16,6 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.phases import measure_all
 from jdkmatrix.subjects.served.windows import Windows
-from jdkmatrix.terms.loads import CapacityLoad, RateLoad
 from tests.support.records import altered
 from tests.support.served_windows import latency
 

@@ -10,6 +10,9 @@ from typing import Any, cast
 import pytest
 
 from jdkmatrix.config.model import Profile
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import base_of
+from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
 from jdkmatrix.host.cpusets import CpuSets
@@ -23,9 +26,6 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.measurement import Served
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import base_of
-from jdkmatrix.terms.loads import SaturateLoad
 from tests.support.builders import fork, key, load_result, pressure, sut_usage
 from tests.support.records import altered
 from tests.support.run_facts import host_facts

@@ -9,12 +9,12 @@ from functools import lru_cache
 
 from hdrh.histogram import HdrHistogram
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.records.load_results import Errors, Interval, Latency, LoadResult, SpectrumPoint
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, Sample, SutUsage, Window
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import Load, RateLoad
 
 # Relative speed and CPU cost of each executor, and how much its latency tail grows: shapes only, no finding.
 _SPEED = {

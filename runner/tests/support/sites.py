@@ -11,7 +11,7 @@ from jdkmatrix.claims.load import load_claims_of
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.site.build import Background, Built, build_site
-from jdkmatrix.report.site.making import SiteRun
+from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT

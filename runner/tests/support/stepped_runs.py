@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.fork.gates import USUAL, Means, window_shortfalls
+from jdkmatrix.domain.loads import RateLoad, StepsLoad
+from jdkmatrix.fork.gates import DEFAULT_CONTEXT, WindowContext, window_shortfalls
 from jdkmatrix.loads.base import Ask, Lengths, NearestRate
 from jdkmatrix.loads.rising_steps import RisingSteps
 from jdkmatrix.records.cells import CellRecord
@@ -17,7 +18,6 @@ from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.windows import Windows
-from jdkmatrix.terms.loads import RateLoad, StepsLoad
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.served_windows import latency
@@ -37,7 +37,7 @@ class Server:
     like: Window
     capacity_rps: float
     thresholds: Thresholds = LIMITS
-    means: Means = USUAL
+    means: WindowContext = DEFAULT_CONTEXT
     asked: list[float] = field(default_factory=list)
 
     def nearest_rps(self, connections: int) -> NearestRate:

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session, find_wrk2
-from jdkmatrix.terms.loads import RateLoad
 
 URL = "http://127.0.0.1:18190/"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, P99, THROUGHPUT, metrics_of
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
@@ -17,7 +19,7 @@ from jdkmatrix.report.cells.cell_figures import cost, failed_words, of_metric, p
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
-from jdkmatrix.report.cells.outcomes import is_news, sentence
+from jdkmatrix.report.cells.outcomes import sentence, worth_reporting
 from jdkmatrix.report.cells.pairs import pair_table, paired_words
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page import facts
@@ -29,8 +31,6 @@ from jdkmatrix.report.views import Against, Fact, LogView, ServedCellView, Serve
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import condition, driven, losses_words, ratio_sentence
 from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, STATUS_CLASS, STATUS_WORDS, State
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import plural
 
 _NO_FORK = "no usable fork"
 
@@ -98,7 +98,7 @@ def _tiles(cell: CellStats) -> tuple[tuple[str, str, Figure], ...]:
         *(outcome if arm.no and not cell.question.is_sought else ()),
         *held,
         ("Throughput", "requests/s", replace(throughput, under=_over_forks(cell, throughput))),
-        (" ".join(filter(None, ("CPU per request", cell.kind.cost_step))), "µs", tile(of_metric(CPU, cell, why=why))),
+        (" ".join(filter(None, ("CPU per request", cell.kind.cpu_label))), "µs", tile(of_metric(CPU, cell, why=why))),
         ("p50", "ms", percentile_tile("50")),
         ("p99", "ms", percentile_tile("99")),
         ("p99.9", "ms", percentile_tile("99.9")),
@@ -125,7 +125,7 @@ def _against(cell: CellStats, judgements: Judgements) -> Against | None:
     base = compared[0].base.key.executor
     outcomes = judgements.outcomes(key)
     sentences = []
-    if outcomes is not None and is_news(outcomes):
+    if outcomes is not None and worth_reporting(outcomes):
         sentences.append((outcomes.question.title, f"{sentence(outcomes, key.executor, base)}."))
     for one in compared:
         judged = judgements.of(one.metric, key)
@@ -159,11 +159,11 @@ def _siblings(key: CellKey, cells: Cells, order: Sequence[str]) -> tuple[Sibling
 
 
 def _fork(fork: Fork, record: CellRecord, cell: CellStats, run: RunRecord, logs: Sequence[LogView]) -> ServedForkView:
-    ident = f"fork-{fork.fork}"
+    id_prefix = f"fork-{fork.fork}"
     short = cell.fork_fell_short(fork)
     return ServedForkView(
         number=fork.fork,
-        anchor=ident,
+        anchor=id_prefix,
         status=State.FELL_SHORT.value if short else STATUS_WORDS[fork.status],
         status_class=STATE_CLASS[State.FELL_SHORT] if short else STATUS_CLASS[fork.status],
         reasons=reason_words(fork.reasons),

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from jdkmatrix.domain.quantities import MISSING, digits, plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Sample, SeriesSteadiness, WarmupWindow
 from jdkmatrix.report.charts import specs as charts
 from jdkmatrix.report.run_page.facts import ranges
 from jdkmatrix.report.views import Chart
-from jdkmatrix.terms.quantities import MISSING, digits, plural
 
 _MIB = 1024 * 1024
 Points = list[tuple[float, float | None]]

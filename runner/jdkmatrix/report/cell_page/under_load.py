@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.served import Place
 from jdkmatrix.records.windows import Window
-from jdkmatrix.terms.quantities import plural
 
 _PLACES: tuple[tuple[Place, str], ...] = (
     ("servers", "threads of the server’s own pool"),

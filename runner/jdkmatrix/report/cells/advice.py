@@ -9,20 +9,20 @@ from typing import Annotated
 
 from pydantic import Field
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import digits, plural
+from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import P99, Metric, metrics_of
 from jdkmatrix.report.cells.causes import held_back
 from jdkmatrix.report.cells.cell_figures import of_metric
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
-from jdkmatrix.report.cells.outcomes import against, counted, finding_of, is_news, verdict
+from jdkmatrix.report.cells.outcomes import against, counted, finding_of, verdict, worth_reporting
 from jdkmatrix.report.words.numbers import apart, much, ratio_value, than
 from jdkmatrix.report.words.sentences import Finding, asked_words, finding, marked_interval, not_judged_words
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import digits, plural
-from jdkmatrix.terms.servers import own_pool
 
 
 class Side(Enum):
@@ -73,7 +73,7 @@ def advise(judgements: Judgements, cells: Cells, key: CellKey) -> tuple[Advice, 
         return ()
     found = [(metric, judged) for metric in metrics_of(cell.load) if (judged := judgements.of(metric, key))]
     outcomes = judgements.outcomes(key)
-    told = (_of_outcomes(cell, outcomes),) if outcomes is not None and is_news(outcomes) else ()
+    told = (_of_outcomes(cell, outcomes),) if outcomes is not None and worth_reporting(outcomes) else ()
     figures = tuple(_advice(metric, judged, found, outcomes, cell, pool) for metric, judged in found)
     return (*told, *figures, *_service_times(cell, pool)) if told or figures else ()
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
+from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.domain.loads import StepsLoad
 from jdkmatrix.figures.metrics import CPU, SATURATED, SWITCHES, metrics_of
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.cell_figures import of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.terms.executors import is_virtual
-from jdkmatrix.terms.loads import StepsLoad
 
 # Of a server's CPUs. One that is bounded by them uses nearly all; below half, it is not they.
 _UNUSED_SHARE_MAX = 0.5

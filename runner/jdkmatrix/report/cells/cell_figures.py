@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import CPU, P99, Metric
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.latency import percentile_figure
 from jdkmatrix.report.words.numbers import Figure, count, over_forks, quantity
-from jdkmatrix.terms.quantities import digits
 
 
 def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
@@ -29,7 +29,7 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
 def cost(cell: CellStats | None, *, why: str) -> Figure:
     """CPU per request; beneath it the step that it is of, where that is one of several."""
     figure = of_metric(CPU, cell, why=why)
-    step = cell.kind.cost_step if cell and figure.sort is not None else None
+    step = cell.kind.cpu_label if cell and figure.sort is not None else None
     return replace(figure, under=step) if step else figure
 
 

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from jdkmatrix.domain.applications import APPLICATIONS
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import references
+from jdkmatrix.domain.loads import CellLoad
+from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.fork_figures import FigureOf, comparable, of_forks
 from jdkmatrix.figures.latency import distribution_of, fork_latency
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of
 from jdkmatrix.figures.paired import paired_figures
-from jdkmatrix.loads.attainment import Attained, Fate, attained, fate
+from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
@@ -24,11 +29,6 @@ from jdkmatrix.report.cells.latency import Pooled, pool
 from jdkmatrix.report.words.states import State
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import RELEVANT, Losses
-from jdkmatrix.terms.applications import APPLICATIONS
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import references
-from jdkmatrix.terms.loads import CellLoad
-from jdkmatrix.terms.servers import own_pool
 
 Figures = Mapping[int, ForkFigure]  # by block
 
@@ -81,7 +81,7 @@ class CellStats:
         return self.kind.question
 
     @cached_property
-    def attained(self) -> Attained:
+    def attained(self) -> OutcomeCounts:
         """What its forks did of what the load asks."""
         return attained(self.record.forks, self.load, planned=self.forks)
 
@@ -143,7 +143,7 @@ class CellStats:
         """Of one of its forks. Loads that go on until the server cannot are no trouble."""
         if self.question.is_sought or fork.status not in (Status.OK, Status.NOT_STEADY):
             return False
-        return fate(fork, self.load) is Fate.NO or not (self.kind.overloads or held(fork))
+        return fate(fork, self.load) is ForkOutcome.NO or not (self.kind.overloads or held(fork))
 
 
 @dataclass(frozen=True)

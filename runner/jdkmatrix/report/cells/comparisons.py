@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.executors import is_virtual, references
+from jdkmatrix.domain.quantities import delay_words, work_words
+from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import NUMERATOR
 from jdkmatrix.report.words.sentences import condition
-from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.executors import is_virtual, references
-from jdkmatrix.terms.quantities import delay_words, work_words
-from jdkmatrix.terms.servers import own_pool
 
 
 class Pair(NamedTuple):

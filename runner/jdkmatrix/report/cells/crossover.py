@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.quantities import wait_words
 from jdkmatrix.report.words.sentences import Finding
-from jdkmatrix.terms.quantities import wait_words
 
 _OPEN = (
     *(Finding.NO_EVIDENCE_YET, Finding.NO_DIFFERENCE_SEEN, Finding.CANNOT_TELL),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.experiments.base import Experiment, Page
 from jdkmatrix.experiments.kinds import BY_NAME, table_of
 from jdkmatrix.experiments.result import ExperimentResult, Spread
@@ -16,7 +17,6 @@ from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.terms.cell_key import CellKey
 
 
 @dataclass(frozen=True)

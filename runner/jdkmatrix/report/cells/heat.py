@@ -13,16 +13,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import Pair, Slice
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
-from jdkmatrix.report.cells.outcomes import finding_of, is_news, sentence
+from jdkmatrix.report.cells.outcomes import finding_of, sentence, worth_reporting
 from jdkmatrix.report.cells.pairs import pairs_title
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import Finding, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
-from jdkmatrix.terms.cell_key import CellKey, TaskSize
 
 # A factor of so much away from 1 reaches the next colour.
 EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)
@@ -153,7 +153,7 @@ def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], p
 def outcomes_asked(judgements: Judgements, piece: Slice) -> str | None:
     """What forks were asked, where their outcomes are worth a place; None where every fork did what it was to do."""
     found = [one for key in piece.keys if key.executor == piece.pair.numerator and (one := judgements.outcomes(key))]
-    return next((one.question.title for one in found if is_news(one) and one.question.in_tables), None)
+    return next((one.question.title for one in found if worth_reporting(one) and one.question.in_tables), None)
 
 
 def outcome_map(cells: Cells, judgements: Judgements, asked: str, piece: Slice, jdk: str) -> HeatTable:

@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import is_aa_arm, reference
 from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.loads.attainment import Contrast, contrast
 from jdkmatrix.loads.base import Question
@@ -27,8 +29,6 @@ from jdkmatrix.report.cells.cellstats import Cells, Comparison
 from jdkmatrix.report.cells.refusals import Refusals, page_refusals
 from jdkmatrix.stats.exact_test import fisher_exact
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Judged, adjust, holm, judged
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import is_again, reference
 
 NUMERATOR = "virtual"
 
@@ -123,7 +123,7 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
         cell, base = cells.get(key), cells.get(base_key)
         if key == base_key or cell is None or base is None:
             continue
-        family = checks if is_again(key.executor) else comparisons
+        family = checks if is_aa_arm(key.executor) else comparisons
         metrics = metrics_of(cell.load)
         leads = key.executor == NUMERATOR or base.key.executor != reference(key.executor, key.server)
         for metric in metrics if leads else metrics[:1]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.figures.latency import Kind
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency, SpectrumPoint
 from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.percentiles import MIN_BEYOND, Percentile, merge_latencies, percentiles_over_forks
-from jdkmatrix.terms.quantities import digits, plural
 
 MAX_CURVE_POINTS = 80
 

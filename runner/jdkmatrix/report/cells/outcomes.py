@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from jdkmatrix.loads.attainment import Attained
+from jdkmatrix.domain.quantities import plural
+from jdkmatrix.loads.attainment import OutcomeCounts
 from jdkmatrix.report.cells.judgements import JudgedOutcomes
 from jdkmatrix.report.words.numbers import p_value
 from jdkmatrix.report.words.sentences import Finding, refusals_words
 from jdkmatrix.stats.verdicts import FAMILY_ERROR
-from jdkmatrix.terms.quantities import plural
 
 
 def finding_of(judged: JudgedOutcomes) -> Finding:
@@ -23,7 +23,7 @@ def finding_of(judged: JudgedOutcomes) -> Finding:
     return Finding.NO_EVIDENCE_YET if contrast.p_value < FAMILY_ERROR else Finding.TOO_FEW_FORKS
 
 
-def is_news(judged: JudgedOutcomes) -> bool:
+def worth_reporting(judged: JudgedOutcomes) -> bool:
     """Is it worth a sentence? Not that every fork did what it was to do, nor that none did where the load goes on until
     it does not."""
     arms = (judged.contrast.numerator, judged.contrast.denominator)
@@ -32,7 +32,7 @@ def is_news(judged: JudgedOutcomes) -> bool:
     return any(arm.no for arm in arms)
 
 
-def counted(arm: Attained) -> str:
+def counted(arm: OutcomeCounts) -> str:
     """ "0 of 5"; without those that were lost."""
     return f"{arm.yes} of {arm.told}"
 

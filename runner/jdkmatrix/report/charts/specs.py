@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import altair as alt
 
+from jdkmatrix.domain.executors import SERVED
 from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, Table, blank, blanks
-from jdkmatrix.terms.executors import SERVED
 
 # The dash of an executor's line, so that colour is not the only difference.
 _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 2, 2])

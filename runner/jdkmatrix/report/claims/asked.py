@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import wait_words, work_words
 from jdkmatrix.records.claims import ClaimCheck
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import wait_words, work_words
 
 
 def asks_for(check: ClaimCheck, key: CellKey) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import BY_ID, Metric
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.claims import ClaimCheck
@@ -19,7 +20,6 @@ from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import SEQUENTIAL_CONFIDENCE, mean_interval
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
-from jdkmatrix.terms.cell_key import CellKey
 
 _LOST = "the two lost different numbers of forks, so that they are not compared"
 

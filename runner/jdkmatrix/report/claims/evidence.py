@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, Precondition
 from jdkmatrix.report.claims.asked import asks_for, other_kernel, words_of
 from jdkmatrix.report.claims.estimates import Results, name_of
 from jdkmatrix.report.claims.seen import Seen
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
-from jdkmatrix.terms.cell_key import CellKey
 
 
 @dataclass(frozen=True)

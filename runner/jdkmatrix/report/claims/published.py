@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from jdkmatrix.claims.address import web
 from jdkmatrix.claims.words import amount, between, of_whom, without_figures
+from jdkmatrix.domain.quantities import MISSING, digits, plural, with_unit
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.claims.seen import seen_words
@@ -16,7 +17,6 @@ from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.words.numbers import Figure, missing, with_interval
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.stats.bands import Estimate
-from jdkmatrix.terms.quantities import MISSING, digits, plural, with_unit
 
 VERDICT_CLASS = {
     ClaimVerdict.REPRODUCED: "ok",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.terms.quantities import range_words
+from jdkmatrix.domain.quantities import range_words
 
 
 @dataclass(frozen=True)

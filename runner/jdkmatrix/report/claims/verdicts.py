@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.records.claims import BandOrigin, ClaimCheck, ClaimRecord
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
 from jdkmatrix.report.claims.seen import Seen
 from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, places
-from jdkmatrix.terms.cell_key import CellKey
 
 # From the unit of a published figure to the one that a figure here is shown in.
 _FACTORS = {

@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.loads.attainment import Contrast, contrast
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, block_logs
 from jdkmatrix.report.cells.judgements import JudgedOutcomes
-from jdkmatrix.report.cells.outcomes import against, finding_of, is_news
+from jdkmatrix.report.cells.outcomes import against, finding_of, worth_reporting
 from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import Finding, finding, losses_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, adjust, judged
-from jdkmatrix.terms.cell_key import CellKey
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _changes(family: _Family, threshold: float) -> Iterator[Change]:
         )
     for name, (cell, told) in family.outcomes.items():
         outcomes = JudgedOutcomes(cell.question, told, adjusted.get(name), len(adjusted))
-        if not is_news(outcomes):
+        if not worth_reporting(outcomes):
             continue
         found = finding_of(outcomes)
         yield Change(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
+from jdkmatrix.domain.quantities import per_cent, plural
 from jdkmatrix.report.compare.sides import Change, Compared
 from jdkmatrix.report.words.numbers import p_figure
-from jdkmatrix.terms.quantities import per_cent, plural
 
 HEADINGS = ("Figure", "After / before", "95 % interval", "Adjusted p", "Verdict")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.experiments.base import Experiment, Sentences
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.experiments.result import ExperimentResult, Spread
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.words import outcome_views, place
 from jdkmatrix.report.views import Answer
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import TaskLoad
 
 
 @dataclass(frozen=True)

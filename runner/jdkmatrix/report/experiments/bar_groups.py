@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from jdkmatrix.experiments.base import Drawn, Group, Page
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import CountLoad
+from jdkmatrix.domain.quantities import delay_words, measure, plural, work_words
+from jdkmatrix.experiments.base import ChartFigure, Group, Page
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.charts.shapes import Drawing, Row
@@ -13,9 +16,6 @@ from jdkmatrix.report.experiments.bars import Scale, expected_bars
 from jdkmatrix.report.experiments.views import BarGroup
 from jdkmatrix.report.experiments.words import load_of, outcome_words
 from jdkmatrix.report.views import Chart
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import CountLoad
-from jdkmatrix.terms.quantities import delay_words, measure, plural, work_words
 
 _STAR = " *"
 
@@ -65,7 +65,7 @@ def _chart(
     piece: ExperimentSlice,
     page: Page,
     group: Group,
-    figure: Drawn,
+    figure: ChartFigure,
     cells: Sequence[ExperimentCell],
     peers: Sequence[ExperimentCell],
     labels: Mapping[CellKey, str],

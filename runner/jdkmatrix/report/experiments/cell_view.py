@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.records.cells import CellRecord
@@ -26,7 +27,6 @@ from jdkmatrix.report.views import Fact
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.sentences import program_condition
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
-from jdkmatrix.terms.quantities import plural
 
 
 def view_experiment_cell(

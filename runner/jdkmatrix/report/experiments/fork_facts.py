@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.experiments.result import Distribution, ExperimentResult, VmFacts
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.report.experiments.views import DistributionTable
 from jdkmatrix.report.views import Fact
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds
-from jdkmatrix.terms.quantities import digits
 
 _MIB = 1024**2
 _PERCENTILES = ("50", "90", "99", "99.9")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import amount, digits, plural
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.experiments.result import Reading
 from jdkmatrix.records.forks import Fork
@@ -21,8 +23,6 @@ from jdkmatrix.report.run_page.clock import speed_words
 from jdkmatrix.report.views import Fact, LogView
 from jdkmatrix.report.words.numbers import Figure, missing, share
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import amount, digits, plural
 
 
 def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> ExperimentForkView:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import median
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.burn import BurnResult
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import OverheadRow
 from jdkmatrix.report.experiments.words import place
 from jdkmatrix.report.words.numbers import Figure, missing
-from jdkmatrix.terms.quantities import plural
 
 _Of = Callable[[BurnResult], float | None]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import MISSING, amount, plural
 from jdkmatrix.experiments.pinning import PinningResult, cell_held
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, held_words
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import PinCell, PinTable
 from jdkmatrix.report.experiments.words import load_of, outcome_views, outcome_words
 from jdkmatrix.report.words.states import STATUS_WORDS
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import MISSING, amount, plural
 
 RULE = (
     f"D is how long a thread blocks each time. “free”: at least {1 - TOLERANCE:.0%} of threads / D, so that all of "

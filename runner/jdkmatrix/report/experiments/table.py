@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import digits, measure
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import ExperimentRow, ExperimentTable
@@ -11,8 +13,6 @@ from jdkmatrix.report.experiments.words import STATUS_MEANING, figure_words, loa
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import digits, measure
 
 _AXES = (
     ("jdk", "JDK", False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.report.cells.experiment_cells import Experiments, ExperimentSlice
 from jdkmatrix.report.experiments.answers import answers
 from jdkmatrix.report.experiments.bar_groups import bar_groups
@@ -15,7 +16,6 @@ from jdkmatrix.report.experiments.table import table
 from jdkmatrix.report.experiments.views import Block, ExperimentsView
 from jdkmatrix.report.experiments.words import load_of
 from jdkmatrix.report.views import Legend
-from jdkmatrix.terms.quantities import plural, wait_words, work_words
 
 
 def view_experiments(experiments: Experiments, order: Sequence[str]) -> ExperimentsView:

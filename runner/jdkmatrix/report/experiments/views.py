@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.report.charts.shapes import Drawing
 from jdkmatrix.report.views import Answer, CellView, Chart, Fact, ForkView, Legend
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.terms.cell_key import CellKey
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import amount, delay_words, digits, plural, work_words
 from jdkmatrix.experiments.kinds import EXPERIMENTS
 from jdkmatrix.experiments.result import Spread
 from jdkmatrix.records.forks import Fork
@@ -11,8 +13,6 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
 from jdkmatrix.report.experiments.views import OutcomeView
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import amount, delay_words, digits, plural, work_words
 
 STATUS_MEANING: dict[Status | None, str] = {
     Status.OK: "the program ran to its end",

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.quantities import digits, per_cent, plural, rate_words, wait_words
+from jdkmatrix.domain.record import Record
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.report.words.numbers import Figure, missing
-from jdkmatrix.terms.quantities import digits, per_cent, plural, rate_words, wait_words
-from jdkmatrix.terms.record import Record
 
 COMPARED = "drivers.json"
 

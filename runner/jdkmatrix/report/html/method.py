@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from jdkmatrix.config.explain import explained
+from jdkmatrix.domain.quantities import digits
+from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.html.drivers import COMPARED, Compared, ComparedView, TriedOn, view_compared
 from jdkmatrix.report.words.numbers import Figure, share
-from jdkmatrix.terms.quantities import digits
-from jdkmatrix.terms.record import Record
 
 PROVOKED = "provoked.json"
 Recorded = TypeVar("Recorded", bound=Record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from jdkmatrix.terms.cell_key import CellKey
+from jdkmatrix.domain.cell_key import CellKey
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,180}")
 METHOD_PAGE = "method.html"  # of every run, beside its index

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import first_arm, is_aa_arm
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.outcomes import against, verdict
@@ -13,8 +15,6 @@ from jdkmatrix.report.words.numbers import ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import because, condition, not_judged_words
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Verdict
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import first_arm, is_again
 
 
 def aa_notices(cells: Cells, judgements: Judgements, beside: Collection[CellKey] = ()) -> Iterable[Notice]:
@@ -22,7 +22,7 @@ def aa_notices(cells: Cells, judgements: Judgements, beside: Collection[CellKey]
     judged among themselves."""
     groups = {key.group for key in beside}
     for key in cells.keys:
-        if not is_again(key.executor) or (groups and key.group not in groups):
+        if not is_aa_arm(key.executor) or (groups and key.group not in groups):
             continue
         base = first_arm(key.executor)
         metric = cells.leading(key)

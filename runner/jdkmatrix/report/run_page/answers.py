@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.executors import reference, tuning_of
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.cells import crossover
 from jdkmatrix.report.cells.causes import more_switches
 from jdkmatrix.report.cells.comparisons import Pair, Slice
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
-from jdkmatrix.report.cells.outcomes import against, counted, finding_of, is_news, sentence
+from jdkmatrix.report.cells.outcomes import against, counted, finding_of, sentence, worth_reporting
 from jdkmatrix.report.cells.pairs import paired_words
 from jdkmatrix.report.views import Answer
 from jdkmatrix.report.words.numbers import ratio_value
@@ -26,8 +28,6 @@ from jdkmatrix.report.words.sentences import (
     ratio_sentence,
 )
 from jdkmatrix.stats.verdicts import Judged
-from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.executors import reference, tuning_of
 
 
 def answers(
@@ -90,7 +90,7 @@ def _answer(
 ) -> Answer:
     """`paired`: which blocks a ratio is of, where that must be said."""
     told = [(metric, by_key) for metric, by_key in judged if by_key]
-    news = {key: one for key, one in outcomes.items() if is_news(one)}
+    news = {key: one for key, one in outcomes.items() if worth_reporting(one)}
     if not told and not news:
         return Answer(jdk, seen) if seen else _no_answer(jdk, pair)
     amber = any(finding(one, metric) is Finding.NOT_JUDGED for metric, by_key in told for one in by_key.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import RunRecord
@@ -11,7 +12,6 @@ from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.views import AttemptView, Fact, LogView, Notice
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.quantities import plural
 
 Logs = Mapping[tuple[int, int], Sequence[LogView]]  # by number and attempt of a fork
 

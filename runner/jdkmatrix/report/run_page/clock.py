@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.report.views import Notice
 from jdkmatrix.report.words.numbers import share
-from jdkmatrix.terms.quantities import digits
 
 
 @dataclass(frozen=True)

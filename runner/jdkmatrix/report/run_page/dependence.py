@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.report.cells.cellstats import Cells, block_logs
 from jdkmatrix.report.views import Notice
 from jdkmatrix.report.words.numbers import Figure, missing, p_value
@@ -17,8 +19,6 @@ from jdkmatrix.stats.dependence import (
     dependence,
     judge_dependence,
 )
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import digits, plural
 
 _NAMED_AT_MOST = 3
 

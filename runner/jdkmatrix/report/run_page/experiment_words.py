@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
@@ -15,7 +16,6 @@ from jdkmatrix.report.run_page.troubles import alike
 from jdkmatrix.report.views import Notice, Trouble
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
-from jdkmatrix.terms.quantities import plural
 
 
 def title(run: RunRecord, experiments: Experiments) -> str:

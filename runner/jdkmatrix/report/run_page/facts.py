@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from jdkmatrix.claims.address import web
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
@@ -19,8 +21,6 @@ from jdkmatrix.report.run_page.clock import calibration_notices, clock_notices
 from jdkmatrix.report.views import Fact, JdkRow, Notice
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import plural
 
 _GIB = 1024**3
 _SHOW_MODES = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from jdkmatrix.loads.attainment import Fate, fate
+from jdkmatrix.domain.quantities import plural
+from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import planned_forks
 from jdkmatrix.report.views import ForkCount
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.quantities import plural
 
 
 def count_forks(loaded: LoadedRun) -> ForkCount:
@@ -20,7 +20,7 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
         fork.status is Status.OK for cell in loaded.experiments for fork in cell.forks
     )
     own_doing = sum(
-        not fork.usable and fate(fork, cell.served_load) is not Fate.LOST
+        not fork.usable and fate(fork, cell.served_load) is not ForkOutcome.LOST
         for cell in loaded.served
         for fork in cell.forks
     )

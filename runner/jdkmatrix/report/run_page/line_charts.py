@@ -18,7 +18,7 @@ def _nothing(_: CellStats) -> Iterable[Row]:
 
 
 def line_charts(
-    ident: str,
+    id_prefix: str,
     title: str,
     piece: Slice,
     order: Sequence[str],
@@ -30,10 +30,10 @@ def line_charts(
     reference: Sequence[Row] = (),
     note: Callable[[CellStats], str] = lambda _: "",
 ) -> tuple[Chart, ...]:
-    """`rows`, `marks` and `note` of every cell; `order`: of the executors; `ident` begins the id of every chart."""
+    """`rows`, `marks` and `note` of every cell; `order`: of the executors; `id_prefix` begins the id of every chart."""
     return tuple(
         Chart(
-            id=f"{ident}-{number}",
+            id=f"{id_prefix}-{number}",
             title=condition,
             note="; ".join(words for cell in cells if (words := note(cell))),
             drawing=lines(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.probes.attribution import DIRECT_BUFFERS
 from jdkmatrix.probes.native_memory import Origin
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
@@ -16,7 +17,6 @@ from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.line_charts import line_charts
 from jdkmatrix.report.views import Chart, ChartGroup
 from jdkmatrix.stats.forks import fork_readings_us
-from jdkmatrix.terms.quantities import digits
 
 _MIB = 1024 * 1024
 # From below; the palette of origins has eight colours.
@@ -81,15 +81,15 @@ _LINES = (
 )
 
 
-def memory_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+def memory_groups(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """The stack of every executor's last fork, then single figures of all forks; all on the same scales."""
     readings = [one for cell in piece.cells for fork in cell.usable for one in fork.served.memory]
     if not readings:
         return ()
     time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
     return (
-        _stacks(ident, piece, order, time, max(one.rss_bytes for one in readings) / _MIB),
-        *(group for line in _LINES if (group := _line_group(ident, piece, order, time, line, readings))),
+        _stacks(id_prefix, piece, order, time, max(one.rss_bytes for one in readings) / _MIB),
+        *(group for line in _LINES if (group := _line_group(id_prefix, piece, order, time, line, readings))),
     )
 
 
@@ -113,7 +113,7 @@ def grouped(reading: MemoryReading) -> dict[str, float]:
     return found
 
 
-def _stacks(ident: str, piece: Slice, order: Sequence[str], time: Axis, highest_mib: float) -> ChartGroup:
+def _stacks(id_prefix: str, piece: Slice, order: Sequence[str], time: Axis, highest_mib: float) -> ChartGroup:
     size = Axis("resident MiB", 0, highest_mib * 1.05)
     charts = []
     for number, (title, cells) in enumerate(piece.conditions(order)):
@@ -123,7 +123,7 @@ def _stacks(ident: str, piece: Slice, order: Sequence[str], time: Axis, highest_
                 continue
             charts.append(
                 Chart(
-                    id=f"{ident}-stack-{number}-{order.index(cell.key.executor)}",
+                    id=f"{id_prefix}-stack-{number}-{order.index(cell.key.executor)}",
                     title=f"{cell.key.executor} on {title}, fork {fork.fork}",
                     note=_note(fork.served.memory[-1]),
                     drawing=stacked(
@@ -163,13 +163,13 @@ def _note(last: MemoryReading) -> str:
 
 
 def _line_group(
-    ident: str, piece: Slice, order: Sequence[str], time: Axis, line: _Line, readings: Sequence[MemoryReading]
+    id_prefix: str, piece: Slice, order: Sequence[str], time: Axis, line: _Line, readings: Sequence[MemoryReading]
 ) -> ChartGroup | None:
     values = [value for one in readings if (value := line.of(one)) is not None]
     if not values:
         return None
     charts = line_charts(
-        f"{ident}-{line.id}",
+        f"{id_prefix}-{line.id}",
         f"{line.title} over time",
         piece,
         order,

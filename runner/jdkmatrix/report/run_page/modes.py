@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.views import Notice
 from jdkmatrix.report.words.numbers import apart, p_value
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.stats.modes import FEWEST, P_MAX, Modes, two_modes
 from jdkmatrix.stats.verdicts import adjust
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import plural
 
 _NAMED_AT_MOST = 3
 

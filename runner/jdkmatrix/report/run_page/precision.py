@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import logs_of_rounds
@@ -28,7 +29,6 @@ from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.stats.verdicts import Verdict
-from jdkmatrix.terms.quantities import plural
 
 _FIXED = FixedLength()
 _OTHER_FIGURE = "worked out for throughput only"

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from jdkmatrix.domain.loads import JoinedLoad, RampedLoad, RisingLoad
+from jdkmatrix.domain.quantities import digits, plural, rate_words
 from jdkmatrix.figures.metrics import KNEE, THROUGHPUT, TIME_TO_PEAK, Metric
 from jdkmatrix.loads.attainment import failed_by_itself
 from jdkmatrix.records.forks import Fork
@@ -33,8 +35,6 @@ from jdkmatrix.stats.ramps import (
     peak_of,
     seconds_of,
 )
-from jdkmatrix.terms.loads import JoinedLoad, RampedLoad, RisingLoad
-from jdkmatrix.terms.quantities import digits, plural, rate_words
 
 _Points = Callable[[Fork], Iterable[tuple[float, float | None]]]
 
@@ -144,13 +144,13 @@ _FIGURES = (
 )
 
 
-def ramp_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+def ramp_groups(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
     load = next((cell.load for cell in piece.cells), None)
     if not isinstance(load, RisingLoad) or not any(cell.usable for cell in piece.cells):
         return ()
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
-    groups = [_offered_group(ident, load, time, order)]
+    groups = [_offered_group(id_prefix, load, time, order)]
     for figure in _FIGURES:
         values = [float(row["y"]) for cell in piece.cells for row in _rows(figure, cell) if row["y"]]
         if not values:
@@ -159,7 +159,7 @@ def ramp_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGr
         top = max([*values, *(float(row["y"]) for row in offered)])
         low, high = log_domain(values) if figure.log else (0.0, top * 1.05)
         charts = line_charts(
-            f"{ident}-{figure.id}",
+            f"{id_prefix}-{figure.id}",
             figure.title,
             piece,
             order,
@@ -219,7 +219,7 @@ def _highest(load: RampedLoad) -> str:
     return rate_words(max(rate for _, rate in load.points))
 
 
-def _offered_group(ident: str, load: RisingLoad, time: Axis, order: Sequence[str]) -> ChartGroup:
+def _offered_group(id_prefix: str, load: RisingLoad, time: Axis, order: Sequence[str]) -> ChartGroup:
     offered, of_rate = _offered(load), isinstance(load, RampedLoad)
     spec = lines(
         [],
@@ -230,7 +230,7 @@ def _offered_group(ident: str, load: RisingLoad, time: Axis, order: Sequence[str
         description="The rate of requests that was asked for, over time" if of_rate else "Connections, over time",
         height=110,
     )
-    chart = Chart(f"{ident}-offered", "Rate" if of_rate else "Connections", "", spec)
+    chart = Chart(f"{id_prefix}-offered", "Rate" if of_rate else "Connections", "", spec)
     return ChartGroup("What was asked for", "The same for every fork.", (chart,), by_executor=False)
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from jdkmatrix.domain.cell_key import AXES, CellKey
+from jdkmatrix.domain.executors import is_aa_arm
+from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import CAPACITY, CPU, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY
 from jdkmatrix.records.run import RunRecord
@@ -13,7 +17,7 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
-from jdkmatrix.report.cells.outcomes import counted, finding_of, is_news, sentence
+from jdkmatrix.report.cells.outcomes import counted, finding_of, sentence, worth_reporting
 from jdkmatrix.report.cells.pairs import paired_words, pairs_title
 from jdkmatrix.report.claims.published import not_repeated_views, published_views
 from jdkmatrix.report.html.names import cell_page
@@ -40,10 +44,6 @@ from jdkmatrix.report.words.sentences import (
 )
 from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, State
 from jdkmatrix.stats.forks import Summary
-from jdkmatrix.terms.cell_key import AXES, CellKey
-from jdkmatrix.terms.executors import is_again
-from jdkmatrix.terms.quantities import plural
-from jdkmatrix.terms.servers import own_pool
 
 
 def view_run(judged: JudgedRun) -> RunView:
@@ -158,7 +158,7 @@ def _outcomes_head(cells: Cells, judgements: Judgements) -> str | None:
 
 def _is_news(cell: CellStats, judgements: Judgements) -> bool:
     judged = judgements.outcomes(cell.key)
-    return (judged is not None and is_news(judged)) or (cell.attained.no > 0 and not cell.question.is_sought)
+    return (judged is not None and worth_reporting(judged)) or (cell.attained.no > 0 and not cell.question.is_sought)
 
 
 def _constant(keys: Sequence[CellKey], varying: frozenset[str], drivers: Collection[str | None]) -> str:
@@ -211,7 +211,7 @@ def _row(key: CellKey, cells: Cells, judgements: Judgements, order: Sequence[str
         versus=_versus(key, cells, judgements),
         held=of_metric(CAPACITY, cell, why=why),
         warm=of_metric(TIME_TO_STEADY, cell, why=why),
-        cpu=replace(of_metric(CPU, cell, why=why), under=cell.kind.cost_step if cell and usable else None),
+        cpu=replace(of_metric(CPU, cell, why=why), under=cell.kind.cpu_label if cell and usable else None),
         p50=percentile(cell, "50", why=why),
         p99=percentile(cell, "99", why=why),
         p999=percentile(cell, "99.9", why=why),
@@ -264,7 +264,7 @@ def _versus(key: CellKey, cells: Cells, judgements: Judgements) -> Figure:
         word = found.value
     told = " ".join(filter(None, (marked_interval(judged), word))) or "one block"
     of = None if base == own_pool(key.server) else f"of {base}"
-    reason = because(judged, "A/A check" if is_again(key.executor) else "comparison")
+    reason = because(judged, "A/A check" if is_aa_arm(key.executor) else "comparison")
     said = f"{metric.title}: {word} than {base}, {reason}" if word in ("more", "less") else f"{metric.title}: {reason}"
     return Figure(
         text=ratio_value(judged.ratio),

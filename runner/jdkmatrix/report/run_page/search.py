@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.domain.loads import CapacityLoad
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import CAPACITY
 from jdkmatrix.records.windows import Capacity, CapacityStep
 from jdkmatrix.report.cells.cell_figures import of_metric
@@ -13,13 +15,11 @@ from jdkmatrix.report.charts import specs as charts
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.views import Chart, SearchView
 from jdkmatrix.report.words.numbers import milliseconds, quantity
-from jdkmatrix.terms.loads import CapacityLoad
-from jdkmatrix.terms.quantities import digits
 
 _OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
 
 
-def search_charts(ident: str, piece: Slice, order: Sequence[str]) -> tuple[Chart, ...]:
+def search_charts(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[Chart, ...]:
     """One chart per number of CPUs, work and JDK, all on the same scales: p99 of every valid window over its rate."""
     load = next((cell.load for cell in piece.cells), None)
     rows = {cell.key: rows for cell in piece.cells if (rows := _rows(cell))}
@@ -35,7 +35,7 @@ def search_charts(ident: str, piece: Slice, order: Sequence[str]) -> tuple[Chart
             continue
         found.append(
             Chart(
-                id=f"{ident}-{number}",
+                id=f"{id_prefix}-{number}",
                 title=title,
                 note="; ".join(_note(cell) for cell in here),
                 drawing=charts.rate_latency(

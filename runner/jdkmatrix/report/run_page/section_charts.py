@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.report.cells.cell_figures import amount, of_metric
@@ -13,14 +15,12 @@ from jdkmatrix.report.cells.latency import Pooled
 from jdkmatrix.report.charts import specs as charts
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.views import Chart
-from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.quantities import MISSING, plural
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
 
 
-def bar_charts(ident: str, piece: Slice, metric: Metric, axis: str, order: Sequence[str]) -> tuple[Chart, ...]:
+def bar_charts(id_prefix: str, piece: Slice, metric: Metric, axis: str, order: Sequence[str]) -> tuple[Chart, ...]:
     """One chart per number of CPUs and JDK; all charts of one number of CPUs have the same scale.
 
     Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
@@ -45,7 +45,7 @@ def bar_charts(ident: str, piece: Slice, metric: Metric, axis: str, order: Seque
         title = f"{jdk}, {plural(cpus, 'CPU')}"
         found.append(
             Chart(
-                id=f"{ident}-{number}",
+                id=f"{id_prefix}-{number}",
                 title=title,
                 note="; ".join(f"{m['executor']}, {m['work']}: {m['label']}" for m in means),
                 drawing=charts.bars(
@@ -97,7 +97,7 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, 
 
 
 def latency_charts(
-    ident: str, piece: Slice, pools: Mapping[CellKey, Pooled], order: Sequence[str]
+    id_prefix: str, piece: Slice, pools: Mapping[CellKey, Pooled], order: Sequence[str]
 ) -> tuple[Chart, ...]:
     """One chart per number of CPUs, task and JDK, all on the same scales."""
     points = {key: _curve_points(pool) for key, pool in pools.items()}
@@ -115,7 +115,7 @@ def latency_charts(
         p99 = [(cell.key.executor, of_metric(P99, cell, why="")) for cell in curves]
         found.append(
             Chart(
-                id=f"{ident}-{number}",
+                id=f"{id_prefix}-{number}",
                 title=title,
                 note="p99: " + "; ".join(f"{name} {p.text} ms" for name, p in p99 if p.sort is not None),
                 drawing=charts.latency_curves(

@@ -34,7 +34,7 @@ def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, or
     load = piece.cells[0].load if piece.cells else None
     pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
     kinds = list(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
-    ident = f"s{number}"
+    id_prefix = f"s{number}"
     single_condition = condition(piece.cpus[0], piece.tasks[0]) if single else None
     metrics = metrics_of(load) if load else ()
     score = scorecard(cells, judgements, metrics, piece) if single else None
@@ -43,7 +43,7 @@ def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, or
     # Without a single ratio there is nothing to colour: the answers say why.
     compared = any(cell.key for table in tables for _, row in table.rows for cell in row)
     return Section(
-        id=f"{ident}-{file_stem(piece.keys[0].served)}-{file_stem(piece.load)}",
+        id=f"{id_prefix}-{file_stem(piece.keys[0].served)}-{file_stem(piece.load)}",
         served=piece.keys[0].served,
         pair=piece.pair,
         load=piece.load,
@@ -58,18 +58,18 @@ def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, or
         if pair
         else f"No heat map: it compares {piece.pair.numerator} with {piece.pair.base}, and one is not in this run.",
         legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in measured),
-        capacity=bar_charts(f"{ident}-capacity", piece, CAPACITY, "requests per second", order),
-        search=search_charts(f"{ident}-search", piece, order),
+        capacity=bar_charts(f"{id_prefix}-capacity", piece, CAPACITY, "requests per second", order),
+        search=search_charts(f"{id_prefix}-search", piece, order),
         experiment=(
-            *steps.steps_groups(f"{ident}-steps", piece, order),
-            *ramps.ramp_groups(f"{ident}-ramp", piece, order),
-            *memory_groups(f"{ident}-memory", piece, order),
+            *steps.steps_groups(f"{id_prefix}-steps", piece, order),
+            *ramps.ramp_groups(f"{id_prefix}-ramp", piece, order),
+            *memory_groups(f"{id_prefix}-memory", piece, order),
         ),
-        throughput=bar_charts(f"{ident}-throughput", piece, THROUGHPUT, "requests per second", order),
+        throughput=bar_charts(f"{id_prefix}-throughput", piece, THROUGHPUT, "requests per second", order),
         throughput_of=kind_of(load).throughput_of if load else None,
-        cpu_of=" ".join(filter(None, (kind_of(load).cpu_of if load else None, readings_words(piece)))) or None,
-        cpu=bar_charts(f"{ident}-cpu", piece, CPU, "CPU µs per request", order),
-        latency=latency_charts(f"{ident}-latency", piece, pools, order),
+        cpu_scope=" ".join(filter(None, (kind_of(load).cpu_scope if load else None, readings_words(piece)))) or None,
+        cpu=bar_charts(f"{id_prefix}-cpu", piece, CPU, "CPU µs per request", order),
+        latency=latency_charts(f"{id_prefix}-latency", piece, pools, order),
         columns=min(len(piece.jdks), 3),
         shares=len(piece.tasks) > 1,
         latency_kind="; ".join(kinds) or None,

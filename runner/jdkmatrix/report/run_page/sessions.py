@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.run import Session
 from jdkmatrix.report.run_page.facts import duration, lasted_s, moment
 from jdkmatrix.report.views import Fact, Notice
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.quantities import plural
 
 # What is another figure each time it is read, or told by its hash.
 _NOT_COMPARED = ("load_1min", "kernel_command_line")

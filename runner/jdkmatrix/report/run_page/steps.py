@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from jdkmatrix.domain.loads import StepsLoad
+from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.figures.metrics import SATURATED
 from jdkmatrix.loads.base import Bound, offered_rps
 from jdkmatrix.records.windows import Window
@@ -18,8 +20,6 @@ from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.charts.specs import log_domain
 from jdkmatrix.report.run_page.line_charts import line_charts
 from jdkmatrix.report.views import ChartGroup
-from jdkmatrix.terms.loads import StepsLoad
-from jdkmatrix.terms.quantities import digits, plural
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ _FIGURES = (
 )
 
 
-def steps_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+def steps_groups(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
     if not any(isinstance(cell.load, StepsLoad) and cell.usable for cell in piece.cells):
         return ()
@@ -90,7 +90,7 @@ def steps_groups(ident: str, piece: Slice, order: Sequence[str]) -> tuple[ChartG
         low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
         chart = partial(
             line_charts,
-            f"{ident}-{figure.id}",
+            f"{id_prefix}-{figure.id}",
             figure.title,
             piece,
             order,

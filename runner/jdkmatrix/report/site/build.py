@@ -30,8 +30,8 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import view_history
 from jdkmatrix.report.site.home import view_home
 from jdkmatrix.report.site.host_verdicts import host_verdicts, verdicts
-from jdkmatrix.report.site.making import Made, SiteRun, make_all
 from jdkmatrix.report.site.offers import offers
+from jdkmatrix.report.site.render_runs import RenderedRun, SiteRun, make_all
 from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
 from jdkmatrix.report.site.run_pages import LIBRARY
 from jdkmatrix.report.site.templates import digest_of_templates, pages_of
@@ -180,7 +180,7 @@ def _shown(
             if isinstance(one, str):
                 unreadable.append(one)
                 continue
-            told = one.digest if isinstance(one, Made) else one
+            told = one.digest if isinstance(one, RenderedRun) else one
             if told.run_id in found:
                 unreadable.append(
                     f"run {told.run_id} is there twice, and shown once: every run of a site needs an id of its own"
@@ -188,7 +188,7 @@ def _shown(
                 continue
             try:
                 with readable(run.name):
-                    if isinstance(one, Made):
+                    if isinstance(one, RenderedRun):
                         earlier.keep(one, run.stamp)
                     else:
                         earlier.take(one)
@@ -227,7 +227,7 @@ class _Earlier:
         """Take the run's pages over."""
         shutil.copytree(self._site / digest.folder, self._fresh / digest.folder, copy_function=link_or_copy)
 
-    def keep(self, made: Made, stamp: str | None) -> None:
+    def keep(self, made: RenderedRun, stamp: str | None) -> None:
         """Put the run's pages into the site, so that they can be taken over next time."""
         folder = made.digest.folder
         kept: dict[str, Any] = {"stamp": None if stamp is None else self._stamp(stamp)}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page.facts import moment
@@ -13,7 +14,6 @@ from jdkmatrix.report.site.digest import MeasuredCell, RunDigest
 from jdkmatrix.report.site.home import RunRow, host_names, run_row
 from jdkmatrix.report.words.sentences import condition as condition_words
 from jdkmatrix.report.words.sentences import driven
-from jdkmatrix.terms.cell_key import TaskSize
 
 FOLDER = "by"
 KINDS = {"server": "Server", "jdk": "JDK", "executor": "Executor", "workload": "Workload", "host": "Host"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.cells.advice import Advice, Side
 from jdkmatrix.report.site.digest import Condition
 from jdkmatrix.report.words.sentences import delay_of, driven, tasks_of
-from jdkmatrix.terms.quantities import plural
 
 _HEADS: dict[str, Callable[[Condition], str]] = {
     "server": lambda one: one.server,

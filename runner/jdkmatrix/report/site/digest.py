@@ -10,6 +10,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import is_aa_arm
+from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report.cells.advice import Advice, Side, advise, ratio_words
@@ -23,10 +27,6 @@ from jdkmatrix.report.run_page.facts import pair_warnings
 from jdkmatrix.report.views import ForkCount, RunView
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.stats.verdicts import Verdict
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import is_again
-from jdkmatrix.terms.quantities import plural
-from jdkmatrix.terms.servers import own_pool
 
 # In the order in which a reader chooses.
 PICKED = ("server", "jdk", "cpus", "burn_us", "wait_us", "workload", "load")
@@ -141,7 +141,7 @@ def host_words(host: HostFacts) -> str:
 
 def _aa(cells: Cells, judgements: Judgements) -> str | None:
     """How many of the A/A checks came to what."""
-    checks = [key for key in cells.keys if is_again(key.executor) and cells.get(key)]
+    checks = [key for key in cells.keys if is_aa_arm(key.executor) and cells.get(key)]
     counts = Counter(_check(key, cells, judgements) for key in checks)
     return ", ".join(f"{number} {words}" for words, number in counts.items()) or None
 

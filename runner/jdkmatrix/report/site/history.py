@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.cells.advice import Advice
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page.facts import moment
@@ -17,7 +18,6 @@ from jdkmatrix.report.site.home import axis_values, host_names, where_words
 from jdkmatrix.report.words.numbers import apart, higher
 from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.stats.change_points import change_points
-from jdkmatrix.terms.quantities import plural
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.cell_key import TaskSize
+from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.figures.metrics import METRICS
 from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side
 from jdkmatrix.report.claims.published import VERDICT_CLASS
@@ -18,8 +20,6 @@ from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.site.same_condition import Answering, answering
 from jdkmatrix.report.views import ForkCount
 from jdkmatrix.report.words.sentences import condition as condition_words
-from jdkmatrix.terms.cell_key import TaskSize
-from jdkmatrix.terms.quantities import plural, wait_words, work_words
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
 _FIGURES = [OUTCOME, *(metric.id for metric in METRICS)]

@@ -8,10 +8,10 @@ from itertools import product
 from typing import Any
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.domain.cell_key import AXES, CellKey
+from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.report.cells.judgements import NUMERATOR
 from jdkmatrix.report.site.digest import PICKED
-from jdkmatrix.terms.cell_key import AXES, CellKey
-from jdkmatrix.terms.servers import own_pool
 
 Values = Sequence[str | int]
 Product = Mapping[str, Values]

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from jdkmatrix.domain.quantities import work_words
 from jdkmatrix.report.cells.advice import Side
 from jdkmatrix.report.site.digest import Condition
-from jdkmatrix.terms.quantities import work_words
 
 
 def overview(conditions: Sequence[Condition]) -> str | None:

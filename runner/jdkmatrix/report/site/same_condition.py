@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.report.cells.advice import Advice
 from jdkmatrix.report.site.digest import Condition, RunDigest
 from jdkmatrix.report.words.numbers import with_interval
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
-from jdkmatrix.terms.quantities import digits
 
 
 @dataclass(frozen=True)

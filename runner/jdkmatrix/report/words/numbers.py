@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from jdkmatrix.domain.quantities import MISSING, digits, per_cent, plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.loads.base import ForkFigure
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.terms.quantities import MISSING, digits, per_cent, plural
 
 _MIB = 1024 * 1024
 _MINUS = "\u2212"

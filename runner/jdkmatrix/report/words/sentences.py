@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.report.words.numbers import apart, much, p_value, ratio_interval, ratio_value, than
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import ArmRefusals, Judged, Losses, Refused, Verdict
-from jdkmatrix.terms.cell_key import CellKey, TaskSize
-from jdkmatrix.terms.quantities import digits, plural, wait_words, work_words
 
 _MINUS = "\u2212"
 

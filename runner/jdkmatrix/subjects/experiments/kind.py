@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.jvm import options_of
@@ -12,8 +14,6 @@ from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.subjects.experiments.measurement import Program
 from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, tuned, tuning_for
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.tables import RemoteAnswers
 
 # The start of a JVM, and what is done all at once.
 _START_S = 5.0

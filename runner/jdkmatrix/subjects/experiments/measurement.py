@@ -13,14 +13,16 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from jdkmatrix.config.model import Turns
+from jdkmatrix.domain.loads import TaskLoad
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Experiment, Given
 from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.experiments.result import ExperimentResult
-from jdkmatrix.fork.box import Box, boxed
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
-from jdkmatrix.fork.gates import Means, host_reasons, readings_late, remote_reasons
+from jdkmatrix.fork.gates import WindowContext, host_reasons, readings_late, remote_reasons
 from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.fork.turns import Turn
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import check_not_killed, oom_kills
@@ -30,8 +32,6 @@ from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.subjects.experiments.host_watch import HostWatch, Stretch, enclosing, longest_s
-from jdkmatrix.terms.loads import TaskLoad
-from jdkmatrix.terms.tables import Limits
 
 STDOUT_LOG = "standalone.out"
 STDERR_LOG = "standalone.err"
@@ -91,7 +91,7 @@ class ProgramMeasurement:
         setup, cpus = self.setup, self.setup.parts.cpu_sets
         self.draft.command = self._command(remote)
         self.listener.step(f"running {self.subject.experiment.experiment}")
-        with boxed(self.subject.limits, setup.confiner.group("sut", cpus.sut)) as box:
+        with limited(self.subject.limits, setup.confiner.group("sut", cpus.sut)) as box:
             self.draft.limits = box.enforced
             if remote:
                 remote.stats(reset=True)
@@ -143,7 +143,7 @@ class ProgramMeasurement:
         )
         return (*subject.command, *subject.experiment.arguments(self.setup.planned.key, subject.load, given))
 
-    def _watched(self, box: Box, host: HostWatch) -> int:
+    def _watched(self, box: ResourceLimits, host: HostWatch) -> int:
         started_ns = time.monotonic_ns()
         with (
             host,
@@ -154,7 +154,7 @@ class ProgramMeasurement:
             return _wait(process, self.subject.experiment.longest_s(self._duration_s) + _SPARE_S)
 
     @contextmanager
-    def _process(self, box: Box) -> Iterator[subprocess.Popen[bytes]]:
+    def _process(self, box: ResourceLimits) -> Iterator[subprocess.Popen[bytes]]:
         log_dir = self.setup.log_dir
         with (log_dir / STDOUT_LOG).open("wb") as out, (log_dir / STDERR_LOG).open("wb") as err:
             process = launch.spawn(
@@ -179,7 +179,7 @@ class ProgramMeasurement:
 
     def _judge(self, stretch: Stretch, host: Pressure) -> None:
         cpus, thresholds = self.setup.parts.cpu_sets, self.setup.matrix.thresholds
-        means = Means(precision=self.setup.precision, sut_cpus=len(cpus.sut))
+        means = WindowContext(precision=self.setup.precision, sut_cpus=len(cpus.sut))
         if self.result and self.result.measured_span:
             self.draft.reasons += readings_late(host.elapsed_s, longest_s(self.result.measured_span), thresholds)
         self.draft.reasons += host_reasons(host, thresholds, means)

@@ -8,6 +8,11 @@ from typing import Any
 
 from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
+from jdkmatrix.domain.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import base_of
+from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
@@ -23,11 +28,6 @@ from jdkmatrix.records.run import Calibration
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, tuned, tuning_for
 from jdkmatrix.subjects.served.measurement import Served
-from jdkmatrix.terms.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import base_of
-from jdkmatrix.terms.loads import RateLoad
-from jdkmatrix.terms.tables import RemoteAnswers
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
 _START_AND_STOP_S = 10.0

@@ -9,13 +9,18 @@ from typing import Any
 
 from jdkmatrix.config.model import Turns, Workload
 from jdkmatrix.config.request_mix import RequestMix
+from jdkmatrix.domain.applications import REMOTE_URL, application_of
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import base_of
+from jdkmatrix.domain.loads import CellLoad
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
-from jdkmatrix.fork.box import boxed
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
-from jdkmatrix.fork.gates import Means, beside_peers
+from jdkmatrix.fork.gates import WindowContext, beside_peers
 from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.fork.resource_limits import limited
 from jdkmatrix.fork.turns import Rewarm, Turn
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
@@ -41,11 +46,6 @@ from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.warming import settle, settling_window, warm
 from jdkmatrix.subjects.served.warmup import Gate
 from jdkmatrix.subjects.served.windows import Windows
-from jdkmatrix.terms.applications import REMOTE_URL, application_of
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.executors import base_of
-from jdkmatrix.terms.loads import CellLoad
-from jdkmatrix.terms.tables import Limits
 
 _QUIET_AFTER_S = 60.0
 _QUIET_IN_BOX_S = 10.0
@@ -136,7 +136,7 @@ class ServedMeasurement:
         setup = self.setup
         self.draft.command = tuple(launch.command)
         rules = setup.matrix.server
-        with boxed(self.subject.limits, setup.confiner.group("sut", self._jit_cpus)) as box:
+        with limited(self.subject.limits, setup.confiner.group("sut", self._jit_cpus)) as box:
             self.draft.limits = box.enforced
             with (
                 ServerProcess(
@@ -283,7 +283,7 @@ class ServedMeasurement:
 
     def _windows(self, bench: Bench) -> Windows:
         setup, cpus = self.setup, self.setup.parts.cpu_sets
-        means = Means(
+        means = WindowContext(
             service_s=self._service_s,
             heap_growth=self.subject.workload.memory_every_s is not None,
             remote_cpus=len(cpus.remote),

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from jdkmatrix.domain.loads import Load
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.remote import RemoteProcess
@@ -33,7 +34,6 @@ from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, SutUsage
 from jdkmatrix.servers.process import ServerProcess
-from jdkmatrix.terms.loads import Load
 
 _QUIET_POLL_S = 0.25
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from jdkmatrix.config.model import WarmupRules
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.fork.fork_record import Listener
 from jdkmatrix.records.windows import Warmup, WarmupWindow
 from jdkmatrix.subjects.served.observe import Bench, Observed
@@ -21,8 +23,6 @@ from jdkmatrix.subjects.served.warmup import (
     series_steadiness,
     time_to_steady,
 )
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.loads import CellLoad, Load, RateLoad
 
 
 def warm(

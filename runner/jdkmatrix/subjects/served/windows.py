@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jdkmatrix.config.model import Thresholds
+from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.domain.quantities import rate_words
 from jdkmatrix.fork.fork_record import Listener
-from jdkmatrix.fork.gates import USUAL, Means, window_reasons, window_shortfalls
+from jdkmatrix.fork.gates import DEFAULT_CONTEXT, WindowContext, window_reasons, window_shortfalls
 from jdkmatrix.loads.base import Ask, NearestRate
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.windows import Window
 from jdkmatrix.servers.proof import check_served
 from jdkmatrix.subjects.served.observe import Bench
-from jdkmatrix.terms.loads import RateLoad
-from jdkmatrix.terms.quantities import rate_words
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Windows:
     thresholds: Thresholds
     log_prefix: str
     listener: Listener
-    means: Means = USUAL
+    means: WindowContext = DEFAULT_CONTEXT
 
     def nearest_rps(self, connections: int) -> NearestRate:
         """As the driver's session has it."""

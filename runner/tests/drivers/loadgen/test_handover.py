@@ -9,10 +9,10 @@ import psutil
 import pytest
 
 from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import Driver, DriverError
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.drivers.loadgen.test_loadgen_requests import serving
 from tests.support.wrk2_bench import COUNTS_S, LOAD, Bench, bench
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.loadgen import LoadgenSession
 from jdkmatrix.records.load_results import LoadResult
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.drivers.loadgen.conftest import MoodyServer
 
 pytestmark = pytest.mark.real

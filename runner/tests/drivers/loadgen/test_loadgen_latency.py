@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
+from jdkmatrix.domain.loads import JoinLoad, RateLoad, SaturateLoad
 from jdkmatrix.drivers.loadgen import LoadgenSession
 from jdkmatrix.records.load_results import Latency, LoadResult
-from jdkmatrix.terms.loads import JoinLoad, RateLoad, SaturateLoad
 from tests.drivers.loadgen.conftest import MoodyServer, Report
 
 pytestmark = [pytest.mark.real, pytest.mark.alone]

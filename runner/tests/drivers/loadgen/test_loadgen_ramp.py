@@ -11,10 +11,10 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
+from jdkmatrix.domain.loads import RampLoad
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
 from jdkmatrix.records.load_results import LoadResult
-from jdkmatrix.terms.loads import RampLoad
 from tests.drivers.loadgen.conftest import MoodyServer, Report
 from tests.drivers.loadgen.test_loadgen_faults import assert_books_balance
 from tests.drivers.loadgen.test_loadgen_session import run_cli

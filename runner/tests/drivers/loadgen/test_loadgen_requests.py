@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import DriverError, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
-from jdkmatrix.terms.loads import RateLoad, SaturateLoad
 from tests.drivers.loadgen.test_loadgen_session import run_cli
 
 pytestmark = pytest.mark.real

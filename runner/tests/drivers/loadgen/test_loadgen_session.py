@@ -17,10 +17,10 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
+from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
 from jdkmatrix.drivers import loadgen
 from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Phase, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
-from jdkmatrix.terms.loads import Load, RateLoad, SaturateLoad
 from tests.drivers.loadgen.conftest import MoodyServer
 
 pytestmark = pytest.mark.real

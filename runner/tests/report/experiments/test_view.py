@@ -14,6 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import amount, measure
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.experiments.result import MeasuredSpan
 from jdkmatrix.figures.experiments import spreads
@@ -32,8 +34,6 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import RunView
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.terms.cell_key import CellKey
-from jdkmatrix.terms.quantities import amount, measure
 from tests.support.charts import rows_of, vega_lite
 from tests.support.experiment_runs import experiments_run
 from tests.support.mixed_runs import mixed

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.report.site.build import build_site
-from jdkmatrix.report.site.making import SiteRun
+from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.pages import Elements
 from tests.support.served_runs import QUICK, synthetic_run

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import view_history
-from jdkmatrix.report.site.making import SiteRun
+from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.stats.change_points import LEAST, change_points
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import background, later

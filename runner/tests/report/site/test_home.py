@@ -13,24 +13,24 @@ from typing import Any
 
 import pytest
 
+from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.site import making, run_pages
+from jdkmatrix.report.site import render_runs, run_pages
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.conditions_map import conditions_maps
 from jdkmatrix.report.site.digest import Condition, RunDigest, digest
-from jdkmatrix.report.site.making import SiteRun
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.report.site.overview import overview
+from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.report.site.same_condition import answering
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.terms.servers import own_pool
 from tests.support.hostile_runs import hostile_run
 from tests.support.pages import Elements
 from tests.support.project import ROOT
@@ -234,7 +234,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tupl
             return real(loaded, *rest)
 
         with monkeypatch.context() as patch:
-            patch.setattr(making, "write_run", counting)
+            patch.setattr(render_runs, "write_run", counting)
             runs = [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores]
             return build_site(runs, tmp_path / "site", background()), made
 
@@ -331,7 +331,7 @@ def test_a_run_whose_summary_cannot_be_written_does_not_stop_the_others(
         spoilt = replace(condition, advice=(replace(condition.advice[0], ratio=math.nan), *condition.advice[1:]))
         return replace(found, conditions=(spoilt, *found.conditions[1:]))
 
-    monkeypatch.setattr(making, "write_run", spoiling)
+    monkeypatch.setattr(render_runs, "write_run", spoiling)
     site = all_of([later(loaded, run_id, "2024-01-01") for run_id in ("bad", "good")], tmp_path / "site")
     assert [run.run_id for run in site.runs] == ["good"]
     assert [text.partition(":")[0] for text in site.unreadable] == ["bad"]

@@ -28,7 +28,7 @@ from jdkmatrix.report.site import build, replace_folder
 from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import HistoryView, view_history
-from jdkmatrix.report.site.making import SiteRun
+from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError
 from tests.support.project import ROOT, matrix_command

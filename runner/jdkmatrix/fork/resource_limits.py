@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.limit_outcome import outcomes
 from jdkmatrix.fork.limit_watch import LimitWatch
 from jdkmatrix.host.limit_groups import LimitGroups, limit_groups
 from jdkmatrix.host.limits import LimitPlan, plan_limits, read_limit_host
 from jdkmatrix.records.limits import Enforcement, LimitHit
-from jdkmatrix.terms.tables import Limits
 
 
 @dataclass
-class Box:
+class ResourceLimits:
     """`cpu_group`: the cgroup of the CPUs that the process may use; None where affinity holds it there."""
 
     plan: LimitPlan
@@ -64,8 +64,8 @@ class Box:
 
 
 @contextmanager
-def boxed(limits: Limits, cpu_group: Path | None) -> Iterator[Box]:
+def limited(limits: Limits, cpu_group: Path | None) -> Iterator[ResourceLimits]:
     """Raises: MatrixError: this host cannot hold those limits."""
     plan = plan_limits(limits, read_limit_host(cpu_group))
     with limit_groups(plan, cpu_group) as groups:
-        yield Box(plan, groups, cpu_group)
+        yield ResourceLimits(plan, groups, cpu_group)

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.site import making
+from jdkmatrix.report.site import render_runs
 from jdkmatrix.report.site.build import Built, build_site
-from jdkmatrix.report.site.making import PROCESSES_MAX, SiteRun, processes
+from jdkmatrix.report.site.render_runs import PROCESSES_MAX, SiteRun, processes
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.experiment_runs import experiments_run
@@ -25,16 +25,16 @@ from tests.support.sites import background, later, stored
 SLEEPERS = """
 import os, sys, time
 from pathlib import Path
-from jdkmatrix.report.site import making
+from jdkmatrix.report.site import render_runs
 
 def fall_asleep():
     os.write(1, b"z")
     time.sleep(600)
 
 if __name__ == "__main__":
-    making.processes = lambda runs, cpus: 2
-    runs = [making.SiteRun("sleeper", fall_asleep) for _ in range(2)]
-    list(making.make_all(runs, Path(sys.argv[1]), Path(sys.argv[1]), ()))
+    render_runs.processes = lambda runs, cpus: 2
+    runs = [render_runs.SiteRun("sleeper", fall_asleep) for _ in range(2)]
+    list(render_runs.make_all(runs, Path(sys.argv[1]), Path(sys.argv[1]), ()))
 """
 
 
@@ -68,7 +68,7 @@ def test_two_processes_write_what_one_writes(tmp_path: Path, monkeypatch: pytest
     stores = [RunStore(tmp_path / "runs" / name) for name in ("served", "broken", "experiments", "again", "again")]
 
     def site(count: int) -> tuple[Built, dict[Path, bytes]]:
-        monkeypatch.setattr(making, "processes", lambda *_: count)
+        monkeypatch.setattr(render_runs, "processes", lambda *_: count)
         runs = [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores]
         folder = tmp_path / f"site-{count}"
         built = build_site(runs, folder, background())
@@ -86,10 +86,10 @@ def kill_me() -> LoadedRun:
 
 
 def test_a_process_that_is_killed_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "processes", lambda *_: 2)
+    monkeypatch.setattr(render_runs, "processes", lambda *_: 2)
     runs = [SiteRun("run", kill_me)] * 2
     with pytest.raises(MatrixError, match="was killed; the kernel does so where memory runs out"):
-        list(making.make_all(runs, tmp_path, tmp_path, ()))
+        list(render_runs.make_all(runs, tmp_path, tmp_path, ()))
 
 
 def test_no_process_outlives_the_one_that_waits_for_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from jdkmatrix.terms.loads import CellLoad, Load, RampedLoad, RampLoad
+from jdkmatrix.domain.loads import CellLoad, Load, RampedLoad, RampLoad
 
 STEPS = RampLoad(points=((0, 100), (2, 100), (2, 300), (4, 300), (4, 0), (6, 0), (6, 50), (8, 50)), connections=10)
 

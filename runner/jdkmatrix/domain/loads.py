@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from jdkmatrix.terms.quantities import digits, plural
-from jdkmatrix.terms.record import Record
+from jdkmatrix.domain.quantities import digits, plural
+from jdkmatrix.domain.record import Record
 
 
 class DriverLoad(Record):

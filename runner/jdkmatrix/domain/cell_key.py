@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jdkmatrix.terms.record import Record
+from jdkmatrix.domain.record import Record
 
 AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from jdkmatrix.terms.uncollected import frozen, uncollected
+from jdkmatrix.domain.gc_pause import frozen, uncollected
 
 
 def test_the_search_goes_on_afterwards_whatever_happened() -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from jdkmatrix.terms.servers import SERVER_KINDS, own_pool
+from jdkmatrix.domain.servers import SERVER_KINDS, own_pool
 
 # What a server can have; those of `SERVERLESS` only experiments without a server have. Pools have a thread per CPU.
 SERVED = tuple(dict.fromkeys(name for kind in SERVER_KINDS for name in kind.executors if not name.endswith("-N")))
@@ -38,7 +38,7 @@ def check_executor(name: str) -> str:
             f'"{name}": "{tuning}" is no name of a tuning (allowed: lower-case letters and digits, - and . inside)'
         )
     guess = "fixed-50" if base.startswith("fixed") else next(iter(difflib.get_close_matches(base, PLAIN)), None)
-    hint = f'; did you mean "{guess}{_AGAIN if is_again(name) else ""}"?' if guess else ""
+    hint = f'; did you mean "{guess}{_AGAIN if is_aa_arm(name) else ""}"?' if guess else ""
     raise ValueError(
         f'"{name}" is not an executor{hint} (allowed: {", ".join(ALLOWED)} with N in 1..99999, '
         f"each of them with {_TUNED}NAME of a [tunings.NAME] behind it, and with {_AGAIN} at the end as the second arm "
@@ -51,7 +51,7 @@ def again(name: str) -> str:
     return f"{first_arm(name)}{_AGAIN}"
 
 
-def is_again(name: str) -> bool:
+def is_aa_arm(name: str) -> bool:
     return name.endswith(_AGAIN)
 
 
@@ -73,7 +73,7 @@ def tuning_of(name: str) -> str | None:
 def reference(name: str, server: str) -> str:
     """The executor that this one is compared with: the server's own pool; itself where it is measured again; without
     its tuning where it has one."""
-    if is_again(name):
+    if is_aa_arm(name):
         return first_arm(name)
     return own_pool(server) if tuning_of(name) is None else base_of(name)
 
@@ -82,7 +82,7 @@ def references(names: Iterable[str], server: str) -> dict[str, str]:
     """What each of these, the arms of one condition, is compared with: its `reference`. Virtual threads that have none
     beside them are compared with the pool that has none either, where there is only one."""
     found = {name: reference(name, server) for name in names}
-    own = [name for name, base in found.items() if not is_again(name) and base not in found.keys() - {name}]
+    own = [name for name, base in found.items() if not is_aa_arm(name) and base not in found.keys() - {name}]
     pools = [name for name in own if not is_virtual(name)]
     if len(pools) != 1 or len(own) == 1:
         return found

@@ -13,6 +13,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
 
+from jdkmatrix.domain.gc_pause import frozen
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.site.digest import RunDigest
@@ -20,7 +21,6 @@ from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, write_run
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError, readable
-from jdkmatrix.terms.uncollected import frozen
 
 CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many small cells are made
 PROCESSES_MAX = 8
@@ -39,7 +39,7 @@ class SiteRun:
 
 
 @dataclass(frozen=True)
-class Made:
+class RenderedRun:
     """The pages of a run, in the folder `digest.folder` of `root`."""
 
     root: Path
@@ -48,7 +48,7 @@ class Made:
 
 def make_all(
     runs: Sequence[SiteRun], folder: Path, templates: Path, registry: tuple[ClaimRecord, ...]
-) -> Iterator[Made | str]:
+) -> Iterator[RenderedRun | str]:
     """Each run's pages, below a folder of its own in `folder`, or why there are none; in the order of `runs`.
 
     Raises:
@@ -88,12 +88,12 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _make(job: tuple[SiteRun, Path], *, templates: Path, registry: tuple[ClaimRecord, ...]) -> Made | str:
+def _make(job: tuple[SiteRun, Path], *, templates: Path, registry: tuple[ClaimRecord, ...]) -> RenderedRun | str:
     run, root = job
     try:
         with readable(run.name):
             loaded = run.load()
             with frozen():
-                return Made(root, write_run(loaded, root, pages_of(templates), registry, run.files))
+                return RenderedRun(root, write_run(loaded, root, pages_of(templates), registry, run.files))
     except UnreadableError as error:  # whatever is wrong with one run, the others are shown
         return str(error)

@@ -14,7 +14,7 @@ from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, finished
 from jdkmatrix.fork.kernel import kernel_settings
 from jdkmatrix.fork.remote import RemoteProcess
-from jdkmatrix.fork.turns import Lane, alone
+from jdkmatrix.fork.turns import TurnTaker, alone
 from jdkmatrix.records.forks import Fork
 
 
@@ -23,7 +23,7 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
     return alone(fork_lane(setup, listener))
 
 
-def fork_lane(setup: ForkSetup, listener: Listener) -> Lane:
+def fork_lane(setup: ForkSetup, listener: Listener) -> TurnTaker:
     """Never raises for what can go wrong with what is measured: that is a result, with all that was seen, its reason
     and its logs. Ctrl-C passes through, with all processes ended."""
     draft = ForkDraft()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from jdkmatrix.domain.servers import ServerKind
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.terms.servers import ServerKind
 
 REMOTE_URL = "jdkmatrix.remote.url"
 REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms"
