@@ -1,5 +1,5 @@
 # Two commands: `make matrix` measures, `make test` runs all tests. Both set everything up by themselves. `make mission`
-# begins as `make matrix` does, and takes half an hour in all.
+# begins as `make matrix` does, and takes three quarters of an hour in all.
 PYTHON ?= python3
 VENV := .venv/bin
 # Where a host forbids it, every test that starts Python would compile the project again.
