@@ -1,21 +1,16 @@
 """Measure forks in turns: start and warm one after another, then a short window of each, round after round.
 
-What drifts on a host, the forks of a round meet within a second or two of each other. A fork that ends early, for
-whatever reason, leaves the others to go on without it.
+What drifts on a host, the forks of a round meet within a second or two of each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self
 
 from jdkmatrix.records.forks import Fork
-
-
-class Rewarm(NamedTuple):
-    """Load for so long, to be thrown away: others were started since the server was warm."""
-
-    duration_s: float
 
 
 class Round(NamedTuple):
@@ -26,62 +21,48 @@ class Round(NamedTuple):
     duration_s: float
 
 
-Turn = Rewarm | Round
-# Up to its first yield it starts and warms; then it takes a turn for each that is sent; None ends it.
-TurnTaker = Generator[None, Turn | None, Fork]
+class TurnTaker(Protocol):
+    """A fork that is started and warmed on enter, and ended on exit if it was not closed. Once it has ended, for
+    whatever reason, it takes its turns without doing anything, and the others go on."""
 
+    def __enter__(self) -> Self: ...
 
-def alone(lane: TurnTaker) -> Fork:
-    """To its end, without a turn."""
-    try:
-        next(lane)
-        lane.send(None)
-    except StopIteration as end:
-        fork: Fork = end.value
-        return fork
-    finally:
-        lane.close()
-    raise TypeError("a fork that is measured alone takes no turns")
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def rewarm(self, duration_s: float) -> None:
+        """Load for so long, to be thrown away: others were started since it was warm."""
+
+    def window(self, turn: Round) -> None: ...
+
+    def close(self) -> Fork: ...
 
 
 def in_turns(
-    lanes: Sequence[TurnTaker],
+    starting: Iterable[TurnTaker],
     orders: Iterable[Sequence[int]],
     *,
     rewarm_s: float,
     lead_s: float,
     round_s: float,
-    when_warm: Sequence[Turn] = (),
+    when_warm: Sequence[Round] = (),
 ) -> tuple[Fork, ...]:
-    """The forks, as `lanes` stand. `orders`: of every round, which lane comes when, by their numbers from 0 on.
-    `when_warm`: what each takes by itself before the next one starts.
+    """The records of the forks, in the order of `starting`, which is asked for each when the one before is warm.
+    `orders`: of every round, which fork comes when, by their numbers from 0 on. `when_warm`: what each takes by itself
+    before the next one starts.
 
-    Whatever ends it, no lane is left open.
+    Whatever ends it, no fork is left open.
     """
-    forks: dict[int, Fork] = {}
-
-    def give(number: int, turn: Turn | None) -> None:
-        if number in forks:
-            return
-        try:
-            lanes[number].send(turn)
-        except StopIteration as end:
-            forks[number] = end.value
-
-    everyone = range(len(lanes))
-    try:
-        for number in everyone:
-            give(number, None)
+    forks: list[TurnTaker] = []
+    with ExitStack() as opened:
+        for fork in starting:
+            forks.append(opened.enter_context(fork))
             for turn in when_warm:
-                give(number, turn)
-        for number in everyone:
-            give(number, Rewarm(rewarm_s))
-        for round_, order in enumerate(orders, start=1):
-            for number in order:
-                give(number, Round(round_, lead_s, round_s))
-        for number in everyone:
-            give(number, None)
-    finally:
-        for lane in lanes:
-            lane.close()
-    return tuple(forks[number] for number in everyone)
+                fork.window(turn)
+        for fork in forks:
+            fork.rewarm(rewarm_s)
+        for number, order in enumerate(orders, start=1):
+            for place in order:
+                forks[place].window(Round(number, lead_s, round_s))
+        return tuple(fork.close() for fork in forks)

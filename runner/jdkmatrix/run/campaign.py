@@ -15,10 +15,10 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
-from jdkmatrix.fork.measure_fork import fork_lane, measure_fork
+from jdkmatrix.fork.measure_fork import RunningFork, measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.runner_affinity import runner_beside
-from jdkmatrix.fork.turns import TurnTaker, in_turns
+from jdkmatrix.fork.turns import in_turns
 from jdkmatrix.host.facts import available_memory_bytes
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
@@ -153,7 +153,7 @@ class Campaign:
 
     def _measure_in_turns(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
         """All forks of the block at once; and all of them again where a fault has spoilt one, since its rounds are
-        compared with theirs."""
+        compared with theirs. Until then the others go on: what they measure is kept."""
         group = [cell for key, cell in cells.items() if key.group == block.group]
         rounds = rounds_of_next(group, self.profile, self.matrix.turns)
         for repeats_left in range(self.matrix.measure.repeats_max, -1, -1):
@@ -182,7 +182,7 @@ class Campaign:
         together = tuple(attempt.sequence for attempt in attempts)
         with runner_beside(self.parts[attempts[0].key].cpu_sets):
             forks = in_turns(
-                [self._lane(attempt, listener) for attempt in attempts],
+                (self._begun(attempt, listener) for attempt in attempts),
                 orders(len(attempts), rounds, seed),
                 rewarm_s=turns.rewarm_s,
                 lead_s=turns.lead_s,
@@ -190,16 +190,15 @@ class Campaign:
             )
         spoilt = []
         for attempt, fork in zip(attempts, forks, strict=True):
-            told = fork.model_copy(update={"together": together})
+            told = self._told(attempt, fork).model_copy(update={"together": together})
             listener.fork_finished(told, self._keep(attempt.key, cells, partial(with_fork, fork=told), listener))
             if faults := faults_of(told):
                 spoilt.append(f"{attempt.label} was spoilt ({', '.join(faults)})")
         return spoilt
 
-    def _lane(self, attempt: PlannedFork, listener: CampaignListener) -> TurnTaker:
+    def _begun(self, attempt: PlannedFork, listener: CampaignListener) -> RunningFork:
         listener.fork_started(attempt)
-        fork = yield from fork_lane(self._setup(attempt, takes_turns=True), listener)
-        return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})
+        return RunningFork(self._setup(attempt), listener)
 
     def _measure_one_by_one(
         self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead, why_alone: str | None
@@ -255,13 +254,15 @@ class Campaign:
         cells[key] = outline(changed)
         return changed
 
-    def _measured(self, planned: PlannedFork, listener: CampaignListener) -> Fork:
-        listener.fork_started(planned)
-        with runner_beside(self.parts[planned.key].cpu_sets):
-            fork = measure_fork(self._setup(planned, takes_turns=False), listener)
-        return fork.model_copy(update={"attempt": planned.attempt, "session": self.session})
+    def _measured(self, attempt: PlannedFork, listener: CampaignListener) -> Fork:
+        listener.fork_started(attempt)
+        with runner_beside(self.parts[attempt.key].cpu_sets):
+            return self._told(attempt, measure_fork(self._setup(attempt), listener))
 
-    def _setup(self, planned: PlannedFork, *, takes_turns: bool) -> ForkSetup:
+    def _told(self, attempt: PlannedFork, fork: Fork) -> Fork:
+        return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})
+
+    def _setup(self, planned: PlannedFork) -> ForkSetup:
         log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         scratch = self.store.directory / f"scratch-{planned.position}"
         shutil.rmtree(scratch, ignore_errors=True)
@@ -275,7 +276,6 @@ class Campaign:
             matrix=self.matrix,
             windows=self.profile.windows,
             window_s=self.profile.window_s,
-            takes_turns=takes_turns,
             precision=self.profile.promised_precision,
             irq_time_accounting=self.host.irq_time_accounting,
             confiner=self.confiner,

@@ -192,7 +192,6 @@ def fork_with(confiner: Confiner, folder: Path) -> Fork:
         matrix=matrix,
         windows=1,
         window_s=1.0,
-        takes_turns=False,
         precision=0.05,
         irq_time_accounting=None,
         confiner=confiner,

@@ -58,7 +58,6 @@ def run(folder: Path, script: str, **changes: Any) -> Fork:
     )  # fmt: skip
     setup = ForkSetup(
         planned=PlannedFork(KEY, fork=2, position=1, sequence=5), matrix=CALM, windows=1, window_s=1.0,
-        takes_turns=False,
         scratch=folder / "scratch", parts=parts, confiner=AffinityConfiner("not tried in this test"), log_dir=log_dir,
         log_prefix="../logs", precision=0.05, irq_time_accounting=None,
     )  # fmt: skip

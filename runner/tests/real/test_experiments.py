@@ -111,7 +111,6 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> Fork:
     log_dir.mkdir(exist_ok=True)
     setup = ForkSetup(
         planned=PlannedFork(key, fork=1, position=1, sequence=1), matrix=matrix, windows=1, window_s=DURATION_S,
-        takes_turns=False,
         scratch=folder / "scratch", precision=0.05, irq_time_accounting=None, parts=made,
         confiner=confiner, log_dir=log_dir, log_prefix="../logs",
     )  # fmt: skip

@@ -85,7 +85,6 @@ def setup_of(
         matrix=matrix,
         windows=1,
         window_s=1.0,
-        takes_turns=False,
         precision=0.05,
         irq_time_accounting=None,
         confiner=AffinityConfiner("not tried in this test"),

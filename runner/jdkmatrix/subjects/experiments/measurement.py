@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -23,7 +23,7 @@ from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
 from jdkmatrix.fork.gates import WindowContext, host_reasons, readings_late, remote_reasons
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
-from jdkmatrix.fork.turns import Turn
+from jdkmatrix.fork.turns import Round
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import check_not_killed, oom_kills
 from jdkmatrix.probes.clock_speed import read_clock_speed
@@ -80,14 +80,23 @@ class ProgramMeasurement:
     clock_speed_before: float | None = None
     remote: RemoteStats | None = None
     result: ExperimentResult | None = None
+    _remote: RemoteProcess | None = field(default=None, init=False)
 
-    def run(self, remote: RemoteProcess | None) -> Generator[None, Turn | None, None]:
-        """In one piece: it takes no turns."""
-        self._run(remote)
-        yield from ()
+    @contextmanager
+    def opened(self, remote: RemoteProcess | None) -> Iterator[Self]:
+        self._remote = remote
+        yield self
 
-    def _run(self, remote: RemoteProcess | None) -> None:
-        """Raises: ProgramError: it gave no result."""
+    def rewarm(self, duration_s: float) -> None:
+        """Its program warms up by itself."""
+
+    def measure(self, turn: Round | None) -> None:
+        """In one piece, whatever its turn.
+
+        Raises:
+            ProgramError: it gave no result.
+        """
+        remote = self._remote
         setup, cpus = self.setup, self.setup.parts.cpu_sets
         self.draft.command = self._command(remote)
         self.listener.step(f"running {self.subject.experiment.experiment}")
