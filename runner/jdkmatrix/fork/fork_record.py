@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from jdkmatrix.config.model import Matrix, Turns
+from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.tables import Limits, RemoteAnswers
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.turns import Round
 from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.cells import AnyLoad
 from jdkmatrix.records.forks import Confinement, ExperimentFork, Fork, ServedFork
 from jdkmatrix.records.limits import Enforcement, LimitHit

@@ -20,6 +20,7 @@ from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.runner_affinity import runner_beside
 from jdkmatrix.fork.turns import in_turns
 from jdkmatrix.host.facts import available_memory_bytes
+from jdkmatrix.method.warmup import load_statistics
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.outline import outline
@@ -43,7 +44,6 @@ from jdkmatrix.run.turns import orders, rounds_of_next, why_alone
 from jdkmatrix.store.atomic import StoreError
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.subjects.served.warmup import load_statistics
 
 
 class CampaignListener(Listener, Protocol):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from jdkmatrix.config.model import Turns, Workload
+from jdkmatrix.config.model import Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import REMOTE_URL, application_of
 from jdkmatrix.domain.cell_key import CellKey
@@ -19,13 +19,15 @@ from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
-from jdkmatrix.fork.gates import WindowContext
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import limited
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
 from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.method.gate import WindowContext
+from jdkmatrix.method.measuring import Turns
+from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
@@ -43,7 +45,6 @@ from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
 from jdkmatrix.subjects.served.phases import WarmServer
 from jdkmatrix.subjects.served.warming import settle, warm
-from jdkmatrix.subjects.served.warmup import Gate
 from jdkmatrix.subjects.served.windows import Windows
 
 _QUIET_AFTER_S = 60.0
@@ -235,7 +236,7 @@ class ServedMeasurement:
             bench,
             self._key,
             self.subject.load,
-            Gate(
+            WarmupGate(
                 setup.matrix.warmup,
                 self._kind.ahead_s(self._lengths),
                 setup.precision,

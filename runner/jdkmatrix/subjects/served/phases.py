@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.gates import beside_peers
 from jdkmatrix.fork.turns import Round
 from jdkmatrix.loads.base import Ask, Lengths, LoadKind
+from jdkmatrix.method.gates import beside_peers
 from jdkmatrix.records.windows import Window
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.warming import settling_window

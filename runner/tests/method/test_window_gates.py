@@ -12,16 +12,11 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import RateLoad, StepsLoad
 from jdkmatrix.domain.quantities import rate_words
-from jdkmatrix.fork.gates import (
-    WindowContext,
-    burn_off,
-    measured_status,
-    too_few_valid,
-    window_reasons,
-    window_shortfalls,
-)
 from jdkmatrix.loads.base import Ask
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.method.gate import WindowContext
+from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid, window_reasons
+from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason, Status
