@@ -31,12 +31,12 @@ from jdkmatrix.run.plan import Plan
 from jdkmatrix.run.repeats import (
     Block,
     Cells,
+    current,
     in_blocks,
     in_order,
     last_sequence,
     measured_again,
     next_attempt,
-    standing,
     with_fork,
     without_fork,
 )
@@ -190,9 +190,9 @@ class Campaign:
             )
         spoilt = []
         for attempt, fork in zip(attempts, forks, strict=True):
-            told = self._told(attempt, fork).model_copy(update={"together": together})
-            listener.fork_finished(told, self._keep(attempt.key, cells, partial(with_fork, fork=told), listener))
-            if faults := faults_of(told):
+            placed = self._placed(attempt, fork).model_copy(update={"together": together})
+            listener.fork_finished(placed, self._keep(attempt.key, cells, partial(with_fork, fork=placed), listener))
+            if faults := faults_of(placed):
                 spoilt.append(f"{attempt.label} was spoilt ({', '.join(faults)})")
         return spoilt
 
@@ -230,7 +230,7 @@ class Campaign:
         """What an earlier session measured of this block becomes attempts, all of it before the first fork: whatever
         happens then, no ratio pairs two sessions."""
         for planned in block.forks:
-            if standing(cells[planned.key], planned.fork) is not None:
+            if current(cells[planned.key], planned.fork) is not None:
                 aside = partial(without_fork, fork=planned.fork, reason=measured_again(self.session))
                 self._keep(planned.key, cells, aside, listener)
 
@@ -257,9 +257,9 @@ class Campaign:
     def _measured(self, attempt: PlannedFork, listener: CampaignListener) -> Fork:
         listener.fork_started(attempt)
         with runner_beside(self.parts[attempt.key].cpu_sets):
-            return self._told(attempt, measure_fork(self._setup(attempt), listener))
+            return self._placed(attempt, measure_fork(self._setup(attempt), listener))
 
-    def _told(self, attempt: PlannedFork, fork: Fork) -> Fork:
+    def _placed(self, attempt: PlannedFork, fork: Fork) -> Fork:
         return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})
 
     def _setup(self, planned: PlannedFork) -> ForkSetup:
