@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from jdkmatrix.domain.tables import Table
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
@@ -18,7 +17,8 @@ from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import SutUsage
 
 Share = Annotated[float, Field(ge=0, le=1)]
-L = TypeVar("L", bound=Table)
+NotNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,21 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Gate(Generic[L]):
-    """`codes`: of the reasons that it gives; `limits`: those that it goes by; `check`: why what was seen is refused.
-    `name`, `catches` and `cannot` (what passes it): for the page of the method."""
+class Gate:
+    """`codes`: of the reasons that it gives; `limits`: the names of those that it goes by; `check`: why it refuses what
+    was seen, by a table with these limits. `name`, `catches` and `cannot` (what passes it): for the page of the method.
+    """
 
     codes: tuple[str, ...]
     name: str
-    limits: type[L]
-    check: Callable[[Seen, L, WindowContext], Iterator[Reason]]
+    limits: tuple[str, ...]
+    check: Callable[[Seen, Any, WindowContext], Iterator[Reason]]
     catches: str
     cannot: str
+
+
+def over(limit: float, code: str, message: str, **seen: float | None) -> Iterator[Reason]:
+    """A reason where the one figure that was `seen` is above its limit; `message` has a place for it."""
+    ((name, value),) = seen.items()
+    if value is not None and value > limit:
+        yield Reason(code=code, message=message.format(value), figures={name: value, "max": limit})

@@ -7,42 +7,11 @@ did not do (`shortfalls`) is kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from jdkmatrix.method.gate import DEFAULT_CONTEXT, Gate, Seen, Share, WindowContext
-from jdkmatrix.method.host_gates import (
-    CPUS_FULL,
-    FOREIGN,
-    HOST_FAULTS,
-    READINGS,
-    RUNNER_BUSY,
-    STEAL,
-    ForeignLimits,
-    HostLimits,
-    ReadingsLimits,
-    RunnerLimits,
-    StealLimits,
-)
-from jdkmatrix.method.load_gates import (
-    DRIVER_LATE,
-    DRIVER_SATURATED,
-    REMOTE,
-    DriverCpuLimits,
-    DriverLateLimits,
-    RemoteLimits,
-)
-from jdkmatrix.method.server_gates import (
-    AFFINITY_CHANGED,
-    BURN,
-    COMPILING,
-    HEAP_GROWING,
-    NOT_COUNTED,
-    STARVED,
-    BurnLimits,
-    CompilingLimits,
-    HeapLimits,
-    StarvedLimits,
-)
+from jdkmatrix.method.gate import DEFAULT_CONTEXT, Seen, Share, WindowContext
+from jdkmatrix.method.host_gates import HOST_GATES, HostLimits
+from jdkmatrix.method.load_gates import LOAD_GATES, STARVED, LoadLimits
+from jdkmatrix.method.server_gates import BURN, SERVER_GATES, ServerLimits
 from jdkmatrix.method.shortfalls import ResultLimits
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import LoadResult
@@ -52,43 +21,11 @@ from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import SutUsage, Warmup, Window
 
-GATES: tuple[Gate[Any], ...] = (
-    FOREIGN,
-    STARVED,
-    STEAL,
-    COMPILING,
-    HEAP_GROWING,
-    NOT_COUNTED,
-    BURN,
-    AFFINITY_CHANGED,
-    DRIVER_SATURATED,
-    DRIVER_LATE,
-    CPUS_FULL,
-    RUNNER_BUSY,
-    READINGS,
-    REMOTE,
-    HOST_FAULTS,
-)
+GATES = (*HOST_GATES, *LOAD_GATES, *SERVER_GATES)
 
 
-class Thresholds(
-    ForeignLimits,
-    StarvedLimits,
-    StealLimits,
-    CompilingLimits,
-    HeapLimits,
-    BurnLimits,
-    DriverCpuLimits,
-    DriverLateLimits,
-    RunnerLimits,
-    ReadingsLimits,
-    RemoteLimits,
-    HostLimits,
-    ResultLimits,
-):
-    """By which a window counts. `…_per_precision_max`: of the server's CPUs, in units of what the profile promises for
-    a ratio, since what takes the server's CPU time away biases its figures by as much: 0.5 is 1 % where ± 2 % are
-    promised."""
+class Thresholds(HostLimits, LoadLimits, ServerLimits, ResultLimits):
+    """By which a window counts."""
 
     valid_windows_min: Share = 0.5  # of a fork's windows: with fewer, the fork is invalid
 

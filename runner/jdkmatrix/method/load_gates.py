@@ -1,45 +1,55 @@
-"""Gates of what loads a server and of what it calls: these need only be there in time."""
+"""Gates of what loads a server and of what it calls, which need only be there in time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
-
-from pydantic import Field
 
 from jdkmatrix.domain.tables import Table
-from jdkmatrix.method.gate import Gate, Seen, Share, WindowContext
+from jdkmatrix.method.gate import Gate, NotNegative, Positive, Seen, Share, WindowContext, over
+from jdkmatrix.method.host_gates import cpu_sets
 from jdkmatrix.records.reasons import Reason
 
 
-class DriverCpuLimits(Table):
-    driver_cpu_share_max: Share = 0.90  # of its CPUs, by itself or with whom it shares them
+class LoadLimits(Table):
+    driver_cpu_share_max: Share = 0.90  # of its CPUs, by itself or with whom it shares them: it measures itself then
+    driver_late_share_max: Share = 0.50  # how late it sends at p99, as a share of the p99 that it measures
+    saturated_share_min: Share = 0.90  # a closed loop that keeps the server's CPUs busier than this saturates it …
+    saturated_share_drop_max: Share = 0.05  # … and in no window of a fork may it use less than in the best by more
+    remote_cpu_share_max: Share = 0.90  # above it, the remote system may have been what held requests up
+    remote_late_share_max: NotNegative = 0.02  # how late it answers at p99, as a share of its delay; of a short one …
+    remote_late_p99_us_max: Positive = 3000.0  # … this is not too much …
+    remote_late_short_share_max: NotNegative = 1.0  # … as long as it is no more than this share …
+    remote_late_least_us: NotNegative = 1000.0  # … or than waking up costs on a CPU that is shared
+    remote_late_mean_share_max: Positive = 0.1  # how late it answers on average, as a share of its delay
 
 
-def _driver_saturated(seen: Seen, limits: DriverCpuLimits, context: WindowContext) -> Iterator[Reason]:
-    if seen.load and seen.load.driver_cpu_share > limits.driver_cpu_share_max:
+def _cpus_full(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+    for use, of_server, whose in cpu_sets(seen):
+        if not of_server:
+            message = f"the CPUs of {whose} were busy for {{:.0%}} of the time: requests waited for them"
+            yield from over(limits.driver_cpu_share_max, "cpus-full", message, busy_share=use.busy_share)
+
+
+def _starved(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+    """Where a closed loop saturates the server, each window must have kept it as busy as the best did: one in which the
+    server idled was held up from outside, whatever else was seen."""
+    best, drop_max = seen.best_cpu_share, limits.saturated_share_drop_max
+    if seen.sut and best and best >= limits.saturated_share_min and seen.sut.cpu_share < best - drop_max:
+        share = seen.sut.cpu_share
         yield Reason(
-            code="driver-saturated",
-            message=f"the driver used {seen.load.driver_cpu_share:.0%} of its CPUs: it measured itself",
-            figures={"driver_cpu_share": seen.load.driver_cpu_share, "max": limits.driver_cpu_share_max},
+            code="starved",
+            message=f"the server used {share:.1%} of its CPUs, and {best:.1%} in another window of this fork",
+            figures={"cpu_share": share, "best": best, "max_drop": drop_max},
         )
 
 
-DRIVER_SATURATED = Gate(
-    codes=("driver-saturated",),
-    name="A driver at its limit",
-    limits=DriverCpuLimits,
-    check=_driver_saturated,
-    catches="A driver that uses a larger share of its CPUs than this measures itself.",
-    cannot="A driver that is slow for another reason: see the next two.",
-)
+def _driver_saturated(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+    if seen.load:
+        message, share = "the driver used {:.0%} of its CPUs: it measured itself", seen.load.driver_cpu_share
+        yield from over(limits.driver_cpu_share_max, "driver-saturated", message, driver_cpu_share=share)
 
 
-class DriverLateLimits(Table):
-    driver_late_share_max: Share = 0.50  # how late it sends at p99, as a share of the p99 that it measures
-
-
-def _driver_late(seen: Seen, limits: DriverLateLimits, context: WindowContext) -> Iterator[Reason]:
+def _driver_late(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
     late, latency = (seen.load.send_lateness, seen.load.corrected) if seen.load else (None, None)
     if late is None or latency is None or not (late.count and latency.count):
         return
@@ -53,45 +63,15 @@ def _driver_late(seen: Seen, limits: DriverLateLimits, context: WindowContext) -
         )
 
 
-DRIVER_LATE = Gate(
-    codes=("driver-late",),
-    name="A driver that is late",
-    limits=DriverLateLimits,
-    check=_driver_late,
-    catches="At a rate: how late requests were sent, at p99, compared with the measured p99 or with the objective of a "
-    "search. Requests that waited for a connection are not the driver’s fault and do not count.",
-    cannot="Late receiving; wrk2, which reports no lateness; closed loops, which have no schedule.",
-)
-
-
-class SaturationLimits(Table):
-    saturated_share_min: Share = 0.90  # a closed loop that keeps the server's CPUs busier than this saturates it
-
-
-class RemoteLimits(SaturationLimits):
-    remote_cpu_share_max: Share = 0.90
-    # How late it answers at p99, as a share of its delay; of a short one …
-    remote_late_share_max: Annotated[float, Field(ge=0)] = 0.02
-    remote_late_p99_us_max: Annotated[float, Field(gt=0)] = 3000.0  # … this is not too much …
-    remote_late_short_share_max: Annotated[float, Field(ge=0)] = 1.0  # … as long as it is no more than this share …
-    # … or than waking up costs on a CPU that is shared, however short the delay.
-    remote_late_least_us: Annotated[float, Field(ge=0)] = 1000.0
-    remote_late_mean_share_max: Annotated[float, Field(gt=0)] = 0.1  # how late on average, as a share of its delay
-
-
-def _remote(seen: Seen, limits: RemoteLimits, context: WindowContext) -> Iterator[Reason]:
+def _remote(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
     """Whether the remote system was itself what was waited for. It does not matter when it is late where a closed loop
     keeps the server's CPUs full: that is held up by them, and no latency of it is judged."""
     remote, load, sut = seen.remote, seen.load, seen.sut
     if remote is None:
         return
     share = remote.cpu_s / ((remote.now_monotonic_ns - remote.since_monotonic_ns) / 1e9 * context.remote_cpus)
-    if share > limits.remote_cpu_share_max:
-        yield Reason(
-            code="remote-saturated",
-            message=f"the remote system used {share:.0%} of its CPUs: it may have held requests up",
-            figures={"remote_cpu_share": share, "max": limits.remote_cpu_share_max},
-        )
+    message = "the remote system used {:.0%} of its CPUs: it may have held requests up"
+    yield from over(limits.remote_cpu_share_max, "remote-saturated", message, remote_cpu_share=share)
     if load and sut and load.load.is_closed_loop and sut.cpu_share >= limits.saturated_share_min:
         return
     delay_us = context.service_s * 1e6
@@ -116,12 +96,56 @@ def _remote(seen: Seen, limits: RemoteLimits, context: WindowContext) -> Iterato
         yield Reason(code="remote-late", message=message, figures=figures)
 
 
-REMOTE = Gate(
-    codes=("remote-saturated", "remote-late"),
-    name="The remote system",
-    limits=RemoteLimits,
-    check=_remote,
-    catches="A remote system that saturates its CPUs, or is too late at p99 for the delay that was asked for.",
-    cannot="Late responses that are rarer than one in a hundred. In a closed loop that saturates the server, lateness "
-    "delays nothing and is not judged.",
+STARVED = Gate(
+    ("starved",),
+    "A server left idle",
+    ("saturated_share_min", "saturated_share_drop_max"),
+    _starved,
+    "A closed loop that saturated the server in one window and left it idle in another: something held it up that no "
+    "other gate names.",
+    "A cause common to all windows of a fork.",
+)
+LOAD_GATES = (
+    STARVED,
+    Gate(
+        ("driver-saturated",),
+        "A driver at its limit",
+        ("driver_cpu_share_max",),
+        _driver_saturated,
+        "A driver that uses a larger share of its CPUs than this measures itself.",
+        "A driver that is slow for another reason: see the next two.",
+    ),
+    Gate(
+        ("driver-late",),
+        "A driver that is late",
+        ("driver_late_share_max",),
+        _driver_late,
+        "At a rate: how late requests were sent, at p99, compared with the measured p99 or with the objective of a "
+        "search. Requests that waited for a connection are not the driver’s fault and do not count.",
+        "Late receiving; wrk2, which reports no lateness; closed loops, which have no schedule.",
+    ),
+    Gate(
+        ("cpus-full",),
+        "CPUs saturated by driver and remote system together",
+        ("driver_cpu_share_max",),
+        _cpus_full,
+        "On hosts with few CPUs they share one. Each may be below its limit while the CPU is saturated.",
+        "Bursts shorter than a window.",
+    ),
+    Gate(
+        ("remote-saturated", "remote-late"),
+        "The remote system",
+        (
+            "remote_cpu_share_max",
+            "remote_late_share_max",
+            "remote_late_p99_us_max",
+            "remote_late_short_share_max",
+            "remote_late_least_us",
+            "remote_late_mean_share_max",
+        ),
+        _remote,
+        "A remote system that saturates its CPUs, or is too late at p99 for the delay that was asked for.",
+        "Late responses that are rarer than one in a hundred. In a closed loop that saturates the server, lateness "
+        "delays nothing and is not judged.",
+    ),
 )

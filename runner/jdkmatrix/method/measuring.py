@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from jdkmatrix.domain.tables import Seconds, Table
+from jdkmatrix.method.gate import Positive
 
 
 class MeasureRules(Table):
@@ -20,8 +21,8 @@ class MeasureRules(Table):
     # How often a fork is measured again, at the end of its block, when a fault of the host or of the measurement has
     # spoilt it, and never for what the server itself did; in every session anew.
     repeats_max: Annotated[int, Field(ge=0, le=10)] = 2
-    calibration_spread_wanted: Annotated[float, Field(gt=0)] = 0.01
-    calibration_spread_max: Annotated[float, Field(gt=0)] = 0.05
+    calibration_spread_wanted: Positive = 0.01
+    calibration_spread_max: Positive = 0.05
     calibration_tries: Annotated[int, Field(ge=1, le=100)] = 3
 
 

@@ -1,54 +1,22 @@
-"""Gates of a server that was not yet what it is to be measured as, or that something kept from its work."""
+"""Gates of a server that was not what it is to be measured as: not yet compiled, say, or with threads elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
-
-from pydantic import Field
 
 from jdkmatrix.domain.tables import Table
-from jdkmatrix.method.gate import Gate, Seen, Share, WindowContext
-from jdkmatrix.method.load_gates import SaturationLimits
+from jdkmatrix.method.gate import Gate, NotNegative, Positive, Seen, WindowContext, over
 from jdkmatrix.records.reasons import BURN_OFF, Reason
 
 
-class StarvedLimits(SaturationLimits):
-    saturated_share_drop_max: Share = 0.05  # in no window may the server use less than in the best one by more
+class ServerLimits(Table):
+    # By the JIT, of the server's CPUs, in units of the promised precision: above it, code was still being compiled.
+    jit_per_precision_max: Positive = 1.0
+    heap_growth_max: NotNegative = 0.05  # of the committed heap over a window: the collector was still sizing it
+    burn_off_max: Positive = 0.05  # of the time that a request's work should take at the CPU's speed of that moment
 
 
-def _starved(seen: Seen, limits: StarvedLimits, context: WindowContext) -> Iterator[Reason]:
-    """Where a closed loop saturates the server, each window must have kept it as busy as the best did: one in which the
-    server idled was held up from outside, whatever else was seen."""
-    best, drop_max = seen.best_cpu_share, limits.saturated_share_drop_max
-    if seen.sut is None or best is None or best < limits.saturated_share_min:
-        return
-    share = seen.sut.cpu_share
-    if share < best - drop_max:
-        yield Reason(
-            code="starved",
-            message=f"the server used {share:.1%} of its CPUs, and {best:.1%} in another window of this fork",
-            figures={"cpu_share": share, "best": best, "max_drop": drop_max},
-        )
-
-
-STARVED = Gate(
-    codes=("starved",),
-    name="A server left idle",
-    limits=StarvedLimits,
-    check=_starved,
-    catches="A closed loop that saturated the server in one window and left it idle in another: something held it up "
-    "that no other gate names.",
-    cannot="A cause common to all windows of a fork.",
-)
-
-
-class CompilingLimits(Table):
-    # The JIT, of the server's CPUs, in units of the promised precision: above it, code was still being compiled.
-    jit_per_precision_max: Annotated[float, Field(gt=0)] = 1.0
-
-
-def _compiling(seen: Seen, limits: CompilingLimits, context: WindowContext) -> Iterator[Reason]:
+def _compiling(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     if seen.sut is None:
         return
     jit_share, jit_max = seen.sut.jit_share / context.sut_cpus, limits.jit_per_precision_max * context.precision
@@ -60,22 +28,7 @@ def _compiling(seen: Seen, limits: CompilingLimits, context: WindowContext) -> I
         )
 
 
-COMPILING = Gate(
-    codes=("compiling",),
-    name="Code still being compiled",
-    limits=CompilingLimits,
-    check=_compiling,
-    catches="CPU time of the JIT compiler’s threads on the server’s CPUs. The limit scales with the promised "
-    "precision.",
-    cannot="Code that is slow because it was compiled badly, or that is never recompiled.",
-)
-
-
-class HeapLimits(Table):
-    heap_growth_max: Annotated[float, Field(ge=0)] = 0.05  # of the committed heap over a window
-
-
-def _heap_growing(seen: Seen, limits: HeapLimits, context: WindowContext) -> Iterator[Reason]:
+def _heap_growing(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     if seen.sut is None or context.heap_growth:
         return
     growth, committed = seen.sut.heap_growth_bytes, seen.sut.heap_committed_bytes
@@ -87,17 +40,7 @@ def _heap_growing(seen: Seen, limits: HeapLimits, context: WindowContext) -> Ite
         )
 
 
-HEAP_GROWING = Gate(
-    codes=("heap-growing",),
-    name="A heap still being sized",
-    limits=HeapLimits,
-    check=_heap_growing,
-    catches="Growth of the committed heap over a window.",
-    cannot="Other ways in which a collector adapts.",
-)
-
-
-def _not_counted(seen: Seen, limits: Table, context: WindowContext) -> Iterator[Reason]:
+def _not_counted(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     """Whether the requests that were sent are those that counted themselves; if not, nobody knows where they ran."""
     served = seen.served
     if served is not None and not served.begun_min <= served.begun <= served.begun_max:
@@ -109,22 +52,7 @@ def _not_counted(seen: Seen, limits: Table, context: WindowContext) -> Iterator[
         )
 
 
-NOT_COUNTED = Gate(
-    codes=("not-counted",),
-    name="Requests that were not counted",
-    limits=Table,
-    check=_not_counted,
-    catches="Every request counts itself on the thread that runs it. The counts must match what the driver sent, "
-    "except for requests in flight at either end. A request on a thread that is not the executor’s fails the fork.",
-    cannot="Which of several threads of one kind ran a request.",
-)
-
-
-class BurnLimits(Table):
-    burn_off_max: Annotated[float, Field(gt=0)] = 0.05  # of what the work should take at the CPU's speed of that moment
-
-
-def _burn_off(seen: Seen, limits: BurnLimits, context: WindowContext) -> Iterator[Reason]:
+def _burn_off(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     """Is a request's work not the one that was calibrated? The host's clock is accounted for: this is about the JVM."""
     check = seen.burn
     if check is None or check.expected_us is None:
@@ -141,31 +69,54 @@ def _burn_off(seen: Seen, limits: BurnLimits, context: WindowContext) -> Iterato
         )
 
 
+def _astray(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
+    if seen.sut:
+        message, threads = "{} threads of the server may run on other CPUs than its own", seen.sut.astray_threads
+        yield from over(0, "affinity-changed", message, astray_threads=threads)
+
+
 BURN = Gate(
-    codes=(BURN_OFF,),
-    name="Work of the wrong size",
-    limits=BurnLimits,
-    check=_burn_off,
-    catches="After the windows the warm server runs the work of a request by itself. The fastest run must take as long "
-    "as was asked for, at the speed that the CPU has at that moment. This gate refuses the whole fork.",
-    cannot="A clock that changed during the windows and changed back; the page shows its speed before each of them.",
+    (BURN_OFF,),
+    "Work of the wrong size",
+    ("burn_off_max",),
+    _burn_off,
+    "After the windows the warm server runs the work of a request by itself. The fastest run must take as long as was "
+    "asked for, at the speed that the CPU has at that moment. This gate refuses the whole fork.",
+    "A clock that changed during the windows and changed back; the page shows its speed before each of them.",
 )
-
-
-def _astray(seen: Seen, limits: Table, context: WindowContext) -> Iterator[Reason]:
-    if seen.sut is not None and seen.sut.astray_threads:
-        yield Reason(
-            code="affinity-changed",
-            message=f"{seen.sut.astray_threads} threads of the server may run on other CPUs than its own",
-            figures={"astray_threads": seen.sut.astray_threads, "max": 0},
-        )
-
-
-AFFINITY_CHANGED = Gate(
-    codes=("affinity-changed",),
-    name="Threads on other CPUs",
-    limits=Table,
-    check=_astray,
-    catches="Any thread of the server that may run on other CPUs at the end of a window.",
-    cannot="A thread that moved away and came back, unless a cgroup confines the threads.",
+SERVER_GATES = (
+    Gate(
+        ("compiling",),
+        "Code still being compiled",
+        ("jit_per_precision_max",),
+        _compiling,
+        "CPU time of the JIT compiler’s threads on the server’s CPUs. The limit scales with the promised precision.",
+        "Code that is slow because it was compiled badly, or that is never recompiled.",
+    ),
+    Gate(
+        ("heap-growing",),
+        "A heap still being sized",
+        ("heap_growth_max",),
+        _heap_growing,
+        "Growth of the committed heap over a window.",
+        "Other ways in which a collector adapts.",
+    ),
+    Gate(
+        ("not-counted",),
+        "Requests that were not counted",
+        (),
+        _not_counted,
+        "Every request counts itself on the thread that runs it. The counts must match what the driver sent, except "
+        "for requests in flight at either end. A request on a thread that is not the executor’s fails the fork.",
+        "Which of several threads of one kind ran a request.",
+    ),
+    BURN,
+    Gate(
+        ("affinity-changed",),
+        "Threads on other CPUs",
+        (),
+        _astray,
+        "Any thread of the server that may run on other CPUs at the end of a window.",
+        "A thread that moved away and came back, unless a cgroup confines the threads.",
+    ),
 )

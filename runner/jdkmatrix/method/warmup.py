@@ -21,6 +21,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from jdkmatrix.domain.tables import Seconds, Table
+from jdkmatrix.method.gate import Positive
 from jdkmatrix.records.windows import SeriesSteadiness, WarmupWindow
 from jdkmatrix.stats.steady import DriftRules, SteadyRules, steadiness, time_to_steady_s
 
@@ -36,7 +37,7 @@ class WarmupRules(Table):
 
     window_s: Seconds = 0.5
     utilisation: Annotated[float, Field(gt=0, le=0.9)] = 0.5
-    first_request_us: Annotated[float, Field(gt=0)] = 1500.0
+    first_request_us: Positive = 1500.0
     moderate_s: Seconds = 2.0  # at least; before an open loop until the JIT is calm, or half of max_s is over
     # An application that blocks on purpose does so for at most this long until it is warm.
     block_ms_max: Annotated[int, Field(ge=0, le=600_000)] = 2
@@ -47,11 +48,11 @@ class WarmupRules(Table):
     tail_s_min: Seconds = 15.0
     tail_s_max: Seconds = 30.0
     # CPU per request may fall by this share of the promised precision over the last tail_s_max of it.
-    drift_of_precision_max: Annotated[float, Field(gt=0)] = 0.25
+    drift_of_precision_max: Positive = 0.25
     # p99 must not fall by a trend that is significant at this level …
     trend_alpha: Annotated[float, Field(gt=0, lt=1)] = 0.1
-    change_max: Annotated[float, Field(gt=0)] = 0.05  # … and larger than this share
-    jit_share_max: Annotated[float, Field(gt=0)] = 0.05  # of one CPU, on average over the last tail_windows
+    change_max: Positive = 0.05  # … and larger than this share
+    jit_share_max: Positive = 0.05  # of one CPU, on average over the last tail_windows
     max_s: Seconds = 90.0  # of the whole warm-up; a cell that needs longer is "not steady"
     # Behind the gate the JIT has the SUT's CPUs alone, as in the measurement. Windows under the measured load are
     # thrown away until it is below jit_share_max there, too.

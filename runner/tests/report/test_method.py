@@ -23,7 +23,7 @@ def test_the_gate_on_other_processes_names_arms_with_many_threads() -> None:
 
 
 def test_every_limit_has_its_gate() -> None:
-    assert {limit for gate in GATES for limit in gate.limits.model_fields} == set(Thresholds.model_fields) - OF_RESULTS
+    assert {limit for gate in GATES for limit in gate.limits} == set(Thresholds.model_fields) - OF_RESULTS
 
 
 def test_limits_are_those_of_the_run(tmp_path: Path) -> None:

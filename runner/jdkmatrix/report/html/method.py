@@ -105,9 +105,7 @@ def view_method(run: RunRecord, tried: Tried) -> MethodView:
             GateView(
                 name=gate.name,
                 codes=", ".join(gate.codes),
-                limits=tuple(
-                    (limit, str(thresholds.get(limit, "not in this run"))) for limit in gate.limits.model_fields
-                ),
+                limits=tuple((limit, str(thresholds.get(limit, "not in this run"))) for limit in gate.limits),
                 catches=gate.catches,
                 cannot=gate.cannot,
             )
