@@ -13,23 +13,20 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.config.model import Turns
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.drivers.base import DriverError
-from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import CellParts, ForkDraft, ForkSetup, Listener
+from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
 from jdkmatrix.fork.measure_fork import RunningFork, measure_fork
-from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.turns import Round, in_turns
-from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork, ServedFork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
-from tests.support.builders import key, load_result, pressure, sut_usage
+from tests.support.builders import load_result, pressure, sut_usage
+from tests.support.fork_setups import parts_with, setup_with
 from tests.support.real_parts import Silent
-from tests.support.shipped import MATRIX
 
 BROKEN = DriverError("it broke")
 
@@ -81,17 +78,9 @@ class Sleeping:
 
 
 def setup_of(subject: Sleeping, folder: Path) -> ForkSetup:
-    for name in ("scratch", "logs"):
-        (folder / name).mkdir(parents=True)
-    return ForkSetup(
-        planned=PlannedFork(key(), fork=1, position=1, sequence=1), matrix=MATRIX, windows=1, window_s=1.0,
-        parts=CellParts(
-            subject=subject, cpu_sets=CpuSets(sut=(0,), driver=(), overlapped=False, shares_cores=False),
-            burn_rounds=0, jvm_flags={}, kernel={}, remote=None, inputs={},
-        ),
-        precision=0.05, irq_time_accounting=None, confiner=AffinityConfiner("not tried in this test"),
-        scratch=folder / "scratch", log_dir=folder / "logs", log_prefix="../logs",
-    )  # fmt: skip
+    setup = setup_with(parts_with(subject), folder)
+    setup.scratch.mkdir()
+    return setup
 
 
 def turns(folder: Path, *subjects: Sleeping) -> tuple[Fork, ...]:
