@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from jdkmatrix.doctor.base import Host
@@ -38,9 +37,7 @@ class RunningFork:
         self._go_on(self._open)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *stopped: object) -> None:
         """End what is still open, without a record: what stopped it is no fault of this fork."""
         self._processes.__exit__(GeneratorExit, GeneratorExit(), None)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
 from jdkmatrix.records.forks import Fork
@@ -27,9 +26,7 @@ class TurnTaker(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *stopped: object) -> None: ...
 
     def rewarm(self, duration_s: float) -> None:
         """Load for so long, to be thrown away: others were started since it was warm."""
