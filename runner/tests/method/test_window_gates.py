@@ -66,10 +66,6 @@ def test_what_the_server_did_not_do_is_told_and_leaves_the_window_valid(
     assert measured_status([window], None, LIMITS) is Status.OK
 
 
-def test_a_server_that_does_all_falls_short_of_nothing() -> None:
-    assert not window_shortfalls(load_result(), LIMITS)
-
-
 def test_a_window_is_recorded_with_both() -> None:
     """A spoilt window says both; what decides whether it counts is the fault alone."""
     busy = load_result(RateLoad(rate_rps=1000, connections=10), due=1000, completed=10, driver_cpu_share=0.99)
@@ -162,11 +158,6 @@ def test_a_server_that_was_to_be_overloaded_and_is_does_not_hang(
     last = Window(index=1, t_s=0.0, load=answered, sut=sut_usage(), host=pressure(), shortfalls=short)
     assert kind_of(load).ended_overloaded([last]) is overloaded
     assert not kind_of(load).ended_overloaded([])
-
-
-def test_a_window_in_which_code_was_compiled_is_invalid() -> None:
-    reasons = window_reasons(load_result(), sut_usage(jit_share=0.3), pressure(), LIMITS)
-    assert [reason.code for reason in reasons] == ["compiling"]
 
 
 @pytest.mark.parametrize(

@@ -249,15 +249,6 @@ def test_nothing_that_was_measured_is_lost_and_one_attempt_of_each_fork_stands(s
     assert len(labels) == len(set(labels)) == len(measured)
 
 
-def test_a_plan_falls_into_its_blocks() -> None:
-    cells = [key(executor, cpus=cpus) for executor in ("liberty", "virtual", "platform") for cpus in (1, 2)]
-    blocks = in_blocks(order_forks(dict.fromkeys(cells, 4), seed=3))
-    assert len(blocks) == 8
-    assert all(
-        {planned.key for planned in block.forks} == {c for c in cells if c.group == block.group} for block in blocks
-    )
-
-
 def test_a_block_from_two_sessions_is_not_settled() -> None:
     cells = [key(executor) for executor in ("liberty", "virtual")]
     (block,) = in_blocks(order_forks(dict.fromkeys(cells, 1), seed=3))

@@ -104,11 +104,6 @@ def test_over_full_designs_every_fork_has_every_place_equally_often(lanes: int, 
         assert len(set(counts)) == 1
 
 
-def test_two_forks_change_places_in_abba() -> None:
-    (first, *rest) = list(orders(2, 5, "x"))
-    assert rest == [first[::-1], first, first[::-1], first]
-
-
 # ---------------------------------------------------------------------------------------------- what stands over what
 def rounds_fork(number: int, sequence: int, together: tuple[int, ...], rps: list[float], bad: set[int]) -> Fork:
     windows = tuple(
@@ -191,12 +186,6 @@ def test_the_components_of_the_variance_are_found_again() -> None:
     assert math.sqrt(found.between) == pytest.approx(0.012, rel=0.15)
     assert math.sqrt(found.inside) == pytest.approx(0.043, rel=0.05)
     assert found.of_fork(10) == pytest.approx(found.between + found.inside / 10)
-
-
-def test_a_single_fork_tells_of_no_components() -> None:
-    assert components([]) is None
-    assert components([[0.1, 0.2]]) is None
-    assert components([[0.1], [0.2], [0.1, 0.2]]) is None
 
 
 @given(st.floats(1e-6, 1e-2), st.floats(1e-6, 1e-2), st.floats(10, 200), st.floats(1, 10))
