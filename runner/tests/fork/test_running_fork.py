@@ -93,7 +93,7 @@ def turns(folder: Path, *subjects: Sleeping) -> tuple[Fork, ...]:
         )
     finally:
         for setup, subject in zip(setups, subjects, strict=True):
-            assert not setup.scratch.exists()
+            assert setup.scratch.exists() == (not subject.processes), "where it was begun"
             assert all(process.returncode is not None for process in subject.processes)
 
 
