@@ -39,8 +39,8 @@ from series import ROUNDS, measure as measure_series, paired_logs, ratio_words, 
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.measure_fork import RunningFork
-from jdkmatrix.fork.turns import Round, in_turns
+from jdkmatrix.fork.fork_record import Round
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns
 from jdkmatrix.loads.constant_rate import ConstantRate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork

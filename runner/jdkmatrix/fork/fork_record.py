@@ -8,14 +8,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.tables import Limits, RemoteAnswers
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
-from jdkmatrix.fork.turns import Round
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.cells import AnyLoad
@@ -42,6 +41,14 @@ class RemoteParts:
     jar: Path
     java: Path
     answers: RemoteAnswers
+
+
+class Round(NamedTuple):
+    """A window of `duration_s`, behind `lead_s` of the same load that nobody looks at. `number`: 1.."""
+
+    number: int
+    lead_s: float
+    duration_s: float
 
 
 class Opened(Protocol):

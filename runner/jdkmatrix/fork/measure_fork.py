@@ -1,10 +1,10 @@
-"""Measure one fork, whatever it measures: kernel settings, the remote system, a record of whatever happens."""
+"""Measure forks, whatever they measure: by themselves or in turns, with a record of whatever happens."""
 
 from __future__ import annotations
 
 import shutil
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Self
@@ -12,10 +12,9 @@ from typing import Self
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
-from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Opened, finished
+from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Opened, Round, finished
 from jdkmatrix.fork.kernel import kernel_settings
 from jdkmatrix.fork.remote import RemoteProcess
-from jdkmatrix.fork.turns import Round
 from jdkmatrix.records.forks import Fork
 
 
@@ -46,6 +45,7 @@ class RunningFork:
         self._go_on(lambda: self._opened.measure(None))
 
     def rewarm(self, duration_s: float) -> None:
+        """Load for so long, to be thrown away: others were started since it was warm."""
         self._go_on(lambda: self._opened.rewarm(duration_s))
 
     def window(self, turn: Round) -> None:
@@ -89,6 +89,37 @@ def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
     with RunningFork(setup, listener) as fork:
         fork.measure()
         return fork.close()
+
+
+def in_turns(
+    starting: Iterable[RunningFork],
+    orders: Iterable[Sequence[int]],
+    *,
+    rewarm_s: float,
+    lead_s: float,
+    round_s: float,
+    when_warm: Sequence[Round] = (),
+) -> tuple[Fork, ...]:
+    """The records of forks that start and warm one after another, and then take a short window each, round after round:
+    what drifts on a host, those of a round meet within a second or two of each other. A fork that has ended leaves the
+    others to go on.
+
+    `starting` is asked for each when the one before is warm; `orders`: of every round, which fork comes when, by their
+    numbers from 0 on; `when_warm`: what each takes by itself before the next one starts. Whatever stops it, no fork is
+    left open.
+    """
+    forks: list[RunningFork] = []
+    with ExitStack() as opened:
+        for fork in starting:
+            forks.append(opened.enter_context(fork))
+            for turn in when_warm:
+                fork.window(turn)
+        for fork in forks:
+            fork.rewarm(rewarm_s)
+        for number, order in enumerate(orders, start=1):
+            for place in order:
+                forks[place].window(Round(number, lead_s, round_s))
+        return tuple(fork.close() for fork in forks)
 
 
 @contextmanager

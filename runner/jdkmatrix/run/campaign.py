@@ -15,10 +15,9 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
-from jdkmatrix.fork.measure_fork import RunningFork, measure_fork
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.runner_affinity import runner_beside
-from jdkmatrix.fork.turns import in_turns
 from jdkmatrix.host.facts import available_memory_bytes
 from jdkmatrix.method.warmup import load_statistics
 from jdkmatrix.records.cells import CellRecord

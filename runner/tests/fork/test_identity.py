@@ -359,12 +359,12 @@ def test_a_module_that_is_loaded_while_a_fork_is_measured_is_found_by_its_import
 
 
 def test_the_code_counts_where_it_measures_and_only_there(tmp_path: Path) -> None:
-    for name in ("fork/turns.py", "report/page.py", "launch.py", "new/thing.py", "fork/note.txt"):
+    for name in ("fork/faults.py", "report/page.py", "launch.py", "new/thing.py", "fork/note.txt"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("one")
     first = digest_of(tmp_path)
-    for name, counts in {"fork/turns.py": True, "launch.py": True, "new/thing.py": True, "report/page.py": False,
+    for name, counts in {"fork/faults.py": True, "launch.py": True, "new/thing.py": True, "report/page.py": False,
                          "fork/note.txt": False}.items():  # fmt: skip
         (tmp_path / name).write_text("two")
         assert (digest_of(tmp_path) != first) == counts, name

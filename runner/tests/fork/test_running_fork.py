@@ -16,10 +16,9 @@ import pytest
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.drivers.base import DriverError
-from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
-from jdkmatrix.fork.measure_fork import RunningFork, measure_fork
+from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Round
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.remote import RemoteProcess
-from jdkmatrix.fork.turns import Round, in_turns
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork, ServedFork
 from jdkmatrix.records.reasons import Reason, Status

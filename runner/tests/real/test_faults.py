@@ -17,8 +17,7 @@ from jdkmatrix.domain.applications import application_of
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import ForkSetup
-from jdkmatrix.fork.measure_fork import RunningFork, measure_fork
-from jdkmatrix.fork.turns import in_turns
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork

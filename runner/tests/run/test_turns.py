@@ -17,8 +17,8 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures, round_logs
-from jdkmatrix.fork.fork_record import CellParts
-from jdkmatrix.fork.turns import Round, in_turns
+from jdkmatrix.fork.fork_record import CellParts, Round
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns
 from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
@@ -71,7 +71,8 @@ ONE, TWO, OWN = Round(1, 0.25, 1.0), Round(2, 0.25, 1.0), Round(1001, 0.25, 3.0)
 
 
 def measure(*forks: Made, when_warm: tuple[Round, ...] = ()) -> tuple[Fork, ...]:
-    return in_turns(forks, ((0, 1), (1, 0)), rewarm_s=3.0, lead_s=0.25, round_s=1.0, when_warm=when_warm)
+    starting, orders = cast(tuple[RunningFork, ...], forks), ((0, 1), (1, 0))
+    return in_turns(starting, orders, rewarm_s=3.0, lead_s=0.25, round_s=1.0, when_warm=when_warm)
 
 
 def test_all_start_and_are_warm_before_the_first_round() -> None:

@@ -9,8 +9,7 @@ from typing import Any, Self
 
 import pytest
 
-from jdkmatrix.fork.fork_record import ForkSetup, Listener
-from jdkmatrix.fork.turns import Round
+from jdkmatrix.fork.fork_record import ForkSetup, Listener, Round
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.run import campaign as module

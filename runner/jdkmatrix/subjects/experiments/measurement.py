@@ -18,10 +18,9 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Experiment, Given
 from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.experiments.result import ExperimentResult
-from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
+from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
-from jdkmatrix.fork.turns import Round
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import check_not_killed, oom_kills
 from jdkmatrix.method.gate import Seen, WindowContext

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.turns import Round
+from jdkmatrix.fork.fork_record import Round
 from jdkmatrix.loads.base import Ask, Lengths, LoadKind
 from jdkmatrix.method.gates import beside_peers
 from jdkmatrix.records.windows import Window
