@@ -30,15 +30,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median
-from types import TracebackType
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
 from jdkmatrix.cli.measuring import measuring
 from jdkmatrix.drivers.base import UNHEARD, Edge, Phase, Target
-from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
+from jdkmatrix.drivers.handover import LoadgenAndWrk2
+from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session, find_wrk2
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.forks import Fork
@@ -112,29 +112,9 @@ class InTurns:
 
 
 @dataclass
-class TurnsSession:
-    loadgen: LoadgenSession
-    wrk2: Wrk2Session
+class TurnsSession(LoadgenAndWrk2):
     turns: Iterator[Turn]
     _capacity_rps: float | None = field(default=None, init=False)
-    _at_work: Name = field(default="loadgen", init=False)
-
-    @property
-    def command(self) -> Sequence[str]:
-        return self.loadgen.command
-
-    @property
-    def pid(self) -> int | None:
-        return self.loadgen.pid if self._at_work == "loadgen" else None
-
-    def wait_ready(self) -> None:
-        self.loadgen.wait_ready()
-
-    def nearest(self, load: RateLoad) -> RateLoad:
-        return self.loadgen.nearest(load)
-
-    def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
-        return self.loadgen.warm(load, duration_s, label=label, edge=edge)
 
     def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
         if self._capacity_rps is None:
@@ -142,24 +122,12 @@ class TurnsSession:
             self._capacity_rps = flat_out.throughput_rps
             return flat_out
         turn = next(self.turns)
-        self._at_work = turn.driver
+        self.at_work = turn.driver
         rate = RateLoad(rate_rps=round(turn.share * (turn.of_rps or self._capacity_rps)), connections=CONNECTIONS)
-        if self._at_work == "wrk2":
+        if self.at_work == "wrk2":
             return self.wrk2.run(rate, duration_s, label=label, edge=edge)
         self.loadgen.warm(rate, LEAD_S, label=f"{label}-lead")
         return self.loadgen.run(rate, duration_s, label=label, edge=edge)
-
-    def close(self) -> None:
-        self.loadgen.close()
-        self.wrk2.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def turns_of(pairs: int, seed: int, of_rps: float | None) -> list[Turn]:

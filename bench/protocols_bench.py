@@ -30,7 +30,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from unittest import mock
 
 from rich.console import Console
@@ -39,7 +39,8 @@ from series import ROUNDS, measure as measure_series, paired_logs, ratio_words, 
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.turns import TurnTaker, Round, Turn, in_turns
+from jdkmatrix.fork.fork_record import Round
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns
 from jdkmatrix.loads.constant_rate import ConstantRate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
@@ -78,15 +79,15 @@ def measure(options: argparse.Namespace, console: Console) -> None:
 
 
 def _every_way(
-    stretches: int, lanes: Sequence[TurnTaker], orders: Iterable[Sequence[int]], **durations: float
+    stretches: int, starting: Iterable[RunningFork], orders: Iterable[Sequence[int]], **durations: float
 ) -> tuple[Fork, ...]:
     """`in_turns`, with what else a fork has here."""
     rounds = [*orders]
     numbers = mixed(len(rounds), stretches)
-    left = {True: iter(drawn(len(lanes), stretches, f"stretches {rounds}")), False: iter(rounds)}
+    left = {True: iter(drawn(len(rounds[0]), stretches, f"stretches {rounds}")), False: iter(rounds)}
     lead_s = durations["lead_s"]
     return in_turns(
-        [_stretched(lane, numbers) for lane in lanes],
+        (_Stretched(fork, numbers) for fork in starting),
         [next(left[number in STRETCHED]) for number in numbers],
         when_warm=[Round(BY_ITSELF.start + window, lead_s, ALONE_S) for window in range(ALONE)],
         **durations,
@@ -100,24 +101,31 @@ def mixed(rounds: int, stretches: int) -> list[int]:
     return [number for _, number in sorted(spread)]
 
 
-def _stretched(lane: TurnTaker, numbers: Sequence[int]) -> TurnTaker:
-    """Its rounds get these numbers, and some of them are stretches."""
+@dataclass(frozen=True)
+class _Stretched:
+    """A fork whose rounds get these numbers, and some of them are stretches."""
 
-    def as_meant(turn: Turn | None) -> Turn | None:
-        if not isinstance(turn, Round) or turn.number in BY_ITSELF:
-            return turn
-        number = numbers[turn.number - 1]
-        return Round(number, turn.lead_s, STRETCH_S if number in STRETCHED else turn.duration_s)
+    fork: RunningFork
+    numbers: Sequence[int]
 
-    try:
-        turn = yield next(lane)
-        while True:
-            turn = yield lane.send(as_meant(turn))
-    except StopIteration as end:
-        fork: Fork = end.value
-        return fork
-    finally:
-        lane.close()
+    def __enter__(self) -> Self:
+        self.fork.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.fork.__exit__(*error)
+
+    def rewarm(self, duration_s: float) -> None:
+        self.fork.rewarm(duration_s)
+
+    def window(self, turn: Round) -> None:
+        if turn.number not in BY_ITSELF:
+            number = self.numbers[turn.number - 1]
+            turn = Round(number, turn.lead_s, STRETCH_S if number in STRETCHED else turn.duration_s)
+        self.fork.window(turn)
+
+    def close(self) -> Fork:
+        return self.fork.close()
 
 
 # ------------------------------------------------------------------------------------------------------------- analyse

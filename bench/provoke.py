@@ -26,7 +26,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -38,6 +38,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.html.method import ProvokedOutcome
 from jdkmatrix.run.prepare import Prepared
 from one_fork import PRECISION, RATE, Asked, facts, get_ready
 
@@ -98,22 +99,8 @@ AT_RATES = tuple(
 )
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Of all windows of one kind. `rps`, `share`: their means, of requests/s and of the server's use of its CPUs."""
-
-    case: str
-    on: str
-    hog_share: float
-    windows: int
-    refused: int
-    gates: dict[str, int]
-    rps: float
-    share: float
-
-
 @dataclass
-class Turns:
+class Hogs:
     """Puts the next disturbance in place as soon as a window is over."""
 
     cpu: int
@@ -159,19 +146,19 @@ def main() -> int:
         return 2
     _show(outcomes, console)
     if arguments.json:
-        arguments.json.write_text(json.dumps({**host, "outcomes": [asdict(one) for one in outcomes]}, indent=1) + "\n")
+        arguments.json.write_text(json.dumps({**host, "outcomes": [one.model_dump() for one in outcomes]}, indent=1) + "\n")
     return 0 if all(_meets(one) for one in outcomes if one.on == "sut") else 1
 
 
-def _meets(one: Outcome) -> bool:
+def _meets(one: ProvokedOutcome) -> bool:
     """The goal of disturbances on the server's CPUs, and of windows without one."""
     if one.hog_share == 0:
         return one.refused <= FALSE_ALARMS_MAX * one.windows
     return one.refused >= CAUGHT_MIN * one.windows
 
 
-def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Outcome], dict[str, object]]:
-    outcomes: list[Outcome] = []
+def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[ProvokedOutcome], dict[str, object]]:
+    outcomes: list[ProvokedOutcome] = []
     capacities_rps: dict[str, float] = {}
     with (
         measuring() as confiner,
@@ -185,16 +172,16 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
             )
             ready = get_ready(asked, confiner, console.print, seed=seed)
             sets = ready.parts.cpu_sets
-            turns = Turns((sets.sut if case.on == "sut" else sets.driver)[0], shares)
+            hogs = Hogs((sets.sut if case.on == "sut" else sets.driver)[0], shares)
 
             def step(text: str) -> None:
                 console.print(f"  {text}", highlight=False)
-                turns.step(text)
+                hogs.step(text)
 
             try:
                 return ready.measured(Path(folder), step), ready.prepared
             finally:
-                turns.end()
+                hogs.end()
 
         def rate_of(case: Case) -> float:
             if case.of_capacity is None:
@@ -212,7 +199,7 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
     return outcomes, {**facts(ready), "window_s": WINDOW_S, "precision": PRECISION}
 
 
-def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[Outcome]:
+def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[ProvokedOutcome]:
     """`placed`: what stood beside each window; the first window had nothing beside it and is left out, since the
     disturbances were drawn for those after it."""
     by_share: dict[float, list[Window]] = {}
@@ -220,7 +207,7 @@ def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[Outco
         by_share.setdefault(share, []).append(window)
     for share, windows in sorted(by_share.items()):
         gates = Counter(code for window in windows for code in {reason.code for reason in window.reasons})
-        yield Outcome(
+        yield ProvokedOutcome(
             case=case.name,
             on=case.on,
             hog_share=share,
@@ -232,7 +219,7 @@ def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[Outco
         )
 
 
-def _show(outcomes: Sequence[Outcome], console: Console) -> None:
+def _show(outcomes: Sequence[ProvokedOutcome], console: Console) -> None:
     table = Table("fork", "hog", "on the CPU of", "windows", "refused", "by", "req/s", "server's share")
     for one in outcomes:
         table.add_row(

@@ -20,6 +20,9 @@ from jdkmatrix.domain.servers import FeatureSet, server_kind
 from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.kinds import AnyExperiment
+from jdkmatrix.method.gates import Thresholds
+from jdkmatrix.method.measuring import MeasureRules, Turns
+from jdkmatrix.method.warmup import WarmupRules
 from jdkmatrix.stats.stopping import StoppingRules
 
 Executor = Annotated[str, AfterValidator(check_executor)]
@@ -27,7 +30,6 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Cpus = Annotated[int, Field(ge=1, le=1024)]
 BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
 WaitUs = Annotated[int, Field(ge=0, le=600_000_000)]
-Share = Annotated[float, Field(ge=0, le=1)]
 All = Literal["all"]
 
 
@@ -111,15 +113,6 @@ class Addition(Selection):
 _PRECISION_OF_FIXED_BLOCKS = 0.05
 
 
-class Turns(Table):
-    """How the forks of a block are measured in turns: a window of `round_s` of each, behind `lead_s` of the same load
-    that counts nowhere, round after round. Before the first round each gets load for `rewarm_s`."""
-
-    round_s: Seconds
-    lead_s: Seconds
-    rewarm_s: Seconds
-
-
 class Protocol(Table):
     """`select` is a product of axis values (an axis left out means all of it); `exclude` takes cells out that match
     every axis it names; `include` adds a product, its unnamed axes as in `select`.
@@ -199,13 +192,13 @@ class Scenario(Table):
 
 
 class Server(Table):
-    first_response_timeout_s: Seconds
-    ready_without_port_s: Seconds
-    stop_timeout_s: Seconds
-    answer_timeout_s: Seconds
-    smt: bool
-    log_bytes_max: Annotated[int, Field(gt=0)]
-    free_disk_bytes_min: Annotated[int, Field(ge=0)]
+    first_response_timeout_s: Seconds = 60.0
+    ready_without_port_s: Seconds = 5.0  # the server says it is ready and opens no port: give up this long after
+    stop_timeout_s: Seconds = 10.0
+    answer_timeout_s: Seconds = 10.0  # of a question outside the load (/gauges): a server that takes longer hangs
+    smt: bool = False  # true: the server gets whole cores, with all their SMT threads
+    log_bytes_max: Annotated[int, Field(gt=0)] = 50_000_000  # of one fork: more is a flood, and the server is ended
+    free_disk_bytes_min: Annotated[int, Field(ge=0)] = 1_000_000_000  # less for the results, and the server is ended
 
 
 class DriverChoice(Table):
@@ -218,78 +211,15 @@ class DriverChoice(Table):
 
 class RemoteRules(Table):
     """`share_driver_cpus`: on a host with too few CPUs, the remote system may have the driver's; the cell says so.
-    `slice_us`: the time slice that its threads ask the kernel for. `warmup_delay_us_max`: longer delays are cut to this
-    while a server is warmed up at a moderate rate, and before a ramp until it begins."""
+    `slice_us`: the time slice that its threads ask the kernel for; on a CPU that it shares, it wakes up before the
+    driver's slice is over. `warmup_delay_us_max`: longer delays are cut to this while a server is warmed up at a
+    moderate rate, and before a ramp until it begins, else the pool would have its thousands of threads before the
+    measurement begins."""
 
     cpus: Cpus
     share_driver_cpus: bool
-    slice_us: Annotated[int, Field(ge=100, le=100_000)]
-    warmup_delay_us_max: Annotated[int, Field(ge=0, le=600_000_000)]
-
-
-class WarmupRules(Table):
-    window_s: Seconds
-    utilisation: Annotated[float, Field(gt=0, le=0.9)]
-    first_request_us: Annotated[float, Field(gt=0)]
-    moderate_s: Seconds
-    block_ms_max: Annotated[int, Field(ge=0, le=600_000)]
-    jit_on_driver_cpus: bool
-    tail_windows: Annotated[int, Field(ge=4, le=1000)]
-    trend_alpha: Annotated[float, Field(gt=0, lt=1)]
-    change_max: Annotated[float, Field(gt=0)]
-    tail_s_min: Seconds
-    tail_s_max: Seconds
-    drift_of_precision_max: Annotated[float, Field(gt=0)]
-    jit_share_max: Annotated[float, Field(gt=0)]
-    max_s: Seconds
-    settle_s: Seconds
-    settle_windows_max: Annotated[int, Field(ge=1, le=100)]
-
-
-class MeasureRules(Table):
-    """`repeats_max`: how often a fork is measured again, at the end of its block, when a fault of the host or of the
-    measurement has spoilt it; in every session anew."""
-
-    proof_requests: Annotated[int, Field(ge=1, le=100_000)]
-    sample_s: Seconds
-    repeats_max: Annotated[int, Field(ge=0, le=10)] = 2
-    calibration_spread_wanted: Annotated[float, Field(gt=0)]
-    calibration_spread_max: Annotated[float, Field(gt=0)]
-    calibration_tries: Annotated[int, Field(ge=1, le=100)]
-
-
-class Thresholds(Table):
-    """By which a window counts. `…_per_precision_max`: of the server's CPUs, in units of what the profile promises for
-    a ratio: 0.5 is 1 % where ± 2 % are promised."""
-
-    valid_windows_min: Share
-    driver_cpu_share_max: Share
-    driver_late_share_max: Share
-    runner_cpu_share_max: Share
-    remote_cpu_share_max: Share
-    remote_late_share_max: Annotated[float, Field(ge=0)]
-    remote_late_p99_us_max: Annotated[float, Field(gt=0)]
-    remote_late_short_share_max: Annotated[float, Field(ge=0)]
-    remote_late_least_us: Annotated[float, Field(ge=0)]
-    remote_late_mean_share_max: Annotated[float, Field(gt=0)]
-    achieved_rate_min: Share
-    error_share_max: Share
-    saturated_share_min: Share
-    saturated_share_drop_max: Share
-    jit_per_precision_max: Annotated[float, Field(gt=0)]
-    heap_growth_max: Annotated[float, Field(ge=0)]
-    steal_per_precision_max: Annotated[float, Field(ge=0)]
-    burn_off_max: Annotated[float, Field(gt=0)]
-    steal_share_max: Share
-    foreign_per_precision_max: Annotated[float, Field(ge=0)]
-    foreign_sut_share_max: Share
-    idle_overhead_share_max: Share
-    thread_end_us: Annotated[float, Field(ge=0)]
-    foreign_cpu_share_max: Share
-    readings_late_max_s: Annotated[float, Field(gt=0)]
-    throttled_share_max: Share
-    swapped_bytes_per_s_max: Annotated[float, Field(ge=0)]
-    clock_step_s_max: Annotated[float, Field(ge=0)]
+    slice_us: Annotated[int, Field(ge=100, le=100_000)] = 100
+    warmup_delay_us_max: Annotated[int, Field(ge=0, le=600_000_000)] = 2000
 
 
 AskedLoad = Annotated[
@@ -312,14 +242,15 @@ class Matrix(Table):
     tunings: dict[Name, Tuning] = {}
     profiles: dict[Name, Profile]
     scenarios: dict[Name, Scenario] = {}
-    server: Server
     jvm: Jvm
     driver: DriverChoice
     remote: RemoteRules
-    warmup: WarmupRules
-    measure: MeasureRules
-    turns: Turns
-    thresholds: Thresholds
+    # The method's own constants, which a run keeps; a table in the file replaces some of them.
+    server: Server = Server()
+    warmup: WarmupRules = WarmupRules()
+    measure: MeasureRules = MeasureRules()
+    turns: Turns = Turns()
+    thresholds: Thresholds = Thresholds()
 
     def stages(self, profile: str) -> tuple[str, ...]:
         """The profiles that are measured under this name, one after another, itself the last."""

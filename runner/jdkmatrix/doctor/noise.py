@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from jdkmatrix.doctor.activity import Activity
 from jdkmatrix.doctor.base import Finding, Host, Property
 from jdkmatrix.doctor.stalls import Stalls
+from jdkmatrix.method.gates import Thresholds
 
 LOAD_PER_CPU_MAX = 0.2  # of the CPUs of a small host: a run in which others have every fifth moment is no run
 LOAD_MAX = 1.0  # one process that never rests, however large the host: it shares cache and memory
-FOREIGN_CPUS_MAX = 0.02  # of one CPU: `foreign_sut_share_max`, above which a window on that CPU is invalid
-STEAL_SHARE_MAX = 0.01  # above it, a window of a profile that promises ± 2 % is invalid
+FOREIGN_CPUS_MAX = Thresholds().foreign_sut_share_max  # of one CPU: above it, a window on that CPU is invalid
+STEAL_SHARE_MAX = Thresholds().steal_per_precision_max * 0.02  # of a window of a profile that promises ± 2 %
 STEAL_SHARE_UNFIT = 0.10  # hardly a window would be valid
 AWAY_SHARE_MAX = 0.005  # a quarter of the difference that a run with `precision = 2 %` can tell
 AWAY_SHARE_UNFIT = 0.10

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol, Self
 
 from jdkmatrix.config.request_mix import RequestMix
@@ -96,6 +95,7 @@ class DriverSession(Protocol):
 
     def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
         """As `run`, of load that no figure of the fork is of. Before the first `run`, or between windows in turns."""
+        return self.run(load, duration_s, label=label, edge=edge)
 
     def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
         """Run one phase of which `duration_s` count, and wait for its end.
@@ -109,11 +109,11 @@ class DriverSession(Protocol):
     def close(self) -> None:
         """End the driver's process; safe to call twice and after its death."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *stopped: object) -> None:
+        self.close()
 
 
 class Driver(Protocol):

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
+from typing import Literal
 
 from jdkmatrix.domain.loads import Load, RateLoad
-from jdkmatrix.drivers.base import UNHEARD, DriverError, Edge, Phase, Target
+from jdkmatrix.drivers.base import UNHEARD, DriverError, DriverSession, Edge, Phase, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
 from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session
 from jdkmatrix.records.load_results import LoadResult
@@ -40,53 +39,54 @@ class Wrk2Driver:
 
 
 @dataclass
-class HandoverSession:
-    """A `drivers.base.DriverSession`. `loops`: as loadgen has; each takes unique numbers of its own."""
+class LoadgenAndWrk2(DriverSession):
+    """loadgen warms a server up; either makes the phases that count. `at_work`: which makes the next one."""
 
-    warming: LoadgenSession
-    measuring: Wrk2Session
-    loops: int
-    _requests: int = field(default=0, init=False)
-    _handed_over: bool = field(default=False, init=False)
+    loadgen: LoadgenSession
+    wrk2: Wrk2Session
+    at_work: Literal["loadgen", "wrk2"] = field(default="loadgen", init=False)
 
     @property
     def command(self) -> Sequence[str]:
-        return self.measuring.command or self.warming.command
+        return self.wrk2.command or self.loadgen.command
 
     @property
     def pid(self) -> int | None:
-        return None if self._handed_over else self.warming.pid
+        return self.loadgen.pid if self.at_work == "loadgen" else None
 
     def wait_ready(self) -> None:
-        self.warming.wait_ready()
+        self.loadgen.wait_ready()
 
     def nearest(self, load: RateLoad) -> RateLoad:
-        return self.warming.nearest(load)
+        return self.loadgen.nearest(load)
 
     def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
-        if self._handed_over:
+        return self.loadgen.warm(load, duration_s, label=label, edge=edge)
+
+    def close(self) -> None:
+        with ExitStack() as stack:
+            stack.callback(self.loadgen.close)
+            stack.callback(self.wrk2.close)
+
+
+@dataclass
+class HandoverSession(LoadgenAndWrk2):
+    """wrk2 makes all phases that count. `loops`: as loadgen has; each takes unique numbers of its own."""
+
+    loops: int
+    _requests: int = field(default=0, init=False)
+
+    def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+        if self.at_work == "wrk2":
             raise DriverError(f"{label}: wrk2 measures by now, and loadgen has ended")
-        result = self.warming.warm(load, duration_s, label=label, edge=edge)
+        result = super().warm(load, duration_s, label=label, edge=edge)
         self._requests += (result.sent or 0) + load.connections
         return result
 
     def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
-        if not self._handed_over:
-            self.warming.close()
+        if self.at_work == "loadgen":
+            self.loadgen.close()
             # The most that any of loadgen's loops may have taken, however requests fell to them.
-            self.measuring.begin_at(self.loops * self._requests)
-            self._handed_over = True
-        return self.measuring.run(load, duration_s, label=label, edge=edge)
-
-    def close(self) -> None:
-        with ExitStack() as stack:
-            stack.callback(self.warming.close)
-            stack.callback(self.measuring.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+            self.wrk2.begin_at(self.loops * self._requests)
+            self.at_work = "wrk2"
+        return self.wrk2.run(load, duration_s, label=label, edge=edge)

@@ -15,13 +15,12 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 from pydantic import ValidationError
 
 from jdkmatrix.domain.loads import Load, RateLoad
-from jdkmatrix.drivers.base import UNHEARD, DriverError, Edge, Phase, Target
+from jdkmatrix.drivers.base import UNHEARD, DriverError, DriverSession, Edge, Phase, Target
 from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
 from jdkmatrix.host import launch
 from jdkmatrix.records.load_results import Interval, Latency, LoadResult
@@ -120,8 +119,8 @@ class LoadgenDriver:
         return versions
 
 
-class LoadgenSession:
-    """Phases against one URL over connections that are kept; a `drivers.base.DriverSession`."""
+class LoadgenSession(DriverSession):
+    """Phases against one URL over connections that are kept."""
 
     def __init__(self, command: tuple[str, ...], target: Target) -> None:
         self._command = command
@@ -169,9 +168,6 @@ class LoadgenSession:
     def nearest(self, load: RateLoad) -> RateLoad:
         return load.model_copy(update={"rate_rps": min(load.rate_rps, float(MAX_RATE_RPS))})
 
-    def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
-        return self.run(load, duration_s, label=label, edge=edge)
-
     def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
         """One phase; LABEL.hlog in the log folder holds its intervals. A ramp's duration is that of its points.
 
@@ -199,14 +195,6 @@ class LoadgenSession:
             self._process.wait(_GRACE_S)
         except (OSError, subprocess.TimeoutExpired):
             launch.terminate(self._process, grace_s=0)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _run(self, load: Load, duration_s: float, label: str) -> LoadResult:
         command = {"label": label, **load.model_dump(), "duration_s": duration_s}

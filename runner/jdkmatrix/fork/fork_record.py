@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from jdkmatrix.config.model import Matrix, Turns
+from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.tables import Limits, RemoteAnswers
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
-from jdkmatrix.fork.turns import Turn
 from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.cells import AnyLoad
 from jdkmatrix.records.forks import Confinement, ExperimentFork, Fork, ServedFork
 from jdkmatrix.records.limits import Enforcement, LimitHit
@@ -42,12 +43,30 @@ class RemoteParts:
     answers: RemoteAnswers
 
 
+class Round(NamedTuple):
+    """A window of `duration_s`, behind `lead_s` of the same load that nobody looks at. `number`: 1.."""
+
+    number: int
+    lead_s: float
+    duration_s: float
+
+
+class Opened(Protocol):
+    """What is measured, started and warm. Each raises MatrixError where it cannot go on."""
+
+    def rewarm(self, duration_s: float) -> None:
+        """Load for so long, to be thrown away."""
+
+    def measure(self, turn: Round | None) -> None:
+        """A window, as this turn has it; None: all its own windows, one after another."""
+
+
 class Measurement(Protocol):
     """What is measured inside one fork; what it has seen survives whatever ends it."""
 
-    def run(self, remote: RemoteProcess | None) -> Generator[None, Turn | None, None]:
-        """From the start of its process to its end; where the setup says so with turns in between, none of which it
-        takes before it is asked to (fork/turns.py).
+    def opened(self, remote: RemoteProcess | None) -> AbstractContextManager[Opened]:
+        """Its process, from its start to its end; what is to be checked at the end is checked on exit, unless something
+        has ended it before.
 
         Raises:
             MatrixError: it did not go through to its end.
@@ -99,17 +118,15 @@ class CellParts:
 
 @dataclass(frozen=True)
 class ForkSetup:
-    """Everything that one fork needs. `takes_turns`: with the other forks of its block, instead of windows of its own;
-    `precision`: what the profile promises of ratios, a share; `irq_time_accounting`: as host/irq_time.py found it.
-    `scratch` is its own and gone afterwards; `log_dir` exists and stays, `log_prefix` leads there from the cell file.
-    """
+    """Everything that one fork needs. `windows` of `window_s`: where it is measured by itself; `precision`: what the
+    profile promises of ratios, a share; `irq_time_accounting`: as host/irq_time.py found it. `scratch` is its own and
+    gone afterwards; `log_dir` exists and stays, `log_prefix` leads there from the cell file."""
 
     planned: PlannedFork
     parts: CellParts
     matrix: Matrix
     windows: int
     window_s: float
-    takes_turns: bool
     precision: float
     irq_time_accounting: bool | None
     confiner: Confiner

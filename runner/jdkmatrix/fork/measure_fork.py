@@ -1,48 +1,125 @@
-"""Measure one fork, whatever it measures: kernel settings, the remote system, a record of whatever happens."""
+"""Measure forks, whatever they measure: by themselves or in turns, with a record of whatever happens."""
 
 from __future__ import annotations
 
 import shutil
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Self
 
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
-from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, finished
+from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Opened, Round, finished
 from jdkmatrix.fork.kernel import kernel_settings
 from jdkmatrix.fork.remote import RemoteProcess
-from jdkmatrix.fork.turns import TurnTaker, alone
 from jdkmatrix.records.forks import Fork
 
 
+class RunningFork:
+    """Started and warmed on enter; then it is measured by itself (`measure`), or takes turns (`rewarm`, `window`).
+
+    What goes wrong with what is measured raises nothing: it ends the fork, with its processes, and is its result, with
+    all that was seen, the reason and the logs. Ctrl-C passes through, with all processes ended.
+    """
+
+    def __init__(self, setup: ForkSetup, listener: Listener) -> None:
+        self._setup = setup
+        self._draft = ForkDraft()
+        self._measurement = setup.parts.subject.begin(setup, self._draft, listener)
+        self._processes = ExitStack()  # what is open
+        self._fork: Fork | None = None  # once it has ended
+
+    def __enter__(self) -> Self:
+        self._go_on(self._open)
+        return self
+
+    def __exit__(self, *stopped: object) -> None:
+        """End what is still open, without a record: what stopped it is no fault of this fork."""
+        self._processes.__exit__(GeneratorExit, GeneratorExit(), None)
+
+    def measure(self) -> None:
+        """All its own windows, one after another."""
+        self._go_on(lambda: self._opened.measure(None))
+
+    def rewarm(self, duration_s: float) -> None:
+        """Load for so long, to be thrown away: others were started since it was warm."""
+        self._go_on(lambda: self._opened.rewarm(duration_s))
+
+    def window(self, turn: Round) -> None:
+        self._go_on(lambda: self._opened.measure(turn))
+
+    def close(self) -> Fork:
+        """Check what is to be checked at its end, and end its processes."""
+        self._go_on(self._processes.close)
+        return self._fork or finished(self._setup, self._draft, self._measurement)
+
+    def _go_on(self, act: Callable[[], None]) -> None:
+        """`act`, unless the fork has ended; what goes wrong in it ends the fork."""
+        if self._fork:
+            return
+        try:
+            try:
+                act()
+            except BaseException as error:
+                self._processes.__exit__(type(error), error, error.__traceback__)
+                raise
+            return
+        except MatrixError as error:
+            self._draft.fail(code_of(error), str(error), figures=error.figures)
+        except Exception as error:
+            self._draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+            with suppress(OSError):  # which may be what went wrong
+                (self._setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
+        self._fork = finished(self._setup, self._draft, self._measurement)
+
+    def _open(self) -> None:
+        setup, processes = self._setup, self._processes
+        processes.callback(shutil.rmtree, setup.scratch, ignore_errors=True)
+        host = Host(root=Path("/"), results=setup.log_dir)
+        processes.enter_context(kernel_settings(host, setup.parts.kernel))
+        remote = processes.enter_context(_remote(setup, self._draft))
+        self._opened: Opened = processes.enter_context(self._measurement.opened(remote))
+
+
 def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
-    """By itself, from its start to its end; as fork_lane."""
-    return alone(fork_lane(setup, listener))
+    """By itself, from its start to its end."""
+    with RunningFork(setup, listener) as fork:
+        fork.measure()
+        return fork.close()
 
 
-def fork_lane(setup: ForkSetup, listener: Listener) -> TurnTaker:
-    """Never raises for what can go wrong with what is measured: that is a result, with all that was seen, its reason
-    and its logs. Ctrl-C passes through, with all processes ended."""
-    draft = ForkDraft()
-    measurement = setup.parts.subject.begin(setup, draft, listener)
-    try:
-        with (
-            kernel_settings(Host(root=Path("/"), results=setup.log_dir), setup.parts.kernel),
-            _remote(setup, draft) as remote,
-        ):
-            yield from measurement.run(remote)
-    except MatrixError as error:
-        draft.fail(code_of(error), str(error), figures=error.figures)
-    except Exception as error:
-        draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
-        with suppress(OSError):  # which may be what went wrong
-            (setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
-    finally:
-        shutil.rmtree(setup.scratch, ignore_errors=True)
-    return finished(setup, draft, measurement)
+def in_turns(
+    starting: Iterable[RunningFork],
+    orders: Iterable[Sequence[int]],
+    *,
+    rewarm_s: float,
+    lead_s: float,
+    round_s: float,
+    when_warm: Sequence[Round] = (),
+) -> tuple[Fork, ...]:
+    """The records of forks that start and warm one after another, and then take a short window each, round after round:
+    what drifts on a host, those of a round meet within a second or two of each other. A fork that has ended leaves the
+    others to go on.
+
+    `starting` is asked for each when the one before is warm; `orders`: of every round, which fork comes when, by their
+    numbers from 0 on; `when_warm`: what each takes by itself before the next one starts. Whatever stops it, no fork is
+    left open.
+    """
+    forks: list[RunningFork] = []
+    with ExitStack() as opened:
+        for fork in starting:
+            forks.append(opened.enter_context(fork))
+            for turn in when_warm:
+                fork.window(turn)
+        for fork in forks:
+            fork.rewarm(rewarm_s)
+        for number, order in enumerate(orders, start=1):
+            for place in order:
+                forks[place].window(Round(number, lead_s, round_s))
+        return tuple(fork.close() for fork in forks)
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -90,9 +89,7 @@ class RemoteProcess:
         self._ready_by = time.monotonic() + _START_TIMEOUT_S
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *stopped: object) -> None:
         process = self._running
         assert process.stdin is not None and process.stdout is not None
         process.stdin.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -78,9 +77,7 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *stopped: object) -> None:
         self.close()
 
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
-from jdkmatrix.config.model import Profile, Turns
+from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.domain.quantities import plural, rate_words, wait_words
+from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.forks import fork_cpu_us_per_request, fork_throughput

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.config.model import Turns
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import plural, span_words
 from jdkmatrix.loads.base import LoadKind, Question, why_too_late
+from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork
 
 

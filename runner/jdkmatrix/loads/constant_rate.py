@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.config.model import Turns
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import plural, rate_words, span_words
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
+from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.stats.forks import fork_cpu_us_per_request
 

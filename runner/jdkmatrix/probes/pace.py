@@ -23,7 +23,7 @@ class Pace:
         self._every_s = every_s
         self._look_at_most_s = look_at_most_s
         self._stop = threading.Event()
-        self._paused = False
+        self._looks = True
         self._thread = threading.Thread(target=self._loop, name=name, daemon=True)
         self._fault: Exception | None = None
 
@@ -40,19 +40,19 @@ class Pace:
             raise self._fault
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Without a look meanwhile, but for one that is going on."""
-        self._paused = True
+    def looking(self, looks: bool) -> Iterator[None]:
+        """Whether it looks meanwhile; one look that is going on comes to its end."""
+        before, self._looks = self._looks, looks
         try:
             yield
         finally:
-            self._paused = False
+            self._looks = before
 
     def _loop(self) -> None:
         due = time.monotonic()
         while not self._stop.wait(max(0.0, due - time.monotonic())):
             due = max(due + self._every_s, time.monotonic())
-            if self._paused:
+            if not self._looks:
                 continue
             try:
                 self._look()

@@ -16,9 +16,9 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from jdkmatrix.config.model import MeasureRules
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
+from jdkmatrix.method.measuring import MeasureRules
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records.run import Calibration
 

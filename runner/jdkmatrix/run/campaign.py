@@ -15,11 +15,11 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
-from jdkmatrix.fork.measure_fork import fork_lane, measure_fork
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.runner_affinity import runner_beside
-from jdkmatrix.fork.turns import TurnTaker, in_turns
 from jdkmatrix.host.facts import available_memory_bytes
+from jdkmatrix.method.warmup import load_statistics
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.outline import outline
@@ -30,12 +30,12 @@ from jdkmatrix.run.plan import Plan
 from jdkmatrix.run.repeats import (
     Block,
     Cells,
+    current,
     in_blocks,
     in_order,
     last_sequence,
     measured_again,
     next_attempt,
-    standing,
     with_fork,
     without_fork,
 )
@@ -43,7 +43,6 @@ from jdkmatrix.run.turns import orders, rounds_of_next, why_alone
 from jdkmatrix.store.atomic import StoreError
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.subjects.served.warmup import load_statistics
 
 
 class CampaignListener(Listener, Protocol):
@@ -153,7 +152,7 @@ class Campaign:
 
     def _measure_in_turns(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
         """All forks of the block at once; and all of them again where a fault has spoilt one, since its rounds are
-        compared with theirs."""
+        compared with theirs. Until then the others go on: what they measure is kept."""
         group = [cell for key, cell in cells.items() if key.group == block.group]
         rounds = rounds_of_next(group, self.profile, self.matrix.turns)
         for repeats_left in range(self.matrix.measure.repeats_max, -1, -1):
@@ -182,7 +181,7 @@ class Campaign:
         together = tuple(attempt.sequence for attempt in attempts)
         with runner_beside(self.parts[attempts[0].key].cpu_sets):
             forks = in_turns(
-                [self._lane(attempt, listener) for attempt in attempts],
+                (self._begun(attempt, listener) for attempt in attempts),
                 orders(len(attempts), rounds, seed),
                 rewarm_s=turns.rewarm_s,
                 lead_s=turns.lead_s,
@@ -190,16 +189,15 @@ class Campaign:
             )
         spoilt = []
         for attempt, fork in zip(attempts, forks, strict=True):
-            told = fork.model_copy(update={"together": together})
-            listener.fork_finished(told, self._keep(attempt.key, cells, partial(with_fork, fork=told), listener))
-            if faults := faults_of(told):
+            placed = self._placed(attempt, fork).model_copy(update={"together": together})
+            listener.fork_finished(placed, self._keep(attempt.key, cells, partial(with_fork, fork=placed), listener))
+            if faults := faults_of(placed):
                 spoilt.append(f"{attempt.label} was spoilt ({', '.join(faults)})")
         return spoilt
 
-    def _lane(self, attempt: PlannedFork, listener: CampaignListener) -> TurnTaker:
+    def _begun(self, attempt: PlannedFork, listener: CampaignListener) -> RunningFork:
         listener.fork_started(attempt)
-        fork = yield from fork_lane(self._setup(attempt, takes_turns=True), listener)
-        return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})
+        return RunningFork(self._setup(attempt), listener)
 
     def _measure_one_by_one(
         self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead, why_alone: str | None
@@ -231,7 +229,7 @@ class Campaign:
         """What an earlier session measured of this block becomes attempts, all of it before the first fork: whatever
         happens then, no ratio pairs two sessions."""
         for planned in block.forks:
-            if standing(cells[planned.key], planned.fork) is not None:
+            if current(cells[planned.key], planned.fork) is not None:
                 aside = partial(without_fork, fork=planned.fork, reason=measured_again(self.session))
                 self._keep(planned.key, cells, aside, listener)
 
@@ -255,13 +253,15 @@ class Campaign:
         cells[key] = outline(changed)
         return changed
 
-    def _measured(self, planned: PlannedFork, listener: CampaignListener) -> Fork:
-        listener.fork_started(planned)
-        with runner_beside(self.parts[planned.key].cpu_sets):
-            fork = measure_fork(self._setup(planned, takes_turns=False), listener)
-        return fork.model_copy(update={"attempt": planned.attempt, "session": self.session})
+    def _measured(self, attempt: PlannedFork, listener: CampaignListener) -> Fork:
+        listener.fork_started(attempt)
+        with runner_beside(self.parts[attempt.key].cpu_sets):
+            return self._placed(attempt, measure_fork(self._setup(attempt), listener))
 
-    def _setup(self, planned: PlannedFork, *, takes_turns: bool) -> ForkSetup:
+    def _placed(self, attempt: PlannedFork, fork: Fork) -> Fork:
+        return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})
+
+    def _setup(self, planned: PlannedFork) -> ForkSetup:
         log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         scratch = self.store.directory / f"scratch-{planned.position}"
         shutil.rmtree(scratch, ignore_errors=True)
@@ -275,7 +275,6 @@ class Campaign:
             matrix=self.matrix,
             windows=self.profile.windows,
             window_s=self.profile.window_s,
-            takes_turns=takes_turns,
             precision=self.profile.promised_precision,
             irq_time_accounting=self.host.irq_time_accounting,
             confiner=self.confiner,

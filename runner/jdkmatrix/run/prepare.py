@@ -83,8 +83,8 @@ def set_up_parts(
 ) -> Parts:
     """Build the workloads, get the server, the JDKs of `cells` and the drivers; does nothing for what is there.
 
-    `capacities_rps`: by basis, what relative loads are worked
-    out from. A JDK that cannot be had is not an error here: its cells are not testable.
+    `capacities_rps`: by basis, what relative loads are worked out from. A JDK that cannot be had is not an error here:
+    its cells are not testable.
 
     Raises:
         MatrixError: a part that every cell needs cannot be had.
@@ -228,15 +228,15 @@ def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, 
     """The records of a run, with what is known of the entries that it did not select; asks the network."""
     prospects = {row.entry.id: row for row in outlook(load_catalogue(project.jdks))}
     return tuple(
-        record
-        if record.selected or record.id not in prospects
-        else record.model_copy(
+        record.model_copy(
             update={
-                "available": prospects[record.id].status != "unavailable",
-                "source": prospects[record.id].source,
-                "reason": prospects[record.id].detail if prospects[record.id].status == "unavailable" else None,
+                "available": row.status != "unavailable",
+                "source": row.source,
+                "reason": row.detail if row.status == "unavailable" else None,
             }
         )
+        if not record.selected and (row := prospects.get(record.id))
+        else record
         for record in prepared.jdks
     )
 
@@ -290,17 +290,14 @@ def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | Unavailabl
 
 def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
     """Why a part of this cell cannot be had, or None."""
-    jdk = parts.jdks[cell.jdk]
+    jdk, tuning = parts.jdks[cell.jdk], tuning_for(matrix, cell)
     if isinstance(jdk, Unavailable):
         return jdk.reason
-    why_not = kind_of(cell).why_not(matrix, parts, cell)
-    if why_not:
+    if why_not := kind_of(cell).why_not(matrix, parts, cell):
         return why_not
-    unknown = unknown_properties(tuning_for(matrix, cell).properties, jdk.entry.vm, jdk.entry.feature_version)
-    if unknown:
+    if unknown := unknown_properties(tuning.properties, jdk.entry.vm, jdk.entry.feature_version):
         return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
-    refused = cannot_set(Host(root=Path("/"), results=Path("/")), tuning_for(matrix, cell).kernel)
-    if refused:
+    if refused := cannot_set(Host(root=Path("/"), results=Path("/")), tuning.kernel):
         return f"{cell.executor}: {refused}"
     return None
 
@@ -367,28 +364,26 @@ def together(stages: Sequence[Prepared]) -> Prepared:
 def _jdk_records(
     catalogue: Catalogue, resolved: Mapping[str, Available | Unavailable], selected: set[str]
 ) -> tuple[JdkRecord, ...]:
-    records: list[JdkRecord] = []
-    for entry in catalogue.entries:
-        found = resolved.get(entry.id)
-        got = found if isinstance(found, Available) else None
-        records.append(
-            JdkRecord(
-                id=entry.id,
-                vendor=entry.vendor,
-                vm=entry.vm,
-                catalogue_version=entry.version,
-                selected=entry.id in selected,
-                available=got is not None,
-                source=got.source if got else None,
-                reason=found.reason if isinstance(found, Unavailable) else None,
-                notice=got.notice if got else None,
-                version=got.version if got else None,
-                version_output=got.version_output if got else None,
-                release=got.release if got else {},
-                known_bugs=tuple(KnownBug.model_validate(bug.model_dump()) for bug in entry.known_bugs),
-            )
-        )
-    return tuple(records)
+    return tuple(_jdk_record(entry, resolved.get(entry.id), entry.id in selected) for entry in catalogue.entries)
+
+
+def _jdk_record(entry: JdkEntry, found: Available | Unavailable | None, selected: bool) -> JdkRecord:
+    got = found if isinstance(found, Available) else None
+    return JdkRecord(
+        id=entry.id,
+        vendor=entry.vendor,
+        vm=entry.vm,
+        catalogue_version=entry.version,
+        selected=selected,
+        available=got is not None,
+        source=got.source if got else None,
+        reason=found.reason if isinstance(found, Unavailable) else None,
+        notice=got.notice if got else None,
+        version=got.version if got else None,
+        version_output=got.version_output if got else None,
+        release=got.release if got else {},
+        known_bugs=tuple(KnownBug.model_validate(bug.model_dump()) for bug in entry.known_bugs),
+    )
 
 
 def _notes(parts: Mapping[CellKey, CellParts]) -> tuple[str, ...]:

@@ -34,14 +34,14 @@ class Block:
     def number(self) -> int:
         return self.forks[0].fork
 
-    def standing(self, cells: Cells) -> tuple[Fork, ...]:
+    def current(self, cells: Cells) -> tuple[Fork, ...]:
         """Those that are measured, each by its latest attempt."""
-        found = (standing(cells[planned.key], planned.fork) for planned in self.forks)
+        found = (current(cells[planned.key], planned.fork) for planned in self.forks)
         return tuple(fork for fork in found if fork is not None)
 
     def is_settled(self, cells: Cells) -> bool:
         """Is every fork there, from one session, and none spoilt?"""
-        forks = self.standing(cells)
+        forks = self.current(cells)
         whole = len(forks) == len(self.forks) and len({fork.session for fork in forks}) == 1
         return whole and not any(faults_of(fork) for fork in forks)
 
@@ -51,7 +51,7 @@ def in_blocks(forks: Iterable[PlannedFork]) -> tuple[Block, ...]:
     return tuple(Block(tuple(members)) for _, members in groupby(forks, key=lambda f: (f.key.group, f.fork)))
 
 
-def standing(cell: CellRecord, fork: int) -> Fork | None:
+def current(cell: CellRecord, fork: int) -> Fork | None:
     return next((one for one in cell.forks if one.fork == fork), None)
 
 
@@ -61,15 +61,14 @@ def next_attempt(cell: CellRecord, fork: int) -> int:
 
 
 def with_fork(cell: CellRecord, fork: Fork) -> CellRecord:
-    """`cell` with this fork of its kind standing, in the order of their numbers; what stood there before becomes an
-    attempt."""
+    """`cell` with this fork as the current one of its number; what was current before becomes an attempt."""
     before = [one for one in cell.forks if one.fork == fork.fork]
     others = [one for one in cell.forks if one.fork != fork.fork]
     return _with(cell, (*others, fork), (*cell.attempts, *before))
 
 
 def without_fork(cell: CellRecord, fork: int, reason: Reason) -> CellRecord:
-    """`cell` with this fork among its attempts, for one more reason; as it is where the fork does not stand."""
+    """`cell` with this fork among its attempts, for one more reason; as it is where there is no such fork."""
     aside = [one.model_copy(update={"reasons": (*one.reasons, reason)}) for one in cell.forks if one.fork == fork]
     return _with(cell, [one for one in cell.forks if one.fork != fork], (*cell.attempts, *aside))
 
@@ -84,7 +83,7 @@ def _with(cell: CellRecord, forks: Iterable[Fork], attempts: Iterable[Fork]) -> 
 
 
 def measured_again(session: int) -> Reason:
-    """Why a fork that may have been sound stands no more."""
+    """Why a fork that may have been sound is current no more."""
     return Reason(code="block-measured-again", message=f"the block was measured whole again in session {session}")
 
 
@@ -103,9 +102,9 @@ def _all(cell: CellRecord) -> tuple[Fork, ...]:
     return (*cell.forks, *cell.attempts)
 
 
-def again_words(blocks: Iterable[Block], cells: Cells) -> tuple[str, ...]:
+def repeat_words(blocks: Iterable[Block], cells: Cells) -> tuple[str, ...]:
     """What of the blocks that are ahead was measured before, and why it is measured again; empty where nothing was."""
-    begun = [(block, block.standing(cells)) for block in blocks]
+    begun = [(block, block.current(cells)) for block in blocks]
     spoilt = [sum(bool(faults_of(fork)) for fork in forks) for _, forks in begun]
     gaps = sum(bool(forks) and not number for (_, forks), number in zip(begun, spoilt, strict=True))
     found = []

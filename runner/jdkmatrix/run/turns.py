@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from statistics import fmean
 
-from jdkmatrix.config.model import Profile, Turns
+from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.counterbalance import block_orders

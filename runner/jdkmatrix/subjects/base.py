@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.tables import RemoteAnswers
-from jdkmatrix.fork.fork_record import CellParts
-from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.fork.fork_record import Subject
+from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.records.run import Calibration
-from jdkmatrix.subjects.parts import Flags, Parts
+from jdkmatrix.subjects.parts import Parts
 
 
 class SubjectKind(Protocol):
+    """`subject`, `artefacts` and `inputs` are asked for of cells that can be measured."""
+
     def remote(self, matrix: Matrix, cell: CellKey) -> RemoteAnswers | None:
         """How the remote system answers; None where the cell calls none."""
 
@@ -29,17 +33,16 @@ class SubjectKind(Protocol):
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         """Why it cannot be measured with these parts; None where it can. Its JDK is there."""
 
-    def assemble(
-        self,
-        matrix: Matrix,
-        parts: Parts,
-        cell: CellKey,
-        cpus: CpuSets,
-        calibration: Calibration | None,
-        flags: Flags,
-    ) -> CellParts:
-        """What a cell that can be measured is measured with. `calibration`: None where nothing burns.
+    def jvm_options(self, matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
+        """Without those of its executor's tuning."""
 
-        Raises:
-            MatrixError: its JVM does not start with its options.
-        """
+    def subject(
+        self, matrix: Matrix, parts: Parts, cell: CellKey, options: tuple[str, ...], calibration: Calibration | None
+    ) -> Subject:
+        """`options`: all of its JVM; `calibration`: None where nothing burns."""
+
+    def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Iterable[Path]:
+        """Those of ours that it runs, and no other; without the remote system."""
+
+    def inputs(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Mapping[str, Any]:
+        """What decides its result and no other kind of subject has, as JSON."""

@@ -44,23 +44,18 @@ class Parts:
     def java(self, jdk: str) -> Path:
         return self.jdk(jdk).home / "bin" / "java"
 
+    def driver(self, cell: CellKey) -> Driver:
+        """Raises: TypeError: none can make its load, which somebody should have seen before."""
+        found = self.drivers[cell]
+        if isinstance(found, str):
+            raise TypeError(f"{cell.cell_id}: {found}")
+        return found
+
     def remote(self, matrix: Matrix, answers: RemoteAnswers | None) -> RemoteParts | None:
         """It runs on the driver's JDK, whatever the cell's is."""
         if answers is None:
             return None
         return RemoteParts(self.workloads.file("remote.jar"), self.java(matrix.driver.jdk), answers)
-
-    def remote_jdk_inputs(self, matrix: Matrix, answers: RemoteAnswers | None) -> dict[str, Any] | None:
-        return None if answers is None else jdk_inputs(self.jdk(matrix.driver.jdk))
-
-    def files_inputs(self, matrix: Matrix, cell: CellKey, *, drivers_jdk: bool) -> dict[str, str | None]:
-        """What its JDK, its server and, where it uses that, the JDK of driver and remote system are made of."""
-        server = self.servers[cell.server] if cell.has_server else None
-        return {
-            "jdk_files_sha256": self.jdk(cell.jdk).files_sha256,
-            "server_files_sha256": server.files_sha256 if server else None,
-            "driver_jdk_files_sha256": self.jdk(matrix.driver.jdk).files_sha256 if drivers_jdk else None,
-        }
 
 
 class Flags:
@@ -84,11 +79,6 @@ def tuning_for(matrix: Matrix, cell: CellKey) -> Tuning:
     """What this cell's executor asks for; empty where it asks for nothing."""
     name = tuning_of(cell.executor)
     return matrix.tunings[name] if name else Tuning(description="none")
-
-
-def tuned(tuning: Tuning) -> tuple[str, ...]:
-    """As the JVM is told."""
-    return tuple(f"-D{name}={value}" for name, value in tuning.properties.items())
 
 
 def jdk_inputs(jdk: Available) -> dict[str, Any]:

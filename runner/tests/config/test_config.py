@@ -32,7 +32,7 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     def apply(data: dict[str, Any]) -> None:
         *parents, last = path.split("/")
         for name in parents:
-            data = data[name]
+            data = data.setdefault(name, {})
         if value is None:
             del data[last]
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,11 +12,9 @@ from jdkmatrix.doctor.base import Check, Host, Property, chosen, overall
 from jdkmatrix.doctor.catalogue import PROPERTIES, examine, proposed
 from jdkmatrix.doctor.cpu_sharing import CpuQuota, InterruptRouting, Interrupts, cpu_mask
 from jdkmatrix.doctor.memory import Disk, DiskLeft
-from jdkmatrix.doctor.noise import FOREIGN_CPUS_MAX, STEAL_SHARE_MAX, ForeignLoad, Hiccups, Steal
+from jdkmatrix.doctor.noise import ForeignLoad, Hiccups, Steal
 from jdkmatrix.doctor.stalls import Stalls
-from jdkmatrix.stats.stopping import StoppingRules
 from tests.support.doctor_host import CALM, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
-from tests.support.project import ROOT
 
 SAMPLED = {"steal", "hiccups"}  # a made-up host has no CPUs to spin on
 
@@ -275,12 +272,6 @@ def test_a_governor_or_clock_that_is_not_offered_is_not_written(tmp_path: Path) 
 )
 def test_a_mask_is_spelt_as_the_kernel_does(cpus: tuple[int, ...], like: str, mask: str) -> None:
     assert cpu_mask(cpus, like=like) == mask
-
-
-def test_the_limits_are_those_that_make_windows_invalid() -> None:
-    thresholds = tomllib.loads((ROOT / "matrix.toml").read_text())["thresholds"]
-    assert thresholds["steal_per_precision_max"] * StoppingRules.precision == STEAL_SHARE_MAX
-    assert thresholds["foreign_sut_share_max"] == FOREIGN_CPUS_MAX
 
 
 def test_the_chosen_word_of_several() -> None:

@@ -17,15 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.confinement import AffinityConfiner, CgroupConfiner, Confiner, Role, confinement
-from jdkmatrix.fork.fork_record import CellParts, ForkSetup
 from jdkmatrix.fork.measure_fork import measure_fork
-from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups
 from jdkmatrix.host.cgroup_folders import CgroupError
@@ -37,7 +34,9 @@ from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.served.measurement import Served
 from tests.support.cgroup_doubles import MadeUpKernel
-from tests.support.project import ROOT
+from tests.support.fork_setups import parts_with, setup_with
+from tests.support.real_parts import Silent
+from tests.support.shipped import MATRIX
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 SUT, DRIVER = ALLOWED[-1], ALLOWED[0]
@@ -151,11 +150,6 @@ class Refused(AffinityConfiner):
         raise CgroupError(f"{role}: the kernel takes no CPUs any more")
 
 
-class Silent:
-    def step(self, text: str) -> None:
-        pass
-
-
 @dataclass(frozen=True)
 class EndsAtOnce:
     """An instance whose server ends as soon as it is started."""
@@ -167,40 +161,17 @@ class EndsAtOnce:
 
 
 def fork_with(confiner: Confiner, folder: Path) -> Fork:
-    matrix = load_matrix(ROOT / "matrix.toml")
     key = CellKey(workload="mp-ping", jdk="x", executor="liberty", cpus=1, burn_us=0, load="saturate-50")
     served = Served(
         load=SaturateLoad(connections=50),
         driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
         instance=cast(Instance, EndsAtOnce()),
-        workload=matrix.workloads[key.workload],
+        workload=MATRIX.workloads[key.workload],
         mix=None,
         calibration=None,
     )
-    parts = CellParts(
-        subject=served,
-        cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False),
-        burn_rounds=0,
-        jvm_flags={},
-        kernel={},
-        remote=None,
-        inputs={},
-    )
-    setup = ForkSetup(
-        planned=PlannedFork(key, fork=1, position=1, sequence=1),
-        parts=parts,
-        matrix=matrix,
-        windows=1,
-        window_s=1.0,
-        takes_turns=False,
-        precision=0.05,
-        irq_time_accounting=None,
-        confiner=confiner,
-        scratch=folder / "scratch",
-        log_dir=folder / "logs",
-        log_prefix="../logs",
-    )
-    return measure_fork(setup, Silent())
+    cpu_sets = CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False)
+    return measure_fork(setup_with(parts_with(served, cpu_sets=cpu_sets), folder, key, confiner=confiner), Silent())
 
 
 def test_a_fork_whose_cgroup_breaks_fails_with_its_reason(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,15 @@ import pytest
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.experiments.pinning import PinningResult
-from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.faults import faults_of
-from jdkmatrix.fork.fork_record import CellParts, ForkSetup
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, Program, ProgramError, parse_result
+from tests.support.fork_setups import parts_with, setup_with
 from tests.support.pinning_results import RESULT
+from tests.support.real_parts import Silent
 from tests.support.shipped import MATRIX
 
 # What the host does while a test runs is not what these tests are about.
@@ -42,8 +40,6 @@ KEY = CellKey(
 
 
 def run(folder: Path, script: str, **changes: Any) -> Fork:
-    log_dir = folder / "logs"
-    log_dir.mkdir()
     (folder / "result.json").write_text(json.dumps(RESULT))
     program = Program(
         load=CALM.task_loads[KEY.load],
@@ -51,22 +47,8 @@ def run(folder: Path, script: str, **changes: Any) -> Fork:
         command=("sh", "-c", script, "standalone"),
         rounds_per_us=0.0,
     )
-    parts = CellParts(
-        subject=program,
-        cpu_sets=CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False),
-        burn_rounds=0, jvm_flags={}, kernel={}, remote=None, inputs={},
-    )  # fmt: skip
-    setup = ForkSetup(
-        planned=PlannedFork(KEY, fork=2, position=1, sequence=5), matrix=CALM, windows=1, window_s=1.0,
-        takes_turns=False,
-        scratch=folder / "scratch", parts=parts, confiner=AffinityConfiner("not tried in this test"), log_dir=log_dir,
-        log_prefix="../logs", precision=0.05, irq_time_accounting=None,
-    )  # fmt: skip
-
-    class Silent:
-        def step(self, text: str) -> None: ...
-
-    return measure_fork(setup, Silent())
+    planned = PlannedFork(KEY, fork=2, position=1, sequence=5)
+    return measure_fork(setup_with(parts_with(program), folder, planned=planned, matrix=CALM), Silent())
 
 
 def test_the_last_line_counts(tmp_path: Path) -> None:

@@ -68,28 +68,10 @@ def test_our_own_mistake_is_a_fault_and_what_nobody_knows_is_not() -> None:
     assert faults_of(ended(Status.FAILED, ["brand-new"])) == ()
 
 
-def test_a_server_that_was_killed_at_a_limit_of_its_own_is_a_result() -> None:
-    assert faults_of(ended(Status.FAILED, ["killed", "memory-limit"])) == ()
-
-
-def test_a_driver_that_failed_at_a_server_in_its_limits_says_something_of_the_server() -> None:
-    assert faults_of(ended(Status.FAILED, ["driver", "memory-limit"])) == ()
-
-
 @pytest.mark.parametrize("code", ["steal", "foreign-cpu", "driver-saturated", "remote-late", "affinity-changed", "new"])
 def test_a_gate_that_was_not_passed_is_a_fault_by_what_it_is(code: str) -> None:
     spoilt = ended(Status.INVALID, ["too-few-valid-windows"], [code, code, "rate-missed"])
     assert faults_of(spoilt) == (code,)
-
-
-@pytest.mark.parametrize("code", ["rate-missed", "errors", "no-answers"])
-def test_what_the_server_did_not_do_under_the_load_is_a_result(code: str) -> None:
-    assert faults_of(ended(Status.INVALID, ["too-few-valid-windows"], [code])) == ()
-
-
-def test_a_fork_that_can_be_used_is_not_repeated_whatever_it_met() -> None:
-    for status in (Status.OK, Status.NOT_STEADY):
-        assert faults_of(ended(status, ["not-steady", "driver"], ["steal"])) == ()
 
 
 def test_a_program_without_a_server_is_judged_alike() -> None:

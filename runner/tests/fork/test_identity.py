@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
@@ -26,6 +28,7 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.loads.cell_loads import cell_loads
+from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.forks import ConfinementMethod
@@ -247,6 +250,13 @@ def test_how_often_a_fork_may_be_repeated_decides_nothing(shared: Parts) -> None
         assert conditions[0].identity(one, part) == conditions[1].identity(one, part)
 
 
+def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
+    """A run goes on with the rules in its record, which were its own whatever this tool's are by then."""
+    kept = parse_matrix(json.loads(MATRIX.model_dump_json(by_alias=True)), "run.json")
+    assert kept.model_dump_json() == MATRIX.model_dump_json(), "1 is not 1.0 in a digest"
+    assert {*kept.model_dump()["thresholds"]} == {*Thresholds.model_fields}
+
+
 # ---------------------------------------------------------------- what changed, in words
 
 
@@ -329,7 +339,7 @@ def test_all_that_is_imported_while_a_fork_is_measured_counts_or_is_known_not_to
             continue
         assert path in counted
         ahead += imported(PACKAGE / path)
-    assert {"fork/gates.py", "probes/host.py", "drivers/loadgen.py", "servers/process.py", "stats/steady.py"} <= seen
+    assert {"method/gates.py", "probes/host.py", "drivers/loadgen.py", "servers/process.py", "stats/steady.py"} <= seen
     assert outside == set(ALLOWED)
 
 
@@ -345,16 +355,16 @@ def test_a_module_that_is_loaded_while_a_fork_is_measured_is_found_by_its_import
         if name.partition(".")[0] not in NOT_MEASURING and not {name, f"{name}.__init__"} & counted
     }  # fmt: skip
     assert missing == set()
-    assert "fork.gates" in ours
+    assert "method.gates" in ours
 
 
 def test_the_code_counts_where_it_measures_and_only_there(tmp_path: Path) -> None:
-    for name in ("fork/gates.py", "report/page.py", "launch.py", "new/thing.py", "fork/note.txt"):
+    for name in ("fork/faults.py", "report/page.py", "launch.py", "new/thing.py", "fork/note.txt"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("one")
     first = digest_of(tmp_path)
-    for name, counts in {"fork/gates.py": True, "launch.py": True, "new/thing.py": True, "report/page.py": False,
+    for name, counts in {"fork/faults.py": True, "launch.py": True, "new/thing.py": True, "report/page.py": False,
                          "fork/note.txt": False}.items():  # fmt: skip
         (tmp_path / name).write_text("two")
         assert (digest_of(tmp_path) != first) == counts, name

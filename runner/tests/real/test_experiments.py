@@ -20,9 +20,7 @@ from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.experiments.result import ExperimentResult, MeasuredSpan
 from jdkmatrix.experiments.spawn import SpawnResult
 from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.fork.measure_fork import measure_fork
-from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
@@ -32,6 +30,7 @@ from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.subjects.experiments.host_watch import SHORTEST_S, Moment, Stretch, enclosing
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
+from tests.support.fork_setups import setup_with
 from tests.support.pinning_results import assert_pinned
 from tests.support.project import make_project
 from tests.support.real_parts import Silent
@@ -107,15 +106,7 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path) -> Fork:
     calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
     confiner = AffinityConfiner("not tried in this test")
     ((_, made),) = assemble(matrix, parts, {key: cpus}, calibration, confiner)
-    log_dir = folder / "logs"
-    log_dir.mkdir(exist_ok=True)
-    setup = ForkSetup(
-        planned=PlannedFork(key, fork=1, position=1, sequence=1), matrix=matrix, windows=1, window_s=DURATION_S,
-        takes_turns=False,
-        scratch=folder / "scratch", precision=0.05, irq_time_accounting=None, parts=made,
-        confiner=confiner, log_dir=log_dir, log_prefix="../logs",
-    )  # fmt: skip
-    return measure_fork(setup, Silent())
+    return measure_fork(setup_with(made, folder, key, matrix=matrix, window_s=DURATION_S), Silent())
 
 
 def told(fork: Fork) -> ExperimentResult:

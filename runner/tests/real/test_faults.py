@@ -17,7 +17,7 @@ from jdkmatrix.domain.applications import application_of
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import ForkSetup
-from jdkmatrix.fork.measure_fork import measure_fork
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
@@ -52,18 +52,22 @@ class Once:
             act()
 
 
+def servers() -> list[psutil.Process]:
+    return _children_with("ws-server.jar")
+
+
 def server_process() -> psutil.Process:
-    return _child_with("ws-server.jar")
+    (one,) = servers()
+    return one
 
 
 def driver_process() -> psutil.Process:
-    return _child_with("loadgen.jar")
+    (one,) = _children_with("loadgen.jar")
+    return one
 
 
-def _child_with(word: str) -> psutil.Process:
-    found = [c for c in psutil.Process().children(recursive=True) if any(word in part for part in c.cmdline())]
-    assert len(found) == 1, found
-    return found[0]
+def _children_with(word: str) -> list[psutil.Process]:
+    return [c for c in psutil.Process().children(recursive=True) if any(word in part for part in c.cmdline())]
 
 
 def with_rules(setup: ForkSetup, **changes: float) -> ForkSetup:
@@ -102,6 +106,23 @@ def test_a_server_that_crashes(project: Project, parts: Parts, tmp_path: Path) -
     fork = measure_fork(setup, Once(lambda: server_process().send_signal(signal.SIGSEGV)))
     assert_failed(fork, "server", "killed by signal 6")
     assert faults_of(fork) == ()
+
+
+def test_a_server_that_is_killed_in_turns_leaves_the_other_fork_to_its_end(
+    project: Project, parts: Parts, tmp_path: Path
+) -> None:
+    class KillsTheFirst:
+        def step(self, text: str) -> None:
+            if text.startswith("round 1, virtual"):
+                min(servers(), key=psutil.Process.create_time).kill()
+
+    setups = [setup_of(project, parts, key("temurin-25", one), tmp_path / one) for one in ("liberty", "virtual")]
+    forks = [RunningFork(setup, KillsTheFirst()) for setup in setups]
+    killed, other = in_turns(forks, [(0, 1)] * 3, rewarm_s=0.5, lead_s=0.25, round_s=0.5)
+    assert_failed(killed, "killed", "the server was ended by signal 9")
+    assert [window.index for window in killed.served.windows] == [1], "what was measured is kept"
+    assert other.usable, other.reasons
+    assert [window.index for window in other.served.windows] == [1, 2, 3]
 
 
 def test_a_driver_that_is_killed_and_the_fork_after_it(project: Project, parts: Parts, tmp_path: Path) -> None:

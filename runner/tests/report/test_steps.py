@@ -15,8 +15,9 @@ from jdkmatrix.cli.summary import print_summary, summary_table
 from jdkmatrix.domain.loads import RateLoad, StepsLoad
 from jdkmatrix.figures.fork_figures import throughput_rps
 from jdkmatrix.figures.metrics import LOWEST_CPU, SATURATED, leading_by_block, metrics_of
-from jdkmatrix.fork.gates import window_reasons, window_shortfalls
 from jdkmatrix.loads.base import Bound, ForkFigure, is_missed
+from jdkmatrix.method.gates import window_reasons
+from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason

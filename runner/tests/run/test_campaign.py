@@ -60,14 +60,6 @@ def test_blocks_are_added_where_figures_scatter_and_only_there(tmp_path: Path, f
     assert "cpus-1" in enough[0]
 
 
-def test_a_fixed_number_is_a_fixed_number(tmp_path: Path, forks: list[str]) -> None:
-    store = RunStore.create(tmp_path / "run")
-    heard = Heard()
-    run(campaign(store, blocks=3), heard)
-    assert len(forks) == 3 * 4
-    assert (heard.ahead, heard.decisions) == ([12], [])
-
-
 @pytest.mark.parametrize("cut_after", [1, 7, 20, 21, 23])
 def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
     tmp_path: Path, forks: list[str], monkeypatch: pytest.MonkeyPatch, cut_after: int

@@ -135,11 +135,6 @@ def test_every_cell_gets_each_fork_once_and_blocks_stay_together(cells: list[Cel
         assert [f.position for f in members] == list(range(1, len(members) + 1))
 
 
-@given(cells=cells_of_groups, seed=st.integers(0, 2**32))
-def test_the_seed_decides_the_order(cells: list[CellKey], seed: int) -> None:
-    assert order_forks(dict.fromkeys(cells, 2), seed=seed) == order_forks(dict.fromkeys(cells, 2), seed=seed)
-
-
 @given(
     cells=cells_of_groups, seed=st.integers(0, 2**32), blocks=st.integers(1, 6), more=st.integers(1, 6), data=st.data()
 )
@@ -181,12 +176,6 @@ def test_cells_without_further_blocks_drop_out_and_the_rest_stays_balanced() -> 
         assert all(set(order) == {cell.executor for cell in cells} for order in blocks[:2])
         for position in range(3):
             assert Counter(order[position] for order in blocks[2:]) == dict.fromkeys(left, 2)
-
-
-def test_orders_differ_between_blocks_and_seeds() -> None:
-    cells = [key(executor) for executor in ("liberty", "virtual", "platform", "cached")]
-    orders = {tuple(f.key.executor for f in order_forks(dict.fromkeys(cells, 1), seed=seed)) for seed in range(50)}
-    assert len(orders) > 10
 
 
 def test_what_cannot_be_measured_keeps_its_reason_and_gets_no_fork() -> None:

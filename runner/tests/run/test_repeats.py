@@ -16,11 +16,11 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import order_forks
 from jdkmatrix.run.repeats import (
-    again_words,
     in_blocks,
     in_order,
     measured_again,
     next_attempt,
+    repeat_words,
     with_fork,
     without_fork,
 )
@@ -159,7 +159,7 @@ def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStor
     script.endings[one] = [invalid]
     later = campaign(store, session=2, blocks=2)
     cells = later.open(Heard().notice)
-    assert again_words(later.needed(cells), cells) == (
+    assert repeat_words(later.needed(cells), cells) == (
         "1 fork of 1 block was spoilt by faults of the host; measuring that block again",
     )
     heard = Heard()
@@ -186,7 +186,7 @@ def test_a_cell_that_is_set_aside_takes_its_blocks_with_it(store: RunStore, scri
     heard = Heard()
     later = campaign(store, session=2, blocks=1)
     cells = later.open(heard.notice)
-    assert again_words(later.needed(cells), cells) == ("1 block was cut off or lacks forks; measuring it whole again",)
+    assert repeat_words(later.needed(cells), cells) == ("1 block was cut off or lacks forks; measuring it whole again",)
     later.measure(cells, heard)
     assert len(heard.notices) == 1
     group = [one for one in CELLS if one.group == CELLS[0].group]
@@ -247,15 +247,6 @@ def test_nothing_that_was_measured_is_lost_and_one_attempt_of_each_fork_stands(s
         assert all(one is latest for one in record.forks if one.fork == number)
     labels = in_order([record])
     assert len(labels) == len(set(labels)) == len(measured)
-
-
-def test_a_plan_falls_into_its_blocks() -> None:
-    cells = [key(executor, cpus=cpus) for executor in ("liberty", "virtual", "platform") for cpus in (1, 2)]
-    blocks = in_blocks(order_forks(dict.fromkeys(cells, 4), seed=3))
-    assert len(blocks) == 8
-    assert all(
-        {planned.key for planned in block.forks} == {c for c in cells if c.group == block.group} for block in blocks
-    )
 
 
 def test_a_block_from_two_sessions_is_not_settled() -> None:

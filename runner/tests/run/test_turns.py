@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Generator
+from dataclasses import dataclass
 from statistics import fmean, geometric_mean
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import pytest
 from hypothesis import given
@@ -17,8 +17,8 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad, StepsLoad
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures, round_logs
-from jdkmatrix.fork.fork_record import CellParts
-from jdkmatrix.fork.turns import Rewarm, Round, Turn, TurnTaker, alone, in_turns
+from jdkmatrix.fork.fork_record import CellParts, Round
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns
 from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.cells import CellRecord
@@ -36,71 +36,63 @@ Heard = list[tuple[int, object]]
 
 
 # ---------------------------------------------------------------------------------------------- who is asked for what
-def lane(number: int, heard: Heard, *, ends_at: Turn | None = None, starts: bool = True) -> TurnTaker:
-    """Takes note of what it is asked for; ends early at a turn, or does not start."""
+@dataclass
+class Made:
+    """A fork that takes note of what it is asked for; it is stopped at `stops_at`."""
 
-    def takes() -> Generator[None, Turn | None, Fork]:
-        try:
-            heard.append((number, "start"))
-            while starts and (turn := (yield)) is not None:
-                heard.append((number, turn))
-                if turn == ends_at:
-                    break
-            return fork(number)
-        finally:
-            heard.append((number, "closed"))
+    number: int
+    heard: Heard
+    stops_at: object = None
 
-    return takes()
+    def _hear(self, what: object) -> None:
+        self.heard.append((self.number, what))
+        if what == self.stops_at:
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> Self:
+        self._hear("start")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._hear("left")
+
+    def rewarm(self, duration_s: float) -> None:
+        self._hear(duration_s)
+
+    def window(self, turn: Round) -> None:
+        self._hear(turn)
+
+    def close(self) -> Fork:
+        self._hear("closed")
+        return fork(self.number)
 
 
-def measure(*lanes: TurnTaker, rounds: tuple[tuple[int, ...], ...] = ((0, 1), (1, 0))) -> tuple[Fork, ...]:
-    return in_turns(lanes, rounds, rewarm_s=3.0, lead_s=0.25, round_s=1.0)
+ONE, TWO, OWN = Round(1, 0.25, 1.0), Round(2, 0.25, 1.0), Round(1001, 0.25, 3.0)
+
+
+def measure(*forks: Made, when_warm: tuple[Round, ...] = ()) -> tuple[Fork, ...]:
+    starting, orders = cast(tuple[RunningFork, ...], forks), ((0, 1), (1, 0))
+    return in_turns(starting, orders, rewarm_s=3.0, lead_s=0.25, round_s=1.0, when_warm=when_warm)
 
 
 def test_all_start_and_are_warm_before_the_first_round() -> None:
     heard: Heard = []
-    forks = measure(lane(0, heard), lane(1, heard))
-    assert [one.fork for one in forks] == [0, 1]
-    one, two = Round(1, 0.25, 1.0), Round(2, 0.25, 1.0)
+    assert [one.fork for one in measure(Made(0, heard), Made(1, heard), when_warm=(OWN,))] == [0, 1]
     assert heard == [
-        *[(0, "start"), (1, "start")],
-        *[(0, Rewarm(3.0)), (1, Rewarm(3.0))],
-        *[(0, one), (1, one), (1, two), (0, two)],
-        *[(0, "closed"), (1, "closed")],
+        *[(0, "start"), (0, OWN), (1, "start"), (1, OWN)],
+        *[(0, 3.0), (1, 3.0)],
+        *[(0, ONE), (1, ONE), (1, TWO), (0, TWO)],
+        *[(0, "closed"), (1, "closed"), (1, "left"), (0, "left")],
     ]
 
 
-def test_what_a_fork_takes_by_itself_comes_before_the_next_one_starts() -> None:
+@pytest.mark.parametrize("stops_at", ["start", 3.0, ONE, TWO, "closed"])
+def test_whatever_stops_it_no_fork_is_left_open(stops_at: object) -> None:
     heard: Heard = []
-    own = Round(1001, 0.25, 3.0)
-    in_turns([lane(0, heard), lane(1, heard)], (), rewarm_s=3.0, lead_s=0.25, round_s=1.0, when_warm=[own])
-    assert heard[:4] == [(0, "start"), (0, own), (1, "start"), (1, own)]
-
-
-def test_a_fork_that_ends_early_leaves_the_others_to_go_on() -> None:
-    for early in (lane(0, [], ends_at=Round(1, 0.25, 1.0)), lane(0, [], starts=False)):
-        heard: Heard = []
-        forks = measure(early, lane(1, heard))
-        assert [one.fork for one in forks] == [0, 1]
-        assert [turn for _, turn in heard if isinstance(turn, Round)] == [Round(1, 0.25, 1.0), Round(2, 0.25, 1.0)]
-
-
-def test_whatever_ends_it_no_fork_is_left_open() -> None:
-    heard: Heard = []
-
-    def stopped() -> Generator[None, Turn | None, Fork]:
-        yield
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        measure(lane(0, heard), stopped(), lane(2, heard), rounds=((0, 1, 2),))
-    assert [one for one in heard if one[1] == "closed"] == [(0, "closed"), (2, "closed")]
-
-
-def test_alone_a_fork_takes_no_turn() -> None:
-    heard: Heard = []
-    assert alone(lane(4, heard)).fork == 4
-    assert heard == [(4, "start"), (4, "closed")]
+        measure(Made(0, heard), Made(1, heard, stops_at))
+    opened = [0] if stops_at == "start" else [1, 0]
+    assert [number for number, what in heard if what == "left"] == opened
 
 
 @given(st.integers(2, 7), st.integers(0, 5), st.text(max_size=3))
@@ -111,11 +103,6 @@ def test_over_full_designs_every_fork_has_every_place_equally_often(lanes: int, 
     for place in range(lanes):
         counts = [sum(order[place] == one for order in drawn) for one in range(lanes)]
         assert len(set(counts)) == 1
-
-
-def test_two_forks_change_places_in_abba() -> None:
-    (first, *rest) = list(orders(2, 5, "x"))
-    assert rest == [first[::-1], first, first[::-1], first]
 
 
 # ---------------------------------------------------------------------------------------------- what stands over what
@@ -200,12 +187,6 @@ def test_the_components_of_the_variance_are_found_again() -> None:
     assert math.sqrt(found.between) == pytest.approx(0.012, rel=0.15)
     assert math.sqrt(found.inside) == pytest.approx(0.043, rel=0.05)
     assert found.of_fork(10) == pytest.approx(found.between + found.inside / 10)
-
-
-def test_a_single_fork_tells_of_no_components() -> None:
-    assert components([]) is None
-    assert components([[0.1, 0.2]]) is None
-    assert components([[0.1], [0.2], [0.1, 0.2]]) is None
 
 
 @given(st.floats(1e-6, 1e-2), st.floats(1e-6, 1e-2), st.floats(10, 200), st.floats(1, 10))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
-from jdkmatrix.fork.fork_record import ForkSetup, Listener
-from jdkmatrix.fork.turns import Rewarm, Round, Turn, TurnTaker
+from jdkmatrix.fork.fork_record import ForkSetup, Listener, Round
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.run import campaign as module
@@ -29,24 +29,39 @@ class Lanes:
         self.asked: list[tuple[str, str]] = []
         self.scratch: set[Path] = set()
 
-    def __call__(self, setup: ForkSetup, listener: Listener) -> TurnTaker:
-        return self._lane(setup, listener)
 
-    def _lane(self, setup: ForkSetup, listener: Listener) -> Generator[None, Turn | None, Fork]:
-        assert setup.takes_turns and setup.scratch.is_dir()
-        self.scratch.add(setup.scratch)
-        label = setup.planned.label
-        self.asked.append((label, "start"))
-        while (turn := (yield)) is not None:
-            self.asked.append((label, {Rewarm: "rewarm", Round: "round"}[type(turn)]))
-        self.asked.append((label, "end"))
-        return self.script(setup, listener)
+@dataclass
+class TakesTurns:
+    lanes: Lanes
+    setup: ForkSetup
+    listener: Listener
+
+    def _hear(self, what: str) -> None:
+        self.lanes.asked.append((self.setup.planned.label, what))
+
+    def __enter__(self) -> Self:
+        assert self.setup.scratch.is_dir()
+        self.lanes.scratch.add(self.setup.scratch)
+        self._hear("start")
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def rewarm(self, duration_s: float) -> None:
+        self._hear("rewarm")
+
+    def window(self, turn: Round) -> None:
+        self._hear("round")
+
+    def close(self) -> Fork:
+        self._hear("end")
+        return self.lanes.script(self.setup, self.listener)
 
 
 @pytest.fixture
 def lanes(monkeypatch: pytest.MonkeyPatch) -> Lanes:
     made = Lanes()
-    monkeypatch.setattr(module, "fork_lane", made)
+    monkeypatch.setattr(module, "RunningFork", partial(TakesTurns, made))
     monkeypatch.setattr(module, "available_memory_bytes", lambda: 8 << 30)
     monkeypatch.setattr(module, "measure_fork", made.script)
     return made

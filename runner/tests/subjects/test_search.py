@@ -7,13 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import Thresholds
 from jdkmatrix.domain.loads import CapacityLoad, Load, RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.fork_figures import capacity_rps
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, NearestRate
 from jdkmatrix.loads.capacity_search import CapacitySearch
+from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
@@ -21,8 +20,8 @@ from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_all, measure_phases
 from jdkmatrix.subjects.served.windows import Windows
 from tests.support.builders import fork, latency, load_result, pressure, sut_usage
-from tests.support.project import ROOT
 from tests.support.records import altered
+from tests.support.shipped import MATRIX
 
 LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
 
@@ -99,7 +98,7 @@ class Silent:
 
     changes: dict[str, Any]
     asked: list[Load] = field(default_factory=list)
-    thresholds: Thresholds = load_matrix(ROOT / "matrix.toml").thresholds
+    thresholds: Thresholds = MATRIX.thresholds
 
     def nearest_rps(self, connections: int) -> NearestRate:
         return float

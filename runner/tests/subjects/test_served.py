@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import Load, RateLoad
-from jdkmatrix.fork.gates import served_reasons
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.base import Ask
+from jdkmatrix.method.gate import Seen
+from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.records.load_results import Errors, LoadResult
 from jdkmatrix.records.served import Served
@@ -42,7 +43,7 @@ def between(begun: int, result: LoadResult, *, left_over: int = 0) -> Served:
 
 
 def codes(served: Served | None) -> list[str]:
-    return [reason.code for reason in served_reasons(served)]
+    return [reason.code for reason in refusals(Seen(served=served), MATRIX.thresholds)]
 
 
 def test_a_window_counts_what_began_in_it() -> None:

@@ -8,9 +8,9 @@ from typing import cast
 import pytest
 
 from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.warming import settle, warm
-from jdkmatrix.subjects.served.warmup import Gate
 from tests.support.builders import key, load_result, pressure, sut_usage
 from tests.support.real_parts import Silent
 from tests.support.shipped import MATRIX
@@ -62,7 +62,7 @@ def test_it_settles_under_the_load_that_will_be_measured() -> None:
 def test_a_steady_server_is_warm_when_its_tail_is_long_enough() -> None:
     server = Server([0.0])
     warmup = warm(
-        cast(Bench, server), key(), SaturateLoad(connections=5), Gate(RULES, 6.0, 0.05), jit_cpus=(0, 1),
+        cast(Bench, server), key(), SaturateLoad(connections=5), WarmupGate(RULES, 6.0, 0.05), jit_cpus=(0, 1),
         before_load=lambda: None, listener=Silent(),
     )  # fmt: skip
     assert warmup.steady

@@ -10,7 +10,7 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
+from jdkmatrix.fork.fork_record import ForkSetup, Listener
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Confinement, Fork
@@ -21,6 +21,7 @@ from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.experiments.measurement import Program
 from tests.support.builders import pressure
+from tests.support.fork_setups import parts_with
 from tests.support.pinning_results import RESULT
 from tests.support.records import experiment_fork
 from tests.support.run_facts import host_facts
@@ -74,9 +75,9 @@ class Heard:
 def campaign(store: RunStore, *, block_ms: int = 50, **protocol: Any) -> Campaign:
     profile = Profile.model_validate({"description": "", "windows": 2, "window_s": 3, "select": {}, **protocol})
     parts = {
-        key: CellParts(
-            subject=Program(MATRIX.task_loads[key.load], MATRIX.experiments[key.workload], ("java",), 0.0),
-            cpu_sets=CPUS, burn_rounds=0, jvm_flags={}, kernel={}, remote=None, inputs={"block_ms": block_ms},
+        key: parts_with(
+            Program(MATRIX.task_loads[key.load], MATRIX.experiments[key.workload], ("java",), 0.0),
+            cpu_sets=CPUS, inputs={"block_ms": block_ms},
         )
         for key in CELLS
     }  # fmt: skip

@@ -10,9 +10,7 @@ from typing import Any
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import CellParts, ForkSetup
-from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.host.cpusets import CpuSets, assign
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.resolve import Available
@@ -22,6 +20,7 @@ from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.measurement import Served
+from tests.support.fork_setups import parts_with, setup_with
 from tests.support.project import C1_ALONE
 
 ROUNDS_PER_US = 500.0
@@ -51,48 +50,27 @@ def setup_of(
     assert isinstance(jdk, Available), jdk
     driver = next(iter(parts.drivers.values()))
     assert not isinstance(driver, str), driver
-    log_dir = folder / "logs"
-    log_dir.mkdir(parents=True)
-    return ForkSetup(
-        planned=PlannedFork(cell, fork=1, position=1, sequence=1),
-        parts=CellParts(
-            subject=Served(
-                load=cell_loads(matrix, [cell], {})[cell],
-                driver=driver,
-                instance=Instance(
-                    server=parts.servers[cell.server],
-                    workloads=parts.workloads,
-                    application="mp-ping",
-                    java=jdk.home / "bin" / "java",
-                    vm=jdk.entry.vm,
-                    feature_set=feature_set,
-                    executor=cell.executor,
-                    jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", C1_ALONE),
-                    rounds_per_us=ROUNDS_PER_US,
-                    properties={},
-                ),
-                workload=matrix.workloads["mp-ping"],
-                mix=None,
-                calibration=None,
-            ),
-            cpu_sets=cpu_sets(),
-            burn_rounds=round(cell.burn_us * ROUNDS_PER_US),
-            jvm_flags={},
-            kernel={},
-            remote=None,
-            inputs={},
+    served = Served(
+        load=cell_loads(matrix, [cell], {})[cell],
+        driver=driver,
+        instance=Instance(
+            server=parts.servers[cell.server],
+            workloads=parts.workloads,
+            application="mp-ping",
+            java=jdk.home / "bin" / "java",
+            vm=jdk.entry.vm,
+            feature_set=feature_set,
+            executor=cell.executor,
+            jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", C1_ALONE),
+            rounds_per_us=ROUNDS_PER_US,
+            properties={},
         ),
-        matrix=matrix,
-        windows=1,
-        window_s=1.0,
-        takes_turns=False,
-        precision=0.05,
-        irq_time_accounting=None,
-        confiner=AffinityConfiner("not tried in this test"),
-        scratch=folder / "scratch",
-        log_dir=log_dir,
-        log_prefix="../logs",
+        workload=matrix.workloads["mp-ping"],
+        mix=None,
+        calibration=None,
     )
+    made = parts_with(served, cpu_sets=cpu_sets(), burn_rounds=round(cell.burn_us * ROUNDS_PER_US))
+    return setup_with(made, folder, cell, matrix=matrix)
 
 
 def cpu_sets() -> CpuSets:

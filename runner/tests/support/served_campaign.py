@@ -14,8 +14,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
-from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.fork.fork_record import ForkSetup, Listener
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
@@ -27,6 +26,7 @@ from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.measurement import Served
 from tests.support.builders import fork, key, load_result, pressure, sut_usage
+from tests.support.fork_setups import parts_with
 from tests.support.records import altered
 from tests.support.run_facts import host_facts
 from tests.support.shipped import MATRIX
@@ -82,11 +82,7 @@ def campaign(store: RunStore, *, session: int = 1, repeats_max: int = 2, **proto
         load=SaturateLoad(connections=50), driver=cast(Any, SimpleNamespace(facts=facts)), instance=cast(Any, None),
         workload=MATRIX.workloads["mp-ping"], mix=None, calibration=None,
     )  # fmt: skip
-    parts = CellParts(
-        subject=served,
-        cpu_sets=CpuSets(sut=(1,), driver=(0,), overlapped=False, shares_cores=False),
-        burn_rounds=0, jvm_flags={}, kernel={}, inputs={"load": served.load.model_dump()}, remote=None,
-    )  # fmt: skip
+    parts = parts_with(served, inputs={"load": served.load.model_dump()})
     rules = MATRIX.measure.model_copy(update={"repeats_max": repeats_max})
     return Campaign(
         matrix=MATRIX.model_copy(update={"measure": rules}), profile=profile,

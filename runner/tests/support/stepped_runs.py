@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from jdkmatrix.config.model import Thresholds
 from jdkmatrix.domain.loads import RateLoad, StepsLoad
-from jdkmatrix.fork.gates import DEFAULT_CONTEXT, WindowContext, window_shortfalls
 from jdkmatrix.loads.base import Ask, Lengths, NearestRate
 from jdkmatrix.loads.rising_steps import RisingSteps
+from jdkmatrix.method.gate import DEFAULT_CONTEXT, WindowContext
+from jdkmatrix.method.gates import Thresholds
+from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window

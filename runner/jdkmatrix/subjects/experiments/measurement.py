@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from jdkmatrix.config.model import Turns
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Experiment, Given
 from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.experiments.result import ExperimentResult
-from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
-from jdkmatrix.fork.gates import WindowContext, host_reasons, readings_late, remote_reasons
+from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
-from jdkmatrix.fork.turns import Turn
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import check_not_killed, oom_kills
+from jdkmatrix.method.gate import Seen, WindowContext
+from jdkmatrix.method.gates import refusals
+from jdkmatrix.method.measuring import Turns
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records.forks import ExperimentFork
 from jdkmatrix.records.pressure import Pressure
@@ -80,14 +80,23 @@ class ProgramMeasurement:
     clock_speed_before: float | None = None
     remote: RemoteStats | None = None
     result: ExperimentResult | None = None
+    _remote: RemoteProcess | None = field(default=None, init=False)
 
-    def run(self, remote: RemoteProcess | None) -> Generator[None, Turn | None, None]:
-        """In one piece: it takes no turns."""
-        self._run(remote)
-        yield from ()
+    @contextmanager
+    def opened(self, remote: RemoteProcess | None) -> Iterator[Self]:
+        self._remote = remote
+        yield self
 
-    def _run(self, remote: RemoteProcess | None) -> None:
-        """Raises: ProgramError: it gave no result."""
+    def rewarm(self, duration_s: float) -> None:
+        """Its program warms up by itself."""
+
+    def measure(self, turn: Round | None) -> None:
+        """In one piece, whatever its turn.
+
+        Raises:
+            ProgramError: it gave no result.
+        """
+        remote = self._remote
         setup, cpus = self.setup, self.setup.parts.cpu_sets
         self.draft.command = self._command(remote)
         self.listener.step(f"running {self.subject.experiment.experiment}")
@@ -178,15 +187,19 @@ class ProgramMeasurement:
         return parse_result((log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
 
     def _judge(self, stretch: Stretch, host: Pressure) -> None:
-        cpus, thresholds = self.setup.parts.cpu_sets, self.setup.matrix.thresholds
-        means = WindowContext(precision=self.setup.precision, sut_cpus=len(cpus.sut))
-        if self.result and self.result.measured_span:
-            self.draft.reasons += readings_late(host.elapsed_s, longest_s(self.result.measured_span), thresholds)
-        self.draft.reasons += host_reasons(host, thresholds, means)
-        if self.remote:
-            service_s = self.setup.planned.key.wait_us / 1e6
-            means = replace(means, service_s=service_s, remote_cpus=len(cpus.remote))
-            self.draft.reasons += remote_reasons(stretch.of_remote(self.remote), means, thresholds)
+        cpus, span = self.setup.parts.cpu_sets, self.result.measured_span if self.result else None
+        seen = Seen(
+            host=host,
+            remote=stretch.of_remote(self.remote) if self.remote else None,
+            readings_s=longest_s(span) if span else None,
+        )
+        context = WindowContext(
+            service_s=self.setup.planned.key.wait_us / 1e6,
+            remote_cpus=len(cpus.remote),
+            precision=self.setup.precision,
+            sut_cpus=len(cpus.sut),
+        )
+        self.draft.reasons += refusals(seen, self.setup.matrix.thresholds, context)
 
 
 def parse_result(output: str) -> ExperimentResult:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.figures.unsteady import why_not_steady
-from jdkmatrix.fork.gates import burn_off, measured_status, too_few_valid
+from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid
+from jdkmatrix.method.warmup import is_calm
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.records.forks import Audit, BurnCheck, Proof, ServedFork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, Warmup, Window
 from jdkmatrix.stats.capacity import is_known
-from jdkmatrix.subjects.served.warmup import is_calm
 
 
 @dataclass

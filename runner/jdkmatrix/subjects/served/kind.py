@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +13,17 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.tables import RemoteAnswers
-from jdkmatrix.drivers.base import Driver
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
-from jdkmatrix.fork.fork_record import CellParts
-from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.ports import local_ports
-from jdkmatrix.jdks.jvm import heap_bytes, options_of
-from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.jdks.identify import Vm
+from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.cell_loads import basis_of
 from jdkmatrix.loads.kinds import planned
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.servers.instance import Instance
-from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, tuned, tuning_for
+from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.measurement import Served
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
@@ -72,49 +69,57 @@ class ServedApplications:
             return f"{connections:,} connections to one port: this host has {ports:,} (net.ipv4.ip_local_port_range)"
         return driver if isinstance(driver, str) else None
 
-    def assemble(
-        self,
-        matrix: Matrix,
-        parts: Parts,
-        cell: CellKey,
-        cpus: CpuSets,
-        calibration: Calibration | None,
-        flags: Flags,
-    ) -> CellParts:
-        jdk, driver, workload = parts.jdk(cell.jdk), parts.drivers[cell], matrix.workloads[cell.workload]
-        if isinstance(driver, str):
-            raise TypeError(f"{cell.cell_id} cannot be measured and should not be here")
-        tuning = tuning_for(matrix, cell)
-        options = (*_options(matrix, workload, jdk), *tuned(tuning))
-        rounds_per_us = calibration.rounds_per_us if calibration else 0.0
-        return CellParts(
-            subject=Served(
-                load=parts.loads[cell],
-                driver=driver,
-                instance=Instance(
-                    server=parts.servers[cell.server],
-                    workloads=parts.workloads,
-                    application=workload.application,
-                    java=parts.java(cell.jdk),
-                    vm=jdk.entry.vm,
-                    feature_set=workload.features,
-                    executor=base_of(cell.executor),
-                    jvm_options=options,
-                    rounds_per_us=rounds_per_us,
-                    properties=_properties(workload),
-                ),
-                workload=workload,
-                mix=_mix(matrix, workload, cell),
-                calibration=calibration,
+    def jvm_options(self, matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
+        workload = matrix.workloads[cell.workload]
+        options = options_of(workload.jvm or matrix.jvm, vm)
+        watched = workload.memory_every_s is not None and vm == "hotspot"
+        return (*options, _NATIVE_MEMORY_TRACKING) if watched else options
+
+    def subject(
+        self, matrix: Matrix, parts: Parts, cell: CellKey, options: tuple[str, ...], calibration: Calibration | None
+    ) -> Served:
+        workload = matrix.workloads[cell.workload]
+        return Served(
+            load=parts.loads[cell],
+            driver=parts.driver(cell),
+            instance=Instance(
+                server=parts.servers[cell.server],
+                workloads=parts.workloads,
+                application=workload.application,
+                java=parts.java(cell.jdk),
+                vm=parts.jdk(cell.jdk).entry.vm,
+                feature_set=workload.features,
+                executor=base_of(cell.executor),
+                jvm_options=options,
+                rounds_per_us=calibration.rounds_per_us if calibration else 0.0,
+                properties=_properties(workload),
             ),
-            cpu_sets=cpus,
-            burn_rounds=round(cell.burn_us * rounds_per_us),
-            jvm_flags=(found := flags.of(jdk, cpus, options)),
-            heap_bytes=heap_bytes(found, options),
-            kernel=tuning.kernel,
-            remote=parts.remote(matrix, workload.remote),
-            inputs=_inputs(matrix, parts, cell, driver, options),
+            workload=workload,
+            mix=_mix(matrix, workload, cell),
+            calibration=calibration,
         )
+
+    def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
+        workload = matrix.workloads[cell.workload]
+        yield from parts.servers[cell.server].sources(
+            parts.workloads,
+            application=application_of(workload.application),
+            feature_set=workload.features,
+            executor=base_of(cell.executor),
+        )
+        yield parts.workloads.file("loadgen.jar")
+
+    def inputs(self, matrix: Matrix, parts: Parts, cell: CellKey) -> dict[str, Any]:
+        workload, server = matrix.workloads[cell.workload], parts.servers[cell.server]
+        return {
+            "warmup": matrix.warmup.model_dump(),
+            # How often a fork may be repeated decides none of them.
+            "measure": matrix.measure.model_dump(exclude={"repeats_max"}),
+            "drivers": [program.model_dump() for program in parts.driver(cell).programs],
+            "workload": workload.model_dump(),
+            "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
+            "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
+        }
 
 
 def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
@@ -140,48 +145,8 @@ def _properties(workload: Workload) -> dict[str, str]:
     return accounts | ({REMOTE_CLIENT: workload.client} if workload.client else {})
 
 
-def _options(matrix: Matrix, workload: Workload, jdk: Available) -> tuple[str, ...]:
-    options = options_of(workload.jvm or matrix.jvm, jdk.entry.vm)
-    watched = workload.memory_every_s is not None and jdk.entry.vm == "hotspot"
-    return (*options, _NATIVE_MEMORY_TRACKING) if watched else options
-
-
 def _mix(matrix: Matrix, workload: Workload, cell: CellKey) -> RequestMix | None:
     if workload.mix is None:
         return None
     root = application_of(workload.application).root_of(workload.front)
     return matrix.mixes[workload.mix].below(root, f"burn_us={cell.burn_us}" if cell.burn_us else "")
-
-
-def _inputs(matrix: Matrix, parts: Parts, cell: CellKey, driver: Driver, options: Sequence[str]) -> dict[str, Any]:
-    workload, server = matrix.workloads[cell.workload], parts.servers[cell.server]
-    return {
-        "load": parts.loads[cell].model_dump(),
-        "warmup": matrix.warmup.model_dump(),
-        # How often a fork may be repeated decides none of them.
-        "measure": matrix.measure.model_dump(exclude={"repeats_max"}),
-        "drivers": [program.model_dump() for program in driver.programs],
-        "workload": workload.model_dump(),
-        "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
-        "artefacts": parts.workloads.digests(_artefacts(matrix, parts, cell)),
-        "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
-        "jdk": jdk_inputs(parts.jdk(cell.jdk)),
-        "remote_jdk": parts.remote_jdk_inputs(matrix, workload.remote),
-        "jvm_options": list(options),
-        "kernel": dict(tuning_for(matrix, cell).kernel),
-        **parts.files_inputs(matrix, cell, drivers_jdk=True),
-    }
-
-
-def _artefacts(matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
-    """Those of ours that this cell runs, and no other."""
-    workload, workloads = matrix.workloads[cell.workload], parts.workloads
-    yield from parts.servers[cell.server].sources(
-        workloads,
-        application=application_of(workload.application),
-        feature_set=workload.features,
-        executor=base_of(cell.executor),
-    )
-    yield workloads.file("loadgen.jar")
-    if workload.remote:
-        yield workloads.file("remote.jar")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from jdkmatrix.config.model import Turns, Workload
+from jdkmatrix.config.model import Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import REMOTE_URL, application_of
 from jdkmatrix.domain.cell_key import CellKey
@@ -18,14 +19,15 @@ from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
-from jdkmatrix.fork.gates import WindowContext, beside_peers
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import limited
-from jdkmatrix.fork.turns import Rewarm, Turn
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
-from jdkmatrix.loads.base import Ask, Lengths, LoadKind
+from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.method.gate import WindowContext
+from jdkmatrix.method.measuring import Turns
+from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
@@ -33,7 +35,6 @@ from jdkmatrix.probes.thread_dump import dump_threads
 from jdkmatrix.records.forks import ServedFork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import Calibration
-from jdkmatrix.records.windows import WarmupWindow
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.blocking import block_at_most
 from jdkmatrix.servers.instance import Instance
@@ -42,9 +43,8 @@ from jdkmatrix.servers.proof import prove_executor
 from jdkmatrix.subjects.served.checks import BURN_REPEATS, audited, burn_checked
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
-from jdkmatrix.subjects.served.phases import measure_phases
-from jdkmatrix.subjects.served.warming import settle, settling_window, warm
-from jdkmatrix.subjects.served.warmup import Gate
+from jdkmatrix.subjects.served.phases import WarmServer
+from jdkmatrix.subjects.served.warming import settle, warm
 from jdkmatrix.subjects.served.windows import Windows
 
 _QUIET_AFTER_S = 60.0
@@ -91,14 +91,16 @@ class ServedMeasurement:
     listener: Listener
     found: Findings = field(default_factory=Findings)
 
-    def run(self, remote: RemoteProcess | None) -> Generator[None, Turn | None, None]:
+    @contextmanager
+    def opened(self, remote: RemoteProcess | None) -> Iterator[WarmServer]:
         instance, parts = self.subject.instance, self.setup.parts.remote
         if remote and parts:
             remote.delay_at_most(self.setup.matrix.remote.warmup_delay_us_max)
             url = f"{remote.url}?{parts.answers.query(self._key.wait_us)}"
             instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
         try:
-            yield from self._serve(instance.lay_out(self.setup.scratch, self.setup.log_dir), remote)
+            with self._served(instance.lay_out(self.setup.scratch, self.setup.log_dir), remote) as warm_server:
+                yield warm_server
         except FloodError:
             shorten_logs(self.setup.log_dir)
             raise
@@ -132,7 +134,8 @@ class ServedMeasurement:
         extra = cpus.driver if self.setup.matrix.warmup.jit_on_driver_cpus else ()
         return tuple(sorted({*cpus.sut, *extra}))
 
-    def _serve(self, launch: Launch, remote: RemoteProcess | None) -> Generator[None, Turn | None, None]:
+    @contextmanager
+    def _served(self, launch: Launch, remote: RemoteProcess | None) -> Iterator[WarmServer]:
         setup = self.setup
         self.draft.command = tuple(launch.command)
         rules = setup.matrix.server
@@ -149,8 +152,11 @@ class ServedMeasurement:
                 Watchdog(setup.log_dir, rules, server.kill) as watchdog,
             ):
                 try:
-                    with box.watch(server.pid, server.kill, started_ns=server.started_ns):
-                        yield from self._load(launch, server, remote)
+                    with (
+                        box.watch(server.pid, server.kill, started_ns=server.started_ns),
+                        self._loaded(launch, server, remote) as warm_server,
+                    ):
+                        yield warm_server
                     if not box.ended_it:
                         server.check_not_killed()
                 except MatrixError as error:
@@ -170,9 +176,8 @@ class ServedMeasurement:
                     self.draft.outcomes = box.outcomes("the server", _log_lines(launch))
                 self.listener.step("stopping the server")
 
-    def _load(
-        self, launch: Launch, server: ServerProcess, remote: RemoteProcess | None
-    ) -> Generator[None, Turn | None, None]:
+    @contextmanager
+    def _loaded(self, launch: Launch, server: ServerProcess, remote: RemoteProcess | None) -> Iterator[WarmServer]:
         setup, found, key = self.setup, self.found, self._key
         rules, cpus = setup.matrix, setup.parts.cpu_sets
         self.listener.step("starting the server")
@@ -204,12 +209,11 @@ class ServedMeasurement:
             )
             try:
                 self._warm(bench, connection, server, remote)
-                with self._memory(launch, server):
-                    if setup.takes_turns:
-                        yield from self._take_turns(bench)
-                    else:
-                        lengths, windows = self._lengths, self._windows(bench)
-                        measure_phases(self._kind, windows, lengths, found)
+                windows, confine = self._windows(bench), partial(self._confine, server)
+                warm_server = WarmServer(key.executor, windows, self._kind, self._lengths, found, confine)
+                with self._memory(launch, server), sampler.looking(False):
+                    yield warm_server
+                    warm_server.finish()
                 self.draft.clock_speed_after = read_clock_speed(cpus.sut[-1])
                 if may_end and not server.is_alive:
                     return  # its outcome says why
@@ -232,7 +236,7 @@ class ServedMeasurement:
             bench,
             self._key,
             self.subject.load,
-            Gate(
+            WarmupGate(
                 setup.matrix.warmup,
                 self._kind.ahead_s(self._lengths),
                 setup.precision,
@@ -242,9 +246,8 @@ class ServedMeasurement:
             before_load=lambda: self._uncut_delays(remote),
             listener=self.listener,
         )
-        sut = setup.parts.cpu_sets.sut
-        setup.confiner.confine(server.pid, sut)
-        if set(self._jit_cpus) != set(sut):
+        self._confine(server)
+        if set(self._jit_cpus) != set(setup.parts.cpu_sets.sut):
             settling = settle(bench, self.subject.load, setup.matrix.warmup, self.listener)
             self.found.warmup = self.found.warmup.model_copy(update={"settling": settling})
         if remote:
@@ -252,34 +255,14 @@ class ServedMeasurement:
         if limit_path:
             block_at_most(connection, limit_path, None)
 
+    def _confine(self, server: ServerProcess) -> None:
+        self.setup.confiner.confine(server.pid, self.setup.parts.cpu_sets.sut)
+
     def _uncut_delays(self, remote: RemoteProcess | None) -> None:
         """A ramp measures, too, how the server's pool comes by the threads that long delays need; every other load is
         of a server that has them."""
         if remote and not self._kind.grows_pool:
             remote.delay_at_most(None)
-
-    def _take_turns(self, bench: Bench) -> Generator[None, Turn | None, None]:
-        windows, load = self._windows(bench), self.subject.load.in_windows
-        settled: list[WarmupWindow] = []
-        while (turn := (yield from self._idle(bench))) is not None:
-            if isinstance(turn, Rewarm):
-                # Another server's start may have opened the cgroup that both are in.
-                self.setup.confiner.confine(bench.server.pid, self.setup.parts.cpu_sets.sut)
-                settled.append(settling_window(bench, load, turn.duration_s, label="rewarm"))
-            else:
-                bench.session.warm(load, turn.lead_s, label="lead")
-                ask = Ask(load, turn.duration_s, f"round-{turn.number}", f"round {turn.number}, {self._key.executor}")
-                self.found.windows.append(windows.measure(ask, index=turn.number))
-        if self.found.warmup:
-            settling = (*self.found.warmup.settling, *settled)
-            self.found.warmup = self.found.warmup.model_copy(update={"settling": settling})
-        if load.is_closed_loop:
-            self.found.windows[:] = beside_peers(self.found.windows, windows.thresholds)
-
-    def _idle(self, bench: Bench) -> Generator[None, Turn | None, Turn | None]:
-        """Until the next turn; the others must not be disturbed by questions to this one."""
-        with bench.sampler.paused():
-            return (yield)
 
     def _windows(self, bench: Bench) -> Windows:
         setup, cpus = self.setup, self.setup.parts.cpu_sets

@@ -1,18 +1,66 @@
-"""What is measured on a warm server: the windows that its load asks for, and what is looked for behind them."""
+"""Measure on a warm server: the windows that its load asks for, and what is looked for behind them; or a window in each
+of its turns."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.gates import beside_peers
+from jdkmatrix.fork.fork_record import Round
 from jdkmatrix.loads.base import Ask, Lengths, LoadKind
+from jdkmatrix.method.gates import beside_peers
 from jdkmatrix.records.windows import Window
 from jdkmatrix.subjects.served.findings import Findings
+from jdkmatrix.subjects.served.warming import settling_window
 from jdkmatrix.subjects.served.windows import Windows
 
 Answer = TypeVar("Answer")
+
+
+@dataclass
+class WarmServer:
+    """A `fork_record.Opened`. Between turns the server is asked nothing, which would disturb the others.
+
+    `arm`: the cell's executor; `lengths`: of windows where the load has none of its own; `confine`: puts the server on
+    its CPUs again, since another one's start may have opened the cgroup that both are in.
+    """
+
+    arm: str
+    windows: Windows
+    load: LoadKind[Any]
+    lengths: Lengths
+    found: Findings
+    confine: Callable[[], None]
+    _took_turns: bool = field(default=False, init=False)
+
+    def rewarm(self, duration_s: float) -> None:
+        bench, warmup = self.windows.bench, self.found.warmup
+        with bench.sampler.looking(True):
+            self.confine()
+            window = settling_window(bench, self.load.load.in_windows, duration_s, label="rewarm")
+        if warmup:
+            self.found.warmup = warmup.model_copy(update={"settling": (*warmup.settling, window)})
+
+    def measure(self, turn: Round | None) -> None:
+        with self.windows.bench.sampler.looking(True):
+            if turn:
+                self._take(turn)
+            else:
+                measure_phases(self.load, self.windows, self.lengths, self.found)
+
+    def finish(self) -> None:
+        """When all rounds are there, they are judged beside each other."""
+        if self._took_turns and self.load.load.in_windows.is_closed_loop:
+            self.found.windows[:] = beside_peers(self.found.windows, self.windows.thresholds)
+
+    def _take(self, turn: Round) -> None:
+        load, number = self.load.load.in_windows, turn.number
+        self._took_turns = True
+        self.windows.bench.session.warm(load, turn.lead_s, label="lead")
+        ask = Ask(load, turn.duration_s, f"round-{number}", f"round {number}, {self.arm}")
+        self.found.windows.append(self.windows.measure(ask, index=number))
 
 
 def measure_phases(load: LoadKind[Any], windows: Windows, lengths: Lengths, found: Findings) -> None:

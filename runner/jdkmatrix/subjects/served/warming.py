@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from jdkmatrix.config.model import WarmupRules
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.fork.fork_record import Listener
-from jdkmatrix.records.windows import Warmup, WarmupWindow
-from jdkmatrix.subjects.served.observe import Bench, Observed
-from jdkmatrix.subjects.served.warmup import (
-    Gate,
+from jdkmatrix.method.warmup import (
+    WarmupGate,
+    WarmupRules,
     duration_s,
     is_moderate_over,
     is_over,
@@ -23,13 +21,15 @@ from jdkmatrix.subjects.served.warmup import (
     series_steadiness,
     time_to_steady,
 )
+from jdkmatrix.records.windows import Warmup, WarmupWindow
+from jdkmatrix.subjects.served.observe import Bench, Observed
 
 
 def warm(
     bench: Bench,
     key: CellKey,
     target: CellLoad,
-    gate: Gate,
+    gate: WarmupGate,
     *,
     jit_cpus: tuple[int, ...],
     before_load: Callable[[], None],

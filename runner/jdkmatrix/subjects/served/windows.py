@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jdkmatrix.config.model import Thresholds
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import rate_words
 from jdkmatrix.fork.fork_record import Listener
-from jdkmatrix.fork.gates import DEFAULT_CONTEXT, WindowContext, window_reasons, window_shortfalls
 from jdkmatrix.loads.base import Ask, NearestRate
+from jdkmatrix.method.gate import DEFAULT_CONTEXT, WindowContext
+from jdkmatrix.method.gates import Thresholds, window_reasons
+from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.windows import Window

@@ -16,9 +16,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
+from typing import Annotated, Literal
 
-from jdkmatrix.config.model import WarmupRules
+from pydantic import Field
+
+from jdkmatrix.domain.tables import Seconds, Table
+from jdkmatrix.method.gate import Positive
 from jdkmatrix.records.windows import SeriesSteadiness, WarmupWindow
 from jdkmatrix.stats.steady import DriftRules, SteadyRules, steadiness, time_to_steady_s
 
@@ -26,8 +29,39 @@ Figure = Literal["cpu_us_per_request", "p99_us"]
 _ANSWERS_IN_WINDOW = 2
 
 
+class WarmupRules(Table):
+    """Flat out from the start, request threads starve the JIT compiler of the CPU that it needs, and the measurement
+    then compares half-compiled servers. So: first a moderate rate, which uses `utilisation` of the SUT's CPUs at what a
+    request cost in the window before (`first_request_us` plus its burn in the first); then the load that will be
+    measured."""
+
+    window_s: Seconds = 0.5
+    utilisation: Annotated[float, Field(gt=0, le=0.9)] = 0.5
+    first_request_us: Positive = 1500.0
+    moderate_s: Seconds = 2.0  # at least; before an open loop until the JIT is calm, or half of max_s is over
+    # An application that blocks on purpose does so for at most this long until it is warm.
+    block_ms_max: Annotated[int, Field(ge=0, le=600_000)] = 2
+    jit_on_driver_cpus: bool = True  # until it is warm, the JIT compiler's threads may use the driver's CPUs too
+    # The gate looks at what is left behind the best cut: at least tail_windows, and as long as the measurement that
+    # follows, but no shorter than tail_s_min and no longer than tail_s_max.
+    tail_windows: Annotated[int, Field(ge=4, le=1000)] = 12
+    tail_s_min: Seconds = 15.0
+    tail_s_max: Seconds = 30.0
+    # CPU per request may fall by this share of the promised precision over the last tail_s_max of it.
+    drift_of_precision_max: Positive = 0.25
+    # p99 must not fall by a trend that is significant at this level …
+    trend_alpha: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    change_max: Positive = 0.05  # … and larger than this share
+    jit_share_max: Positive = 0.05  # of one CPU, on average over the last tail_windows
+    max_s: Seconds = 90.0  # of the whole warm-up; a cell that needs longer is "not steady"
+    # Behind the gate the JIT has the SUT's CPUs alone, as in the measurement. Windows under the measured load are
+    # thrown away until it is below jit_share_max there, too.
+    settle_s: Seconds = 3.0
+    settle_windows_max: Annotated[int, Field(ge=1, le=100)] = 3
+
+
 @dataclass(frozen=True)
-class Gate:
+class WarmupGate:
     """What a server is warm for: `ahead_s` of measurement by a profile that promises `precision`, a share, of requests
     that take `service_s` at least."""
 
@@ -101,7 +135,7 @@ def is_moderate_over(windows: Sequence[WarmupWindow], rules: WarmupRules, *, ope
     return len(last) == rules.tail_windows and fmean(window.jit_share for window in last) <= rules.jit_share_max
 
 
-def series_steadiness(windows: Sequence[WarmupWindow], gate: Gate) -> tuple[SeriesSteadiness, ...]:
+def series_steadiness(windows: Sequence[WarmupWindow], gate: WarmupGate) -> tuple[SeriesSteadiness, ...]:
     """What the windows under the measured load say: CPU time per request, then latency. A window without any answer
     counts with its own length as latency, which is the least that its requests took."""
     loaded = _loaded(windows)
@@ -114,7 +148,7 @@ def series_steadiness(windows: Sequence[WarmupWindow], gate: Gate) -> tuple[Seri
     return tuple(_series(name, values, gate) for name, values in figures.items())
 
 
-def _series(figure: Figure, values: Sequence[float], gate: Gate) -> SeriesSteadiness:
+def _series(figure: Figure, values: Sequence[float], gate: WarmupGate) -> SeriesSteadiness:
     found = steadiness(values, gate.steady_rules(figure))
     series = SeriesSteadiness(
         figure=figure,
@@ -142,7 +176,7 @@ def _series(figure: Figure, values: Sequence[float], gate: Gate) -> SeriesSteadi
     )
 
 
-def is_steady(windows: Sequence[WarmupWindow], gate: Gate) -> bool:
+def is_steady(windows: Sequence[WarmupWindow], gate: WarmupGate) -> bool:
     """Does waiting bring nothing more, under the measured load and with little compilation in the last windows?"""
     return is_calm(windows, gate.rules) and all(series.warm for series in series_steadiness(windows, gate))
 
@@ -158,7 +192,7 @@ def is_calm(windows: Sequence[WarmupWindow], rules: WarmupRules) -> bool:
     return bool(last) and fmean(window.jit_share for window in last) <= rules.jit_share_max
 
 
-def time_to_steady(windows: Sequence[WarmupWindow], gate: Gate) -> float | None:
+def time_to_steady(windows: Sequence[WarmupWindow], gate: WarmupGate) -> float | None:
     """Seconds from the start of the process until 95 % of the steady performance, by CPU time per request under the
     measured load; None where the steady state was not seen."""
     loaded = _loaded(windows)
@@ -173,7 +207,7 @@ def _loaded(windows: Sequence[WarmupWindow]) -> list[WarmupWindow]:
     return [window for window in windows if window.stage == "load"]
 
 
-def is_over(windows: Sequence[WarmupWindow], gate: Gate) -> bool:
+def is_over(windows: Sequence[WarmupWindow], gate: WarmupGate) -> bool:
     """Has the whole warm-up reached its cap? Where windows are long because answers are slow, the cap alone leaves too
     few to tell anything from: then twice the longest steady rest must have been tried, too."""
     rules = gate.rules

@@ -10,9 +10,8 @@ from jdkmatrix.domain.loads import CellLoad, RampedLoad, SaturateLoad, StepsLoad
 from jdkmatrix.figures.unsteady import why_not_steady
 from jdkmatrix.loads.base import Lengths
 from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
-from jdkmatrix.subjects.served.warmup import (
-    Gate,
+from jdkmatrix.method.warmup import (
+    WarmupGate,
     is_calm,
     is_moderate_over,
     is_over,
@@ -22,6 +21,7 @@ from jdkmatrix.subjects.served.warmup import (
     series_steadiness,
     time_to_steady,
 )
+from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
 from tests.support.builders import warmup_window
 from tests.support.shipped import MATRIX
 
@@ -41,7 +41,7 @@ RULES = MATRIX.warmup.model_copy(
         "max_s": 20,
     }
 )
-GATE = Gate(RULES, ahead_s=4, precision=0.2)
+GATE = WarmupGate(RULES, ahead_s=4, precision=0.2)
 
 
 def series(costs: list[float], jit: float = 0.0) -> list[WarmupWindow]:
@@ -89,7 +89,7 @@ def test_a_slow_fall_keeps_the_gate_shut_though_no_trend_is_large() -> None:
     """By 3.8 % over its rest, which was let pass as long as it stayed below `change_max` = 5 %."""
     noise = [1.02, 0.985, 1.0, 1.015, 0.98, 1.01, 0.99, 1.02, 0.985, 1.0, 1.015, 0.98]
     falling = series([100 * 0.994**i * factor for i, factor in enumerate(noise)])
-    strict = Gate(RULES, ahead_s=4, precision=0.05)
+    strict = WarmupGate(RULES, ahead_s=4, precision=0.05)
     assert not is_steady(falling, strict)
     assert is_steady(falling, GATE), "a profile that promises less waits less"
     cost, p99 = series_steadiness(falling, strict)
@@ -104,7 +104,7 @@ def test_a_slow_fall_keeps_the_gate_shut_though_no_trend_is_large() -> None:
 
 @pytest.mark.parametrize(("ahead", "windows"), [(1.0, 8), (4.0, 8), (5.5, 11), (6.0, 12), (600.0, 12)])
 def test_the_tail_is_as_long_as_the_measurement_within_its_limits(ahead: float, windows: int) -> None:
-    gate = Gate(RULES.model_copy(update={"window_s": 0.5}), ahead_s=ahead, precision=0.05)
+    gate = WarmupGate(RULES.model_copy(update={"window_s": 0.5}), ahead_s=ahead, precision=0.05)
     rules = gate.steady_rules("cpu_us_per_request")
     assert rules.drift is not None
     assert (rules.tail_windows, rules.drift.patience_windows) == (windows, 12)
@@ -114,9 +114,9 @@ def test_the_tail_is_as_long_as_the_measurement_within_its_limits(ahead: float, 
 def test_a_window_is_long_enough_for_answers() -> None:
     """Half a second says nothing of requests that take a whole one: no window had an answer."""
     short = RULES.model_copy(update={"window_s": 0.5})
-    slow = Gate(short, ahead_s=6.0, precision=0.05, service_s=1.0)
+    slow = WarmupGate(short, ahead_s=6.0, precision=0.05, service_s=1.0)
     assert (slow.window_s, slow.steady_rules("p99_us").tail_windows) == (2.0, 4)
-    assert Gate(short, ahead_s=6.0, precision=0.05, service_s=0.2).window_s == 0.5
+    assert WarmupGate(short, ahead_s=6.0, precision=0.05, service_s=0.2).window_s == 0.5
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_slow_answers_get_windows_enough_to_tell() -> None:
     """Answers after 1 s make windows of 2 s: in a cap of 90 s, thirteen were left under the load, and a steady rest has
     fifteen."""
     rules = RULES.model_copy(update={"max_s": 90.0, "tail_s_max": 30.0, "window_s": 0.5})
-    slow = Gate(rules, ahead_s=60, precision=0.05, service_s=1.0)
+    slow = WarmupGate(rules, ahead_s=60, precision=0.05, service_s=1.0)
     windows = [
         window.model_copy(update={"duration_s": 2.0, "t_s": 60 + 2.0 * i})
         for i, window in enumerate(series([100] * 30))

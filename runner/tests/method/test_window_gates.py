@@ -12,16 +12,11 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import RateLoad, StepsLoad
 from jdkmatrix.domain.quantities import rate_words
-from jdkmatrix.fork.gates import (
-    WindowContext,
-    burn_off,
-    measured_status,
-    too_few_valid,
-    window_reasons,
-    window_shortfalls,
-)
 from jdkmatrix.loads.base import Ask
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.method.gate import WindowContext
+from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid, window_reasons
+from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason, Status
@@ -69,10 +64,6 @@ def test_what_the_server_did_not_do_is_told_and_leaves_the_window_valid(
     window = Window(index=1, t_s=0.0, load=result, sut=sut_usage(), host=pressure(), shortfalls=shortfalls)
     assert window.valid
     assert measured_status([window], None, LIMITS) is Status.OK
-
-
-def test_a_server_that_does_all_falls_short_of_nothing() -> None:
-    assert not window_shortfalls(load_result(), LIMITS)
 
 
 def test_a_window_is_recorded_with_both() -> None:
@@ -167,11 +158,6 @@ def test_a_server_that_was_to_be_overloaded_and_is_does_not_hang(
     last = Window(index=1, t_s=0.0, load=answered, sut=sut_usage(), host=pressure(), shortfalls=short)
     assert kind_of(load).ended_overloaded([last]) is overloaded
     assert not kind_of(load).ended_overloaded([])
-
-
-def test_a_window_in_which_code_was_compiled_is_invalid() -> None:
-    reasons = window_reasons(load_result(), sut_usage(jit_share=0.3), pressure(), LIMITS)
-    assert [reason.code for reason in reasons] == ["compiling"]
 
 
 @pytest.mark.parametrize(

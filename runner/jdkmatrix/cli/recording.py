@@ -1,0 +1,122 @@
+"""The record of a run while it is measured: kept from a session's first fork on, and with every stage that begins."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from jdkmatrix import __version__
+from jdkmatrix.cli.scenarios import Chosen
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.fork.confinement import Confiner
+from jdkmatrix.fork.fork_record import now_utc
+from jdkmatrix.host.facts import boot_id
+from jdkmatrix.provision.nix_parts import handed_over
+from jdkmatrix.provision.project import Project
+from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
+from jdkmatrix.run.origins import source_revision
+from jdkmatrix.run.prepare import Prepared, catalogue_records, together
+from jdkmatrix.run.sessions import closed, ended, idle
+from jdkmatrix.store.runs import RunStore
+
+
+@dataclass
+class Recording:
+    """`earlier`: the record of a run that goes on; `cells`: of all stages; `seed`: of the order of forks. `record`:
+    None before a fork of this session is measured."""
+
+    project: Project
+    chosen: Chosen
+    earlier: RunRecord | None
+    store: RunStore
+    confiner: Confiner
+    cells: tuple[CellKey, ...]
+    seed: int
+    record: RunRecord | None = field(default=None, init=False)
+    _prepared: list[Prepared] = field(default_factory=list, init=False)
+    _started_s: float = field(default=0.0, init=False)
+
+    @property
+    def session(self) -> int:
+        """The number of the one that begins now."""
+        return 1 + len(self.earlier.sessions) if self.earlier else 1
+
+    def add(self, stage: Prepared) -> None:
+        self._prepared.append(stage)
+
+    def begin(self, capacities: Iterable[BasisCapacity]) -> None:
+        """Keep a record of the stages that are there."""
+        prepared = together(self._prepared)
+        if self.record:
+            sessions = self.record.sessions
+        else:
+            self._started_s = time.monotonic()
+            sessions = (*(closed(self.earlier.sessions) if self.earlier else ()), self._session(prepared.host))
+        self.record = self._made(prepared, sessions, tuple(capacities))
+        self.store.save_run(self.record)
+
+    def order(self, labels: tuple[str, ...]) -> None:
+        """Of all forks, when a stage has ended."""
+        if self.record:
+            self.record = self.record.model_copy(update={"order": labels})
+
+    def end(self, status: Literal["complete", "interrupted"], order: tuple[str, ...]) -> None:
+        """`order`: of what earlier sessions measured, where this one measured nothing."""
+        if self.record is None:
+            if status == "complete" and self.earlier:
+                self.store.save_run(idle(self.earlier, order=order))
+            return
+        if status == "complete":
+            jdks = catalogue_records(self.project, together(self._prepared))
+            self.record = self.record.model_copy(update={"jdks": jdks})
+        self.store.save_run(ended(self.record, status, now_utc(), time.monotonic() - self._started_s))
+
+    def _session(self, host: HostFacts) -> Session:
+        commit, dirty = source_revision(self.project.root, handed_over())
+        return Session(
+            number=self.session,
+            started_at=now_utc(),
+            ended_at=None,
+            status="running",
+            tool_version=__version__,
+            git_commit=commit,
+            git_dirty=dirty,
+            command=tuple(sys.argv),
+            host=host,
+            boot_id=boot_id(),
+            confinement=self.confiner.method,
+            why_not_cgroup=self.confiner.why_not_cgroup,
+        )
+
+    def _made(
+        self, prepared: Prepared, sessions: tuple[Session, ...], capacities: tuple[BasisCapacity, ...]
+    ) -> RunRecord:
+        matrix, options = self.chosen.matrix, self.chosen.options
+        profile = matrix.profiles[options.profile]
+        return RunRecord(
+            run_id=self.earlier.run_id if self.earlier else self.store.directory.name,
+            profile=options.profile,
+            scenario=self.chosen.scenario,
+            selection={axis: tuple(values) for axis, values in options.only.items()}
+            | ({"aa": (options.aa,)} if options.aa else {}),
+            seed=self.seed,
+            ended_at=None,
+            status="running",
+            matrix=matrix.model_dump(mode="json", by_alias=True),
+            servers=prepared.servers,
+            drivers=prepared.drivers,
+            jdks=prepared.jdks,
+            calibrations=(prepared.calibration,) if prepared.calibration else (),
+            capacities=capacities,
+            cells=self.cells,
+            not_testable=prepared.plan.not_testable,
+            order=prepared.plan.order,
+            stopping=Stopping.model_validate(asdict(profile.stopping)) if profile.stopping else None,
+            promised_precision=profile.promised_precision,
+            provenance=prepared.provenance,
+            notes=prepared.notes,
+            sessions=sessions,
+        )

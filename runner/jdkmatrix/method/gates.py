@@ -1,0 +1,92 @@
+"""All gates, and what they come to: why a window, or a whole fork, must not be trusted.
+
+What a gate refuses the host or the measurement did wrong: it says nothing of the server and is dropped. What the server
+did not do (`shortfalls`) is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jdkmatrix.method.gate import DEFAULT_CONTEXT, Seen, Share, WindowContext
+from jdkmatrix.method.host_gates import HOST_GATES, HostLimits
+from jdkmatrix.method.load_gates import LOAD_GATES, STARVED, LoadLimits
+from jdkmatrix.method.server_gates import BURN, SERVER_GATES, ServerLimits
+from jdkmatrix.method.shortfalls import ResultLimits
+from jdkmatrix.records.forks import BurnCheck
+from jdkmatrix.records.load_results import LoadResult
+from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.records.served import Served
+from jdkmatrix.records.windows import SutUsage, Warmup, Window
+
+GATES = (*HOST_GATES, *LOAD_GATES, *SERVER_GATES)
+
+
+class Thresholds(HostLimits, LoadLimits, ServerLimits, ResultLimits):
+    """By which a window counts."""
+
+    valid_windows_min: Share = 0.5  # of a fork's windows: with fewer, the fork is invalid
+
+
+def refusals(seen: Seen, limits: Thresholds, context: WindowContext = DEFAULT_CONTEXT) -> tuple[Reason, ...]:
+    """Of every gate that this did not pass by a fault of the host or of the measurement; empty means valid."""
+    return tuple(reason for gate in GATES for reason in gate.check(seen, limits, context))
+
+
+def window_reasons(
+    load: LoadResult,
+    sut: SutUsage,
+    host: Pressure,
+    limits: Thresholds,
+    *,
+    remote: RemoteStats | None = None,
+    served: Served | None = None,
+    means: WindowContext = DEFAULT_CONTEXT,
+) -> tuple[Reason, ...]:
+    """`refusals` of a window under load."""
+    readings_s = load.duration_s + _answers_s(load)
+    return refusals(Seen(load, sut, host, remote, served, readings_s=readings_s), limits, means)
+
+
+def _answers_s(load: LoadResult) -> float:
+    """For how long a driver may have waited for answers when time was up: a second at most, and no longer than the
+    slowest one took, since those that never came stand there with the time that they had waited."""
+    return min(1.0, load.uncorrected.max_us / 1e6) if load.uncorrected and load.uncorrected.count else 1.0
+
+
+def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window, ...]:
+    """The windows of one closed loop, each judged beside the others."""
+    best = max((window.sut.cpu_share for window in windows), default=None)
+    return tuple(
+        window.model_copy(update={"reasons": (*window.reasons, *found)})
+        if (found := tuple(STARVED.check(Seen(sut=window.sut, best_cpu_share=best), limits, DEFAULT_CONTEXT)))
+        else window
+        for window in windows
+    )
+
+
+def burn_off(check: BurnCheck | None, limits: Thresholds) -> Reason | None:
+    """Why the work of a request was not the one that was calibrated; None where it was."""
+    return next(BURN.check(Seen(burn=check), limits, DEFAULT_CONTEXT), None)
+
+
+def measured_status(windows: Sequence[Window], warmup: Warmup | None, limits: Thresholds) -> Status:
+    """Of a fork that went through to its end."""
+    valid = sum(window.valid for window in windows)
+    if valid == 0 or valid < limits.valid_windows_min * len(windows):
+        return Status.INVALID
+    return Status.NOT_STEADY if warmup is not None and not warmup.steady else Status.OK
+
+
+def too_few_valid(windows: Sequence[Window]) -> Reason:
+    """Why an invalid fork is so."""
+    valid = sum(window.valid for window in windows)
+    which = f"only {valid} of {len(windows)} windows are valid" if valid else "every window is invalid"
+    codes = sorted({reason.code for window in windows for reason in window.reasons})
+    return Reason(
+        code="too-few-valid-windows",
+        message=f"{which}: {', '.join(codes)}",
+        figures={"valid": valid, "of": len(windows)},
+    )

@@ -1,0 +1,191 @@
+"""Gates of the host: what took CPU time away, and what befell it; and of this tool, which reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jdkmatrix.domain.tables import Table
+from jdkmatrix.method.gate import Gate, NotNegative, Positive, Seen, Share, WindowContext, over
+from jdkmatrix.records.pressure import CpuRole, CpuUse
+from jdkmatrix.records.reasons import Reason
+
+_MISSING_PER_PRECISION_MAX = 0.2  # of a window: CPU per request is too low by as much
+_ROLE_WORDS: dict[CpuRole, str] = {
+    "sut": "the server",
+    "driver": "the driver",
+    "remote": "the remote system",
+    "runner": "this tool",
+}
+
+
+class HostLimits(Table):
+    """What is taken from the server is a bias of its figures of the same size: `…_per_precision_max` are of its CPUs,
+    in units of what the profile promises for a ratio. What loads it needs only to be there in time."""
+
+    foreign_per_precision_max: NotNegative = 1.0  # by processes that are not ours, on the server's CPUs …
+    foreign_sut_share_max: Share = 0.02  # … and never more than this
+    foreign_cpu_share_max: Share = 0.10  # on the CPUs of driver and remote system
+    # What is in nobody's clock looks foreign. So it may be so much more for each of these, and by what ticks round:
+    idle_overhead_share_max: Share = 0.04  # waking a CPU up: of the time that it idles or works, whichever is less
+    thread_end_us: NotNegative = 5.0  # on the server's CPUs, for each thread that ended on the host, whoever's it was
+    steal_per_precision_max: NotNegative = 0.5
+    steal_share_max: Share = 0.05  # of the CPUs of driver and remote system
+    runner_cpu_share_max: Share = 0.05  # of one CPU, which is none of the server's
+    # How much longer than the load, and its last answers, the readings around it may span: all shares are of that time.
+    # Up to 0.15 s in 1,283 windows; half a second makes 5 % of the shortest window, 1 s, look like 3.3 %.
+    readings_late_max_s: Positive = 0.5
+    throttled_share_max: Share = 0.001  # of the window, by the CPU quota of a cgroup
+    swapped_bytes_per_s_max: NotNegative = 100_000.0
+    clock_step_s_max: NotNegative = 0.1  # beyond the monotonic clock; slewing by NTP stays below 0.5 ms a second
+
+
+def cpu_sets(seen: Seen) -> Iterator[tuple[CpuUse, bool, str]]:
+    """Each set of CPUs that something is measured on, whether it is the server's, and whose it is in words."""
+    for use in seen.host.cpu_use if seen.host else ():
+        if set(use.roles) != {"runner"}:
+            yield use, "sut" in use.roles, " and ".join(_ROLE_WORDS[role] for role in use.roles)
+
+
+def _foreign(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+    for use, of_server, whose in cpu_sets(seen):
+        foreign_max = limits.foreign_cpu_share_max
+        if of_server:
+            foreign_max = min(limits.foreign_sut_share_max, limits.foreign_per_precision_max * context.precision)
+        foreign_max += _nobodys_share(use, seen, limits)
+        if use.foreign_share > foreign_max:
+            yield Reason(
+                code="foreign-cpu" if of_server else "foreign-cpu-driver",
+                message=f"other processes used {use.foreign_share:.1%} of the CPUs of {whose}",
+                figures={"foreign_share": use.foreign_share, "own_share": use.own_share, "max": foreign_max},
+            )
+
+
+def _nobodys_share(use: CpuUse, seen: Seen, limits: HostLimits) -> float:
+    """What may look foreign and is in nobody's clock (probes/cpu_balance.py): waking a CPU up, rounding, and on the
+    server's CPUs the ends of threads."""
+    idle_share = max(0.0, 1 - use.busy_share - use.steal_share)
+    waking_share = limits.idle_overhead_share_max * max(0.0, min(idle_share, use.busy_share))
+    ends_share, host = 0.0, seen.host
+    if "sut" in use.roles and host and host.threads_ended is not None and host.elapsed_s:
+        ends_share = host.threads_ended * limits.thread_end_us / 1e6 / (host.elapsed_s * len(use.cpus))
+    return waking_share + ends_share + use.rounding_share
+
+
+def _steal(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+    for use, of_server, whose in cpu_sets(seen):
+        steal_max = limits.steal_per_precision_max * context.precision if of_server else limits.steal_share_max
+        message = f"the hypervisor took {{:.1%}} of the CPU time of {whose} away"
+        yield from over(steal_max, "steal" if of_server else "steal-driver", message, steal_share=use.steal_share)
+
+
+def _runner_busy(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+    if seen.host and any("runner" in use.roles and len(use.roles) > 1 for use in seen.host.cpu_use):
+        message, share = "this tool itself used {:.0%} of a CPU while it watched", seen.host.runner_cpu_share
+        yield from over(limits.runner_cpu_share_max, "runner-busy", message, runner_cpu_share=share)
+
+
+def _readings(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+    """Whether the readings span what they are to be of. Every share of a CPU is of the time between them: where this
+    tool was stopped, that time is longer, and a disturbance of the load looks smaller by as much. Where a load runs
+    before its part that counts, the readings at its edge may come too late, and what the server used until then is in
+    none of its figures."""
+    elapsed_s, expected_s = seen.host.elapsed_s if seen.host else None, seen.readings_s
+    if elapsed_s is None:
+        return
+    if expected_s is not None and elapsed_s - expected_s > limits.readings_late_max_s:
+        yield Reason(
+            code="readings-late",
+            message=f"this tool was stopped or held up: its readings span {elapsed_s:.1f} s and not {expected_s:.1f} s",
+            figures={"elapsed_s": elapsed_s, "expected_s": expected_s, "max_late_s": limits.readings_late_max_s},
+        )
+    missing_max = _MISSING_PER_PRECISION_MAX * context.precision
+    if seen.load and seen.load.duration_s - elapsed_s > missing_max * seen.load.duration_s:
+        duration_s = seen.load.duration_s
+        yield Reason(
+            code="readings-short",
+            message=f"the readings came late: they span {elapsed_s:.2f} s of a load of {duration_s:.2f} s",
+            figures={"elapsed_s": elapsed_s, "duration_s": duration_s, "missing_max": missing_max},
+        )
+
+
+def _host_faults(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+    if (host := seen.host) is None:
+        return
+    message = "a CPU quota held this run back for {:.1%} of the time"
+    yield from over(limits.throttled_share_max, "throttled", message, throttled_share=host.throttled_share)
+    if host.swapped_bytes_per_s is not None:
+        message = f"the host swapped {host.swapped_bytes_per_s / 1e6:,.1f} MB per second"
+        figure = host.swapped_bytes_per_s
+        yield from over(limits.swapped_bytes_per_s_max, "swapping", message, swapped_bytes_per_s=figure)
+    if host.clock_step_s is not None and abs(host.clock_step_s) > limits.clock_step_s_max:
+        message = f"the time of day was moved by {host.clock_step_s:+.3f} s"
+        figures = {"clock_step_s": host.clock_step_s, "max": limits.clock_step_s_max}
+        yield Reason(code="clock-stepped", message=message, figures=figures)
+    message = "the host was suspended for {:.1f} s"
+    yield from over(limits.clock_step_s_max, "suspended", message, suspended_s=host.suspended_s)
+
+
+HOST_GATES = (
+    Gate(
+        ("foreign-cpu", "foreign-cpu-driver"),
+        "Other processes on our CPUs",
+        (
+            "foreign_per_precision_max",
+            "foreign_sut_share_max",
+            "idle_overhead_share_max",
+            "thread_end_us",
+            "foreign_cpu_share_max",
+        ),
+        _foreign,
+        "CPU time that was neither idle, nor stolen, nor used by our own processes, on the server’s CPUs and on "
+        "those of the driver and the remote system. Soft interrupts, which carry loopback traffic, are counted where "
+        "this kernel puts them; every run finds out at its start where that is.",
+        "A load below the limit; a load on other CPUs that shares caches, memory or a physical core. The limits allow "
+        "for what is in no process’s clock, and a load of that size goes unnoticed: waking a CPU (a share of the time "
+        "that it idles or works, whichever is less), the rounding of idle time to clock ticks and, on the server’s "
+        "CPUs, the last microseconds of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % "
+        "of one CPU. Threads of other processes count, too; to start and end one costs more than is allowed for it. "
+        "Other work that the kernel does for an arm and charges to no process looks like another process: arms with "
+        "many threads may be refused for what they are. A run’s page warns where gates refused one arm more often than "
+        "the other, and gives such a pair no verdict.",
+    ),
+    Gate(
+        ("steal", "steal-driver"),
+        "CPU time stolen by the hypervisor",
+        ("steal_per_precision_max", "steal_share_max"),
+        _steal,
+        "What the kernel reports as stolen. On the server’s CPUs the limit scales with the promised precision.",
+        "Stalls that a hypervisor does not report: the server’s own clock then counts them as work. `matrix doctor` "
+        "looks for those.",
+    ),
+    Gate(
+        ("runner-busy",),
+        "This tool itself",
+        ("runner_cpu_share_max",),
+        _runner_busy,
+        "It stays off the server’s CPUs and reads the server’s threads only at the ends of windows. The CPU time "
+        "that it uses in between is measured.",
+        "On a host whose server shares CPUs with the driver, this tool has no other CPU to run on.",
+    ),
+    Gate(
+        ("readings-late", "readings-short"),
+        "This tool, stopped or held up",
+        ("readings_late_max_s",),
+        _readings,
+        "All shares of CPU time are of the time between the readings before a window and after it. If this tool was "
+        "stopped, or had no CPU, that is longer than the load and the wait for its last responses, and a disturbance "
+        "looks smaller than it was. An experiment’s readings may also be as far apart as the pace at which they are "
+        "taken makes them. Where the load runs before its window begins (wrk2), the first readings may also come too "
+        "late: by a fifth of the promised precision at most.",
+        "A stop that ends before the load does. It hides nothing: the shares are of the right time, and only samples "
+        "of memory and threads are missing.",
+    ),
+    Gate(
+        ("throttled", "swapping", "clock-stepped", "suspended"),
+        "Faults of the host",
+        ("throttled_share_max", "swapped_bytes_per_s_max", "clock_step_s_max"),
+        _host_faults,
+        "Throttling by a CPU quota, swapping, a clock that was set, a suspended host.",
+        "What the kernel does not report here is recorded as not known and not judged.",
+    ),
+)

@@ -1,0 +1,151 @@
+"""Gates of what loads a server and of what it calls, which need only be there in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jdkmatrix.domain.tables import Table
+from jdkmatrix.method.gate import Gate, NotNegative, Positive, Seen, Share, WindowContext, over
+from jdkmatrix.method.host_gates import cpu_sets
+from jdkmatrix.records.reasons import Reason
+
+
+class LoadLimits(Table):
+    driver_cpu_share_max: Share = 0.90  # of its CPUs, by itself or with whom it shares them: it measures itself then
+    driver_late_share_max: Share = 0.50  # how late it sends at p99, as a share of the p99 that it measures
+    saturated_share_min: Share = 0.90  # a closed loop that keeps the server's CPUs busier than this saturates it …
+    saturated_share_drop_max: Share = 0.05  # … and in no window of a fork may it use less than in the best by more
+    remote_cpu_share_max: Share = 0.90  # above it, the remote system may have been what held requests up
+    remote_late_share_max: NotNegative = 0.02  # how late it answers at p99, as a share of its delay; of a short one …
+    remote_late_p99_us_max: Positive = 3000.0  # … this is not too much …
+    remote_late_short_share_max: NotNegative = 1.0  # … as long as it is no more than this share …
+    remote_late_least_us: NotNegative = 1000.0  # … or than waking up costs on a CPU that is shared
+    remote_late_mean_share_max: Positive = 0.1  # how late it answers on average, as a share of its delay
+
+
+def _cpus_full(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+    for use, of_server, whose in cpu_sets(seen):
+        if not of_server:
+            message = f"the CPUs of {whose} were busy for {{:.0%}} of the time: requests waited for them"
+            yield from over(limits.driver_cpu_share_max, "cpus-full", message, busy_share=use.busy_share)
+
+
+def _starved(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+    """Where a closed loop saturates the server, each window must have kept it as busy as the best did: one in which the
+    server idled was held up from outside, whatever else was seen."""
+    best, drop_max = seen.best_cpu_share, limits.saturated_share_drop_max
+    if seen.sut and best and best >= limits.saturated_share_min and seen.sut.cpu_share < best - drop_max:
+        share = seen.sut.cpu_share
+        yield Reason(
+            code="starved",
+            message=f"the server used {share:.1%} of its CPUs, and {best:.1%} in another window of this fork",
+            figures={"cpu_share": share, "best": best, "max_drop": drop_max},
+        )
+
+
+def _driver_saturated(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+    if seen.load:
+        message, share = "the driver used {:.0%} of its CPUs: it measured itself", seen.load.driver_cpu_share
+        yield from over(limits.driver_cpu_share_max, "driver-saturated", message, driver_cpu_share=share)
+
+
+def _driver_late(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+    late, latency = (seen.load.send_lateness, seen.load.corrected) if seen.load else (None, None)
+    if late is None or latency is None or not (late.count and latency.count):
+        return
+    late_us, p99_us = late.percentiles_us["99"], max(latency.percentiles_us["99"], context.p99_max_us or 0.0)
+    if late_us > limits.driver_late_share_max * p99_us:
+        of_what = "the p99 measured" if context.p99_max_us is None else "the p99 that is looked at"
+        yield Reason(
+            code="driver-late",
+            message=f"the driver sent up to {late_us / 1000:.2f} ms late (p99), {late_us / p99_us:.0%} of {of_what}",
+            figures={"late_p99_us": late_us, "p99_us": p99_us, "max_share": limits.driver_late_share_max},
+        )
+
+
+def _remote(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+    """Whether the remote system was itself what was waited for. It does not matter when it is late where a closed loop
+    keeps the server's CPUs full: that is held up by them, and no latency of it is judged."""
+    remote, load, sut = seen.remote, seen.load, seen.sut
+    if remote is None:
+        return
+    share = remote.cpu_s / ((remote.now_monotonic_ns - remote.since_monotonic_ns) / 1e9 * context.remote_cpus)
+    message = "the remote system used {:.0%} of its CPUs: it may have held requests up"
+    yield from over(limits.remote_cpu_share_max, "remote-saturated", message, remote_cpu_share=share)
+    if load and sut and load.load.is_closed_loop and sut.cpu_share >= limits.saturated_share_min:
+        return
+    delay_us = context.service_s * 1e6
+    short_us_max = min(limits.remote_late_p99_us_max, limits.remote_late_short_share_max * delay_us)
+    late_us_max = max(limits.remote_late_least_us, short_us_max, limits.remote_late_share_max * delay_us)
+    late_us = {
+        name: latency.percentiles_us["99"]
+        for name, latency in (("answers", remote.lateness), ("timer", remote.loop_lateness))
+        if latency is not None and latency.percentiles_us["99"] > late_us_max
+    }
+    mean_us_max = limits.remote_late_mean_share_max * delay_us
+    mean_us = remote.lateness.mean_us if remote.lateness is not None else 0.0
+    words, figures = [], {}
+    if late_us:
+        words.append("at p99 " + " and ".join(f"its {name} {value / 1000:.1f} ms" for name, value in late_us.items()))
+        figures = {**{f"{name}_p99_us": value for name, value in late_us.items()}, "max": late_us_max}
+    if 0 < mean_us_max < mean_us:
+        words.append(f"on average its answers {mean_us / 1000:.2f} ms")
+        figures |= {"answers_mean_us": mean_us, "mean_max": mean_us_max}
+    if words:
+        message = f"the remote system was late, {', '.join(words)}: requests waited for it longer than was asked"
+        yield Reason(code="remote-late", message=message, figures=figures)
+
+
+STARVED = Gate(
+    ("starved",),
+    "A server left idle",
+    ("saturated_share_min", "saturated_share_drop_max"),
+    _starved,
+    "A closed loop that saturated the server in one window and left it idle in another: something held it up that no "
+    "other gate names.",
+    "A cause common to all windows of a fork.",
+)
+LOAD_GATES = (
+    STARVED,
+    Gate(
+        ("driver-saturated",),
+        "A driver at its limit",
+        ("driver_cpu_share_max",),
+        _driver_saturated,
+        "A driver that uses a larger share of its CPUs than this measures itself.",
+        "A driver that is slow for another reason: see the next two.",
+    ),
+    Gate(
+        ("driver-late",),
+        "A driver that is late",
+        ("driver_late_share_max",),
+        _driver_late,
+        "At a rate: how late requests were sent, at p99, compared with the measured p99 or with the objective of a "
+        "search. Requests that waited for a connection are not the driver’s fault and do not count.",
+        "Late receiving; wrk2, which reports no lateness; closed loops, which have no schedule.",
+    ),
+    Gate(
+        ("cpus-full",),
+        "CPUs saturated by driver and remote system together",
+        ("driver_cpu_share_max",),
+        _cpus_full,
+        "On hosts with few CPUs they share one. Each may be below its limit while the CPU is saturated.",
+        "Bursts shorter than a window.",
+    ),
+    Gate(
+        ("remote-saturated", "remote-late"),
+        "The remote system",
+        (
+            "remote_cpu_share_max",
+            "remote_late_share_max",
+            "remote_late_p99_us_max",
+            "remote_late_short_share_max",
+            "remote_late_least_us",
+            "remote_late_mean_share_max",
+        ),
+        _remote,
+        "A remote system that saturates its CPUs, or is too late at p99 for the delay that was asked for.",
+        "Late responses that are rarer than one in a hundred. In a closed loop that saturates the server, lateness "
+        "delays nothing and is not judged.",
+    ),
+)

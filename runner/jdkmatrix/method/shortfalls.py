@@ -1,0 +1,54 @@
+"""Shortfalls of a server under its load: no answers, too few, failed ones. A window with them is kept, since they are
+what was to be found out: to drop it would keep the forks that did well and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jdkmatrix.domain.loads import RampLoad, RateLoad
+from jdkmatrix.domain.tables import Table
+from jdkmatrix.method.gate import Share
+from jdkmatrix.records.load_results import LoadResult
+from jdkmatrix.records.reasons import Reason
+
+
+class ResultLimits(Table):
+    achieved_rate_min: Share = 0.99  # of the asked rate
+    error_share_max: Share = 0.0  # errors and answers other than 2xx, of all requests
+
+
+def window_shortfalls(load: LoadResult, limits: ResultLimits, *, service_s: float = 0.0) -> tuple[Reason, ...]:
+    """Shortfalls of the server against its load; empty: none. `service_s`: see WindowContext."""
+    return tuple(_of_answers(load, limits, service_s))
+
+
+def _of_answers(load: LoadResult, limits: ResultLimits, service_s: float) -> Iterator[Reason]:
+    if load.completed == 0:
+        yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
+    due = _due(load, service_s)
+    if due is not None and (share := load.completed / due if due else 0.0) < limits.achieved_rate_min:
+        yield Reason(
+            code="rate-missed",
+            message=f"{load.completed:,} of {due:,.0f} requests that were due were answered",
+            figures={"achieved_share": share, "min": limits.achieved_rate_min},
+        )
+    failed = load.failed
+    if failed > limits.error_share_max * (load.completed + load.errors.total):
+        yield Reason(
+            code="errors",
+            message=f"{load.errors.total} failed requests, {load.non_2xx} answers other than 2xx",
+            figures={"failed": failed, "completed": load.completed, "max_share": limits.error_share_max},
+        )
+
+
+def _due(load: LoadResult, service_s: float) -> float | None:
+    """Early enough to be answered in time; None for a closed loop."""
+    match load.load:
+        case RateLoad() as asked:
+            # A driver may start its connections one after another, and then owes fewer than this.
+            due = asked.rate_rps * load.duration_s if load.due is None else load.due
+            return max(0.0, due - asked.rate_rps * service_s)
+        case RampLoad() as ramp:
+            return float(ramp.due_until(load.duration_s - service_s))
+        case _:
+            return None

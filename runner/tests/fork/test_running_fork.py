@@ -1,0 +1,135 @@
+"""A running fork that goes wrong at any moment: it is a record, the others go on, and no process is left. What these
+measure is a process that sleeps."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.tables import Limits
+from jdkmatrix.drivers.base import DriverError
+from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Round
+from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
+from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.method.measuring import Turns
+from jdkmatrix.records.forks import Fork, ServedFork
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Window
+from tests.support.builders import load_result, pressure, sut_usage
+from tests.support.fork_setups import parts_with, setup_with
+from tests.support.real_parts import Silent
+
+BROKEN = DriverError("it broke")
+
+
+@dataclass
+class Sleeping:
+    """A subject and its measurement; `fails`: with what, at which moment ("open", "rewarm", "window 2", "close")."""
+
+    fails: Mapping[str, BaseException] = field(default_factory=dict)
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    windows: list[Window] = field(default_factory=list)
+    load, parameters, limits = SaturateLoad(connections=1), MappingProxyType[str, Any]({}), Limits()
+
+    def why_no_turns(self, wait_us: int, turns: Turns) -> None: ...
+
+    def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> Sleeping:
+        return self
+
+    @contextmanager
+    def opened(self, remote: RemoteProcess | None) -> Iterator[Sleeping]:
+        with subprocess.Popen(["sleep", "600"]) as process:
+            self.processes.append(process)
+            try:
+                self._at("open")
+                yield self
+                self._at("close")
+            finally:
+                process.kill()
+
+    def rewarm(self, duration_s: float) -> None:
+        self._at("rewarm")
+
+    def measure(self, turn: Round | None) -> None:
+        number = turn.number if turn else 1
+        self._at(f"window {number}")
+        self.windows.append(
+            Window(index=number, t_s=0.0, load=load_result(), sut=sut_usage(), host=pressure()),
+        )
+
+    def judged(self) -> tuple[Status, tuple[Reason, ...]]:
+        return Status.OK, ()
+
+    def record(self) -> ServedFork:
+        return ServedFork(windows=tuple(self.windows))
+
+    def _at(self, moment: str) -> None:
+        if moment in self.fails:
+            raise self.fails[moment]
+
+
+def setup_of(subject: Sleeping, folder: Path) -> ForkSetup:
+    setup = setup_with(parts_with(subject), folder)
+    setup.scratch.mkdir()
+    return setup
+
+
+def turns(folder: Path, *subjects: Sleeping) -> tuple[Fork, ...]:
+    """Three rounds of each."""
+    setups = [setup_of(subject, folder / str(number)) for number, subject in enumerate(subjects)]
+    orders = [range(len(subjects))] * 3
+    try:
+        return in_turns(
+            [RunningFork(setup, Silent()) for setup in setups], orders, rewarm_s=3.0, lead_s=0.25, round_s=1.0
+        )
+    finally:
+        for setup, subject in zip(setups, subjects, strict=True):
+            assert setup.scratch.exists() == (not subject.processes), "where it was begun"
+            assert all(process.returncode is not None for process in subject.processes)
+
+
+@pytest.mark.parametrize(
+    ("moment", "windows"), [("open", []), ("rewarm", []), ("window 2", [1]), ("window 3", [1, 2]), ("close", [1, 2, 3])]
+)
+def test_a_fork_that_fails_is_recorded_and_leaves_the_others_running(
+    tmp_path: Path, moment: str, windows: list[int]
+) -> None:
+    failing, *others = turns(tmp_path, Sleeping({moment: BROKEN}), Sleeping(), Sleeping())
+    assert (failing.status, [(one.code, one.message) for one in failing.reasons]) == (
+        Status.FAILED, [("driver", "it broke")],
+    )  # fmt: skip
+    assert [window.index for window in failing.served.windows] == windows, "what was measured is kept"
+    for fork in others:
+        assert (fork.status, fork.reasons) == (Status.OK, ())
+        assert [window.index for window in fork.served.windows] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("moment", ["open", "rewarm", "window 1", "close"])
+def test_what_stops_a_run_passes_through_and_leaves_no_process(tmp_path: Path, moment: str) -> None:
+    others = [Sleeping(), Sleeping()]
+    with pytest.raises(KeyboardInterrupt):
+        turns(tmp_path, others[0], Sleeping({moment: KeyboardInterrupt()}), others[1])
+    assert others[0].processes, "it was up"
+
+
+def test_by_itself_a_fork_has_its_own_windows(tmp_path: Path) -> None:
+    fork = measure_fork(setup_of(Sleeping(), tmp_path / "good"), Silent())
+    assert (fork.status, len(fork.served.windows)) == (Status.OK, 1)
+    broken = measure_fork(setup_of(Sleeping({"window 1": ValueError("what?")}), tmp_path / "bad"), Silent())
+    assert [(one.code, one.message) for one in broken.reasons] == [("internal-error", "ValueError: what?")]
+    assert "what?" in (tmp_path / "bad" / "logs" / "traceback.txt").read_text()
+    assert broken.logs == {"traceback.txt": "../logs/traceback.txt"}
+
+
+def test_what_fails_behind_a_failure_does_not_hide_it(tmp_path: Path) -> None:
+    """Its end is checked only where it came to its end by itself."""
+    fork = measure_fork(setup_of(Sleeping({"window 1": BROKEN, "close": ValueError("later")}), tmp_path), Silent())
+    assert [one.code for one in fork.reasons] == ["driver"]
