@@ -40,7 +40,7 @@ from series import ROUNDS, measure as measure_series, paired_logs, ratio_words, 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.turns import TurnTaker, Round, Turn, in_turns
-from jdkmatrix.loads.constant_rate import ConstantRate
+from jdkmatrix.loads.kinds.constant_rate import ConstantRate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run import campaign as campaigns

@@ -17,7 +17,7 @@ from jdkmatrix.cli.measuring import measuring
 from jdkmatrix.config.model import Matrix, Profile, Selection, Tuning
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.run.campaign import Campaign

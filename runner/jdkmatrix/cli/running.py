@@ -23,6 +23,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.cli.terminal import escape
+from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
@@ -32,7 +33,6 @@ from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import now_utc
 from jdkmatrix.host.facts import boot_id
-from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping

@@ -1,4 +1,4 @@
-"""The typed form of matrix.toml.
+"""The typed form of matrix.toml and of published/*/scenarios.toml.
 
 Every value that a user may write is here, with its range; the JSON Schema that editors complete from is made of
 these classes. Cross-checks between tables (a profile that selects a value which is on no axis) are in `checks`.
@@ -10,16 +10,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from jdkmatrix.config.relative_loads import FloodLoad, ShareLoad
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import APPLICATIONS, application_of
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import check_executor, unsized
-from jdkmatrix.domain.loads import CapacityLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
+from jdkmatrix.domain.loads import CellLoad, TaskLoad
 from jdkmatrix.domain.servers import FeatureSet, server_kind
-from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
+from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Seconds, Table, Turns
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.kinds import AnyExperiment
+from jdkmatrix.loads.kinds import AskedLoad
+from jdkmatrix.loads.relative import RelativeLoad
 from jdkmatrix.stats.stopping import StoppingRules
 
 Executor = Annotated[str, AfterValidator(check_executor)]
@@ -39,14 +40,16 @@ def _known_application(name: str) -> str:
 
 
 class Axes(Table):
-    workload: Annotated[tuple[Name, ...], Field(min_length=1)]
-    server: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """What a profile means by "all". Workloads, servers and loads are not listed: they have tables (config/axes.py)."""
+
+    workload: tuple[Name, ...] = ()
+    server: tuple[Name, ...] = ()
     jdk: Annotated[tuple[Name, ...], Field(min_length=1)]
     executor: Annotated[tuple[Executor, ...], Field(min_length=1)]
     cpus: Annotated[tuple[Cpus, ...], Field(min_length=1)]
     burn_us: Annotated[tuple[BurnUs, ...], Field(min_length=1)]
     wait_us: Annotated[tuple[WaitUs, ...], Field(min_length=1)]
-    load: Annotated[tuple[Name, ...], Field(min_length=1)]
+    load: tuple[Name, ...] = ()
 
 
 class ServerTable(Table):
@@ -111,15 +114,6 @@ class Addition(Selection):
 _PRECISION_OF_FIXED_BLOCKS = 0.05
 
 
-class Turns(Table):
-    """How the forks of a block are measured in turns: a window of `round_s` of each, behind `lead_s` of the same load
-    that counts nowhere, round after round. Before the first round each gets load for `rewarm_s`."""
-
-    round_s: Seconds
-    lead_s: Seconds
-    rewarm_s: Seconds
-
-
 class Protocol(Table):
     """`select` is a product of axis values (an axis left out means all of it); `exclude` takes cells out that match
     every axis it names; `include` adds a product, its unnamed axes as in `select`.
@@ -143,6 +137,10 @@ class Protocol(Table):
     select: Selection
     exclude: tuple[Selection, ...] = ()
     include: tuple[Addition, ...] = ()
+
+    @property
+    def in_turns(self) -> bool:
+        return self.protocol == "interleaved"
 
     @property
     def blocks_at_most(self) -> int:
@@ -181,11 +179,9 @@ ScaleName = Literal["article", "small"]
 
 
 class Scenario(Table):
-    """A published experiment, at its own size and at one that a small machine can do. `published`: ids of what was
-    published."""
+    """A published experiment, at its own size and at one that a small machine can do."""
 
     description: str
-    published: Annotated[tuple[Name, ...], Field(min_length=1)]
     article: Scale
     small: Scale
 
@@ -292,14 +288,8 @@ class Thresholds(Table):
     clock_step_s_max: Annotated[float, Field(ge=0)]
 
 
-AskedLoad = Annotated[
-    SaturateLoad | RateLoad | RampedLoad | JoinedLoad | CapacityLoad | StepsLoad | ShareLoad | FloodLoad,
-    Field(discriminator="kind"),
-]
-
-
 class Matrix(Table):
-    """matrix.toml as a whole."""
+    """matrix.toml, with what published sources add to it."""
 
     schema_: Literal[1] = Field(alias="schema")
     axes: Axes
@@ -308,7 +298,6 @@ class Matrix(Table):
     servers: dict[Name, ServerTable]
     mixes: dict[Name, RequestMix] = {}
     loads: dict[Name, AskedLoad]
-    task_loads: dict[Name, TaskLoad] = {}
     tunings: dict[Name, Tuning] = {}
     profiles: dict[Name, Profile]
     scenarios: dict[Name, Scenario] = {}
@@ -328,12 +317,17 @@ class Matrix(Table):
 
     def has_cell(self, cell: CellKey) -> bool:
         """Is there such a thing? A product of axes pairs servers' workloads with experiments' loads, too."""
-        experiment = self.experiments.get(cell.workload)
+        experiment, load = self.experiments.get(cell.workload), self.loads.get(cell.load)
         if experiment is None:
             waits = self.workloads[cell.workload].remote is not None or cell.wait_us == 0
-            return waits and cell.load in self.loads and self._serves(cell)
-        load = self.task_loads.get(cell.load)
-        return load is not None and experiment.fits(cell.executor, cell.burn_us, cell.wait_us, load)
+            return waits and isinstance(load, CellLoad | RelativeLoad) and self._serves(cell)
+        return isinstance(load, TaskLoad) and experiment.fits(cell.executor, cell.burn_us, cell.wait_us, load)
+
+    def task_load(self, cell: CellKey) -> TaskLoad:
+        """Raises: TypeError: the cell has a server."""
+        if isinstance(load := self.loads[cell.load], TaskLoad):
+            return load
+        raise TypeError(f"{cell.cell_id} has a server")
 
     def _serves(self, cell: CellKey) -> bool:
         """Has its server this executor, and what the workload's requests go through?"""

@@ -54,3 +54,12 @@ class RemoteAnswers(Table):
         if self.sigma is not None:
             parts.append(f"sigma={self.sigma:g}")
         return "&".join(parts)
+
+
+class Turns(Table):
+    """How the forks of a block are measured in turns: a window of `round_s` of each, behind `lead_s` of the same load
+    that counts nowhere, round after round. Before the first round each gets load for `rewarm_s`."""
+
+    round_s: Seconds
+    lead_s: Seconds
+    rewarm_s: Seconds

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from jdkmatrix.config.model import Matrix, Turns
-from jdkmatrix.domain.tables import Limits, RemoteAnswers
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.domain.tables import Limits, RemoteAnswers, Turns
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.turns import Turn
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.records.cells import AnyLoad
+from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Confinement, ExperimentFork, Fork, ServedFork
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.reasons import Reason, Status

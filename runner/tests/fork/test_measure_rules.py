@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.loads import RateLoad, StepsLoad
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import rate_words
 from jdkmatrix.fork.gates import (
     WindowContext,
@@ -22,6 +22,7 @@ from jdkmatrix.fork.gates import (
 )
 from jdkmatrix.loads.base import Ask
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason, Status

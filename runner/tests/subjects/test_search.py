@@ -9,11 +9,11 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Thresholds
-from jdkmatrix.domain.loads import CapacityLoad, Load, RateLoad
+from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.fork_figures import capacity_rps
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, NearestRate
-from jdkmatrix.loads.capacity_search import CapacitySearch
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad, CapacitySearch
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known

@@ -30,7 +30,7 @@ class Experiments:
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
         measured_s = profile.windows * profile.window_s
-        experiment, load = matrix.experiments[cell.workload], matrix.task_loads[cell.load]
+        experiment, load = matrix.experiments[cell.workload], matrix.task_load(cell)
         return _START_S + experiment.expected_s(cell, load, measured_s)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
@@ -51,7 +51,7 @@ class Experiments:
         flags: Flags,
     ) -> CellParts:
         jdk, experiment = parts.jdk(cell.jdk), matrix.experiments[cell.workload]
-        load, tuning = matrix.task_loads[cell.load], tuning_for(matrix, cell)
+        load, tuning = matrix.task_load(cell), tuning_for(matrix, cell)
         options = (
             *(options_of(experiment.jvm, jdk.entry.vm) if experiment.jvm else ()),
             *experiment.vm_options(cell.executor),

@@ -12,9 +12,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from jdkmatrix.config.model import Turns
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.tables import Limits
+from jdkmatrix.domain.tables import Limits, Turns
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Experiment, Given
 from jdkmatrix.experiments.kinds import AnyResult

@@ -7,13 +7,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jdkmatrix.config.model import Turns, Workload
+from jdkmatrix.config.model import Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import REMOTE_URL, application_of
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import CellLoad
-from jdkmatrix.domain.tables import Limits
+from jdkmatrix.domain.tables import Limits, Turns
 from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit

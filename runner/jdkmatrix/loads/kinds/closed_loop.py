@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.config.model import Turns
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import plural, span_words
+from jdkmatrix.domain.tables import Turns
 from jdkmatrix.loads.base import LoadKind, Question, why_too_late
 from jdkmatrix.records.forks import Fork
+
+_NEXT = ", each sends its next request as soon as it has the answer"
 
 
 class ClosedLoop(LoadKind[SaturateLoad]):
@@ -33,4 +35,4 @@ class ClosedLoop(LoadKind[SaturateLoad]):
         return f"closed loop: {connections} by condition{_NEXT}"
 
 
-_NEXT = ", each sends its next request as soon as it has the answer"
+LOADS = {SaturateLoad: ClosedLoop}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.config.model import Turns
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import plural, rate_words, span_words
+from jdkmatrix.domain.tables import Turns
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.stats.forks import fork_cpu_us_per_request
@@ -39,3 +39,6 @@ class ConstantRate(LoadKind[RateLoad]):
         rates = span_words([load.rate_rps for load in loads], "requests/s")
         connections = span_words([load.connections for load in loads], "connections")
         return f"open loop: {rates} by condition, on a fixed schedule over {connections}"
+
+
+LOADS = {RateLoad: ConstantRate}
