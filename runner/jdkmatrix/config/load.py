@@ -14,10 +14,10 @@ from jdkmatrix.config.axes import axes_of
 from jdkmatrix.config.explain import Tag, explain, read_toml, told
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.experiments.kinds import BY_NAME
-from jdkmatrix.loads.kinds import GIVEN
+from jdkmatrix.loads.kinds import KINDS
 
 _TAGS = {
-    "loads": Tag("kind", tuple(str(load.model_fields["kind"].default) for load in GIVEN)),
+    "loads": Tag("kind", tuple(str(load.model_fields["kind"].default) for load in KINDS)),
     "experiments": Tag("experiment", tuple(BY_NAME)),
 }
 

@@ -216,6 +216,3 @@ class CountLoad(TaskLoad):
 
     def short_words(self) -> str:
         return f"{self.count:,} at once"
-
-
-TASK_LOADS: tuple[type[TaskLoad], ...] = (InFlightLoad, TaskRateLoad, CountLoad)

@@ -15,26 +15,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from jdkmatrix.domain.loads import TASK_LOADS, CellLoad, GivenLoad
+from jdkmatrix.domain.loads import CellLoad, GivenLoad, TaskLoad
 from jdkmatrix.loads.base import LoadKind
 
 _FILES = [import_module(f"{__name__}.{file.name}") for file in pkgutil.iter_modules(__path__)]
 KINDS: Mapping[type[GivenLoad], Callable[[Any], LoadKind[Any]]] = {
     load: kind for file in _FILES for load, kind in file.LOADS.items()
 }
-GIVEN: tuple[type[GivenLoad], ...] = (*KINDS, *TASK_LOADS)
 
 if TYPE_CHECKING:
     AskedLoad = GivenLoad  # in matrix.toml
     AnyLoad = GivenLoad  # of a cell
 else:
-    AskedLoad = Annotated[reduce(or_, GIVEN), Field(discriminator="kind")]
-    _OF_CELLS = [load for load in GIVEN if issubclass(load, (CellLoad, *TASK_LOADS))]
+    AskedLoad = Annotated[reduce(or_, KINDS), Field(discriminator="kind")]
+    _OF_CELLS = [load for load in KINDS if issubclass(load, CellLoad | TaskLoad)]
     AnyLoad = Annotated[reduce(or_, _OF_CELLS), Field(discriminator="kind")]
 
 
 def kind_of(load: GivenLoad) -> LoadKind[Any]:
-    """Of a load with a server. One whose rate is not known yet stands for what does not depend on it: its length."""
+    """One whose rate is not known yet stands for what does not depend on it: its length."""
     return KINDS[type(load)](load)
 
 
