@@ -32,10 +32,10 @@ from series import Series, measure, paired_logs, ratio_words, read, with_profile
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Tuning
+from jdkmatrix.domain.executors import first_arm
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
-from jdkmatrix.domain.executors import first_arm
 
 BLOCKS = 3  # of a run
 THROUGHPUT = 2  # the column of a window

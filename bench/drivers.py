@@ -32,10 +32,12 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Literal, NamedTuple
 
+from one_fork import RATE, Asked, facts, get_ready
 from rich.console import Console
 from rich.table import Table
 
 from jdkmatrix.cli.measuring import measuring
+from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import UNHEARD, Edge, Phase, Target
 from jdkmatrix.drivers.handover import LoadgenAndWrk2
 from jdkmatrix.drivers.loadgen import LoadgenDriver
@@ -48,8 +50,6 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.report.html.drivers import ComparedRow
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.subjects.served.measurement import Served
-from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
-from one_fork import RATE, Asked, facts, get_ready
 
 Name = Literal["loadgen", "wrk2"]
 WORKLOADS = (

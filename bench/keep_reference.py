@@ -27,10 +27,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from jdkmatrix.domain.loads import LoadOverTime
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import REFERENCE, RunStore
-from jdkmatrix.domain.loads import RisingLoad
 
 
 def main() -> int:
@@ -68,7 +68,7 @@ def _kept(hidden: Mapping[str, str], record: Any) -> str:
 
 def _shortened(cell: CellRecord) -> Any:
     record = _without_points(cell.model_dump(mode="json"))
-    if not isinstance(cell.load, RisingLoad):
+    if not isinstance(cell.load, LoadOverTime):
         for fork in (*record["forks"], *record["attempts"]):
             if fork["fork"] > 1 and fork["measured"]["kind"] == "served":
                 _drop_series(fork["measured"])

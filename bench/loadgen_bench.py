@@ -28,6 +28,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import DriverSession, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.errors import MatrixError
@@ -35,7 +36,6 @@ from jdkmatrix.host import launch
 from jdkmatrix.provision.hosttools import find_jdk
 from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.records.load_results import LoadResult
-from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 
 ROOT = Path(__file__).parents[1]
 CONNECTIONS = 50

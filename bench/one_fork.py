@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import CellParts
@@ -20,7 +21,6 @@ from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import Prepared, prepare
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.domain.loads import RateLoad
 
 PROFILE = "one-fork"
 RATE = "one-fork-rate"

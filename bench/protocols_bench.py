@@ -35,13 +35,14 @@ from unittest import mock
 
 from rich.console import Console
 from rich.table import Table
-from series import ROUNDS, measure as measure_series, paired_logs, ratio_words, read, valid, with_profile, write
+from series import ROUNDS, paired_logs, ratio_words, read, valid, with_profile, write
+from series import measure as measure_series
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import Round
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns
-from jdkmatrix.loads.constant_rate import ConstantRate
+from jdkmatrix.loads.kinds.constant_rate import ConstantRate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run import campaign as campaigns

@@ -30,6 +30,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
+from one_fork import PRECISION, RATE, Asked, facts, get_ready
 from rich.console import Console
 from rich.table import Table
 
@@ -40,7 +41,6 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.html.method import ProvokedOutcome
 from jdkmatrix.run.prepare import Prepared
-from one_fork import PRECISION, RATE, Asked, facts, get_ready
 
 WINDOW_S = 3.0
 CAUGHT_MIN = 0.95

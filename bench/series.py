@@ -17,7 +17,6 @@ from jdkmatrix.cli.measuring import measuring
 from jdkmatrix.config.model import Matrix, Profile, Selection, Tuning
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.run.campaign import Campaign
@@ -25,6 +24,7 @@ from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import prepare
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.store.atomic import write_atomic
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 
 PROFILE = "bench"

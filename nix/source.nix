@@ -9,9 +9,9 @@ builtins.path {
       below = lib.removePrefix "${toString ../.}/" path;
     in
     lib.any (wanted: below == wanted || lib.hasPrefix "${wanted}/" below) [
-      "claims.toml"
       "jdks.json"
       "matrix.toml"
+      "published"
       "report-templates"
       "toolchain.lock.json"
       "workloads/liberty"

@@ -1,1 +1,1 @@
-"""The claims registry: what was published, and under which conditions. Data only; nothing here comes to a verdict."""
+"""What was published, and under which conditions. Data only; nothing here comes to a verdict."""

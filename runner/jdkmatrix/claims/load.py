@@ -1,48 +1,61 @@
-"""Read claims.toml: from a file to a validated Registry, or to one clear message."""
+"""Read what was published: from the files of the sources to a validated Registry, or to one clear message."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from jdkmatrix.claims import checks
-from jdkmatrix.claims.model import Registry
-from jdkmatrix.config.explain import ConfigError, explain, message, read_toml
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.claims.model import PublishedSource, Registry
+from jdkmatrix.config.checks import unknown
+from jdkmatrix.config.explain import explain, read_toml, told
+
+_REFERENCE = re.compile(r".*\.checks\[\d+]\.requires\[\d+]")
 
 
-def load_claims(path: Path) -> Registry:
-    """Read and validate `path`.
+def load_claims(published: Path, scenarios: Collection[str] | None = None) -> Registry:
+    """Read and validate source.toml in every folder of `published`. `scenarios`: all that claims may name; None:
+    any.
 
     Raises:
         ConfigError: names the file, every wrong key, what was found and what is allowed.
     """
-    return parse_claims(read_toml(path), str(path))
+    files = sorted(published.glob("*/source.toml"))
+    return parse_claims({str(file): read_toml(file) for file in files}, scenarios)
 
 
-def parse_claims(data: Mapping[str, Any], where: str) -> Registry:
-    """Validate already-parsed TOML; `where` is the file's name for messages."""
+def parse_claims(files: Mapping[str, Mapping[str, Any]], scenarios: Collection[str] | None = None) -> Registry:
+    """Validate what sources say, by the names of their files for messages."""
+    sources = {file: _source(file, data) for file, data in files.items()}
+    if problems := list(checks.problems(sources, scenarios)):
+        raise told(problems)
+    return Registry(sources=tuple(sources.values()))
+
+
+def _source(file: str, data: Mapping[str, Any]) -> PublishedSource:
+    named = data.get("requires")
+    wrong: list[str] = []
+
+    def spelled(node: Any, key: str) -> Any:
+        """With the preconditions that checks refer to in the place of their names."""
+        if isinstance(node, dict):
+            return {name: spelled(value, f"{key}.{name}") for name, value in node.items()}
+        if isinstance(node, list):
+            return [spelled(value, f"{key}[{i}]") for i, value in enumerate(node)]
+        if not (isinstance(node, str) and isinstance(named, dict) and _REFERENCE.fullmatch(key)):
+            return node
+        if node not in named:
+            wrong.append(f"{key}: {unknown(node, named)}")
+        return named.get(node)
+
+    claims = spelled(data.get("claims"), "claims")
+    if wrong:
+        raise told((file, problem) for problem in wrong)
     try:
-        registry = Registry.model_validate(data)
+        return PublishedSource.model_validate({**data, "claims": claims} if "claims" in data else data)
     except ValidationError as error:
-        raise ConfigError(message(where, explain(error, Registry))) from None
-    found = checks.problems(registry)
-    if found:
-        raise ConfigError(message(where, found))
-    return registry
-
-
-def load_claims_of(matrix: Matrix, path: Path, *, matrix_toml: Path) -> Registry:
-    """Read and validate `path`, which must have everything that the scenarios of `matrix` name, as repeated by one.
-
-    Raises:
-        ConfigError: as load_claims; or names matrix.toml, the scenario, what it names, and what there is.
-    """
-    registry = load_claims(path)
-    found = checks.against_scenarios(matrix, registry)
-    if found:
-        raise ConfigError(message(str(matrix_toml), found))
-    return registry
+        raise told((file, problem) for problem in explain(error, PublishedSource)) from None

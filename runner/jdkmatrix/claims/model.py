@@ -1,16 +1,16 @@
-"""The typed form of claims.toml. Cross-checks between its tables, and with matrix.toml, are in `checks`."""
+"""The typed form of published/*/source.toml. Cross-checks, and those with the scenarios, are in `checks`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from jdkmatrix.claims.address import is_web_address
 from jdkmatrix.config.model import Name
 from jdkmatrix.domain.record import Record
-from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedResult
+from jdkmatrix.records.claims import ClaimRecord, ClaimSource, Precondition, PublishedResult
 
 
 class Source(ClaimSource):
@@ -26,9 +26,9 @@ class Source(ClaimSource):
 
 
 class Claim(PublishedResult):
-    """`source`: a name of [sources]. Has figures, or says in `only` what there is instead."""
+    """`scenarios`: those that repeat it. Has figures, or says in `only` what there is instead."""
 
-    source: Name
+    scenarios: tuple[Name, ...] = ()
 
     @model_validator(mode="after")
     def _says_what_there_is_without_figures(self) -> Self:
@@ -41,24 +41,44 @@ class Claim(PublishedResult):
         told = [bool(self.checks), self.not_checked is not None, self.not_repeated is not None]
         if sum(told) != 1:
             raise ValueError("give one of these: checks; not_checked, why there are none; or not_repeated")
+        if bool(self.scenarios) == (self.not_repeated is not None):
+            raise ValueError("give either scenarios that repeat it, or not_repeated: why none does")
         return self
 
 
-class Registry(Record):
-    """claims.toml as a whole."""
+class PublishedSource(Record):
+    """A file source.toml. `requires`: preconditions that checks refer to by name."""
 
-    schema_: Literal[1] = Field(alias="schema")
-    sources: dict[Name, Source]
-    claims: dict[Name, Claim]
+    source: Source
+    requires: dict[Name, Precondition] = {}
+    claims: Annotated[dict[Name, Claim], Field(min_length=1)]
+
+
+class Registry(Record):
+    """What all published sources claim."""
+
+    sources: tuple[PublishedSource, ...]
+
+    @property
+    def claims(self) -> dict[str, Claim]:
+        """By their ids, source by source."""
+        return {name: claim for source in self.sources for name, claim in source.claims.items()}
 
     def records(self, ids: Iterable[str]) -> tuple[ClaimRecord, ...]:
         """What a run that is compared with these claims writes down; every id must be one of `claims`."""
-        return tuple(self._record(claim_id, self.claims[claim_id]) for claim_id in ids)
+        made = {
+            name: ClaimRecord.model_validate(
+                {**claim.model_dump(exclude={"scenarios"}), "id": name, "source": one.source.model_dump()}
+            )
+            for one in self.sources
+            for name, claim in one.claims.items()
+        }
+        return tuple(made[name] for name in ids)
+
+    def repeated_by(self, scenario: str) -> tuple[str, ...]:
+        """The ids of the claims that a scenario repeats."""
+        return tuple(name for name, claim in self.claims.items() if scenario in claim.scenarios)
 
     def not_repeated(self) -> tuple[ClaimRecord, ...]:
         """The claims that say why no scenario repeats them."""
-        return self.records(claim_id for claim_id, claim in self.claims.items() if claim.not_repeated is not None)
-
-    def _record(self, claim_id: str, claim: Claim) -> ClaimRecord:
-        source = self.sources[claim.source].model_dump()
-        return ClaimRecord.model_validate({**claim.model_dump(), "id": claim_id, "source": source})
+        return self.records(name for name, claim in self.claims.items() if claim.not_repeated is not None)

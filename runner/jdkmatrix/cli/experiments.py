@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from jdkmatrix.domain.quantities import amount, measure, wait_words
 from jdkmatrix.experiments.result import Reading, Spread
 from jdkmatrix.figures.experiments import outcomes, spreads
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.store.cells import CellRecord
 
 HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
 

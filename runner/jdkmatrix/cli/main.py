@@ -319,12 +319,12 @@ def doctor(
 @app.command()
 @told
 def schema() -> None:
-    """Print the JSON Schema of matrix.toml."""
+    """Print the JSON Schema of matrix.toml and published/*/scenarios.toml."""
     import json
 
-    from jdkmatrix.config.model import Matrix
+    from jdkmatrix.config.schema import file_schema
 
-    print(json.dumps(Matrix.model_json_schema(by_alias=True), indent=2))
+    print(json.dumps(file_schema(), indent=2))
 
 
 @app.command()

@@ -14,13 +14,13 @@ from jdkmatrix.cli.plan_table import plan_table
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.terminal import escape
+from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available, resolve
-from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.capacities import profile_of_bases

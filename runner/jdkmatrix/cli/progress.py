@@ -14,10 +14,10 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.errors import visible
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.run.campaign import CampaignListener
+from jdkmatrix.store.cells import CellRecord
 
 
 class Display(CampaignListener, Protocol):

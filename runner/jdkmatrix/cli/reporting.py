@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jdkmatrix.claims.load import load_claims, load_claims_of
+from jdkmatrix.claims.load import load_claims
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError, visible
@@ -157,9 +157,9 @@ def claims_of_today(project: Project) -> tuple[ClaimRecord, ...]:
     """By which runs are judged.
 
     Raises:
-        MatrixError: claims.toml cannot be read.
+        MatrixError: a published source cannot be read.
     """
-    registry = load_claims(project.claims)
+    registry = load_claims(project.published)
     return registry.records(registry.claims)
 
 
@@ -199,14 +199,14 @@ def write_site(
     each for all of its cells. `records_at`: by folder, the address behind which, at its name, each run in it lies.
 
     Raises:
-        MatrixError: as build_site; matrix.toml or claims.toml cannot be read.
+        MatrixError: as build_site; matrix.toml or a published source cannot be read.
     """
     from jdkmatrix.report.site.build import Background, build_site
     from jdkmatrix.report.site.render_runs import SiteRun
     from jdkmatrix.report.site.run_pages import CellFiles
 
     matrix = load_matrix(project.matrix)
-    registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
+    registry = load_claims(project.published, matrix.scenarios)
     in_full = runs if cell_pages is None else _newest(runs, cells_max=cell_pages)
     found = []
     for store in map(RunStore, runs):

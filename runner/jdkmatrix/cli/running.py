@@ -20,6 +20,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.cli.terminal import escape
+from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
@@ -27,7 +28,6 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import OPEN_LIBERTY
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.fork.confinement import Confiner
-from jdkmatrix.loads.cell_loads import basis_cells
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.run import BasisCapacity, RunRecord
 from jdkmatrix.report.site.replace_folder import check_replaceable

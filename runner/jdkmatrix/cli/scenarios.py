@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rich.console import Console
 from rich.table import Table
 
-from jdkmatrix.claims.load import load_claims_of
+from jdkmatrix.claims.load import load_claims
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
 from jdkmatrix.cli.selecting import Options
@@ -74,7 +74,7 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
             scale=scale,
             scale_words=size.words,
             description=scenario.description,
-            published=scenario.published,
+            published=(),  # as claims say
         ),
         why=f"scale {scale} ({why}): {size.words}",
     )
@@ -90,7 +90,7 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     with what was published of it.
 
     Raises:
-        MatrixError: as load_matrix, choose, Options.apply and, for a scenario, load_claims_of; a JDK of the catalogue
+        MatrixError: as load_matrix, choose, Options.apply and, for a scenario, load_claims; a JDK of the catalogue
             is asked for that is not on the axis.
     """
     matrix = load_matrix(project.matrix)
@@ -100,8 +100,9 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     chosen = choose(matrix, options, read_topology(), memory_bytes())
     scenario = chosen.scenario
     if scenario:
-        registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
-        claims = {"claims": registry.records(scenario.published), "not_repeated": registry.not_repeated()}
+        registry = load_claims(project.published, matrix.scenarios)
+        ids = registry.repeated_by(scenario.name)
+        claims = {"published": ids, "claims": registry.records(ids), "not_repeated": registry.not_repeated()}
         scenario = scenario.model_copy(update=claims)
     return replace(chosen, matrix=chosen.options.apply(chosen.matrix), scenario=scenario)
 
@@ -139,23 +140,23 @@ def show(only: str | None) -> None:
     and no scenario repeats; one alone (`only`) with what was published of it.
 
     Raises:
-        MatrixError: no such scenario, or as load_matrix and load_claims_of.
+        MatrixError: no such scenario, or as load_matrix and load_claims.
     """
     project = find_project()
     matrix = load_matrix(project.matrix)
-    registry = load_claims_of(matrix, project.claims, matrix_toml=project.matrix)
+    registry = load_claims(project.published, matrix.scenarios)
     if only is not None and only not in matrix.scenarios:
         raise MatrixError(f"scenario {unknown(only, matrix.scenarios)}")
     shown = matrix.scenarios if only is None else {only: matrix.scenarios[only]}
     console = Console()
-    console.print(_table(matrix, shown))
-    for line in _published_lines(registry, None if only is None else matrix.scenarios[only]):
+    console.print(_table(matrix, registry, shown))
+    for line in _published_lines(registry, only):
         console.print(escape(line), soft_wrap=True)
 
 
-def _published_lines(registry: Registry, scenario: Scenario | None) -> Iterator[str]:
+def _published_lines(registry: Registry, scenario: str | None) -> Iterator[str]:
     if scenario is not None:
-        for claim in registry.records(scenario.published):
+        for claim in registry.records(registry.repeated_by(scenario)):
             yield from claim_lines(claim)
         return
     yield "\nPublished, but repeated by no scenario:"
@@ -163,13 +164,14 @@ def _published_lines(registry: Registry, scenario: Scenario | None) -> Iterator[
         yield f"  {claim.id}: {claim.not_repeated}"
 
 
-def _table(matrix: Matrix, shown: Mapping[str, Scenario]) -> Table:
+def _table(matrix: Matrix, registry: Registry, shown: Mapping[str, Scenario]) -> Table:
     topology, memory = read_topology(), memory_bytes()
     table = Table(title="scenarios")
     for heading in ("scenario", "scale", "time", "what"):
         table.add_column(heading, overflow="fold")
     for name, scenario in shown.items():
-        table.add_row(f"[bold]{escape(name)}", "", "", escape(_about(scenario)))
+        about = f"{scenario.description} Published: {', '.join(registry.repeated_by(name))}."
+        table.add_row(f"[bold]{escape(name)}", "", "", escape(about))
         for scale in SCALES:
             size = scenario.size(scale)
             missing = "; ".join(cannot(matrix, name, scale, topology, memory))
@@ -204,10 +206,6 @@ def claim_lines(claim: ClaimRecord) -> Iterator[str]:
     yield f"  source: {source_line(claim.source)}"
     if claim.source.inference:
         yield f"    our inference about it: {claim.source.inference}"
-
-
-def _about(scenario: Scenario) -> str:
-    return f"{scenario.description} Published: {', '.join(scenario.published)}."
 
 
 def _time(matrix: Matrix, name: str, scale: ScaleName) -> str:

@@ -15,7 +15,6 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.executors import base_of, is_aa_arm
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, metrics_of
 from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
@@ -31,6 +30,7 @@ from jdkmatrix.report.run_page.steps import remarks
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import condition, driven, marked_interval, not_judged_words
 from jdkmatrix.stats.verdicts import Judged, Verdict
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from jdkmatrix.config.model import Matrix, Profile, Protocol, Selection, ServerTable, Workload
-from jdkmatrix.config.relative_loads import RelativeLoad
+from jdkmatrix.config.model import Axes, Matrix, Profile, Protocol, Selection, ServerTable, Workload
 from jdkmatrix.domain.applications import application_of
 from jdkmatrix.domain.cell_key import AXES, NO_SERVER
 from jdkmatrix.domain.executors import tuning_of
-from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.loads import SaturateLoad, TaskLoad
 from jdkmatrix.domain.servers import FEATURE_SETS, SERVER_KINDS, server_kind
 from jdkmatrix.errors import MatrixError
-
-# What an application needs of a feature set beyond Jakarta REST.
+from jdkmatrix.loads.relative import RelativeLoad
 
 
 def unknown(found: object, allowed: Iterable[object]) -> str:
@@ -28,7 +26,6 @@ def unknown(found: object, allowed: Iterable[object]) -> str:
 def problems(matrix: Matrix) -> list[str]:
     """Every contradiction, each with the key it is at; an empty list when there is none."""
     return [
-        *_duplicates(matrix),
         *_definitions(matrix),
         *_workloads(matrix),
         *_relative_loads(matrix),
@@ -40,27 +37,19 @@ def problems(matrix: Matrix) -> list[str]:
     ]
 
 
-def _duplicates(matrix: Matrix) -> Iterator[str]:
+def of_axes(listed: Axes, found: Axes) -> Iterator[str]:
+    """What may not be listed. A matrix that a run recorded has all of its axes."""
     for axis in AXES:
-        values = getattr(matrix.axes, axis)
+        values, whole = getattr(listed, axis), getattr(found, axis)
         for value in {v for v in values if values.count(v) > 1}:
             yield f'axes.{axis}: "{value}" stands there twice'
+        if values and set(values) != set(whole) and axis in ("workload", "server", "load"):
+            yield f"axes.{axis}: what is on it follows from the tables; take it out"
 
 
 def _definitions(matrix: Matrix) -> Iterator[str]:
-    axes: tuple[tuple[str, tuple[tuple[str, Mapping[str, object]], ...]], ...] = (
-        ("workload", (("workloads", matrix.workloads), ("experiments", matrix.experiments))),
-        ("server", (("servers", matrix.servers),)),
-        ("load", (("loads", matrix.loads), ("task_loads", matrix.task_loads))),
-    )
-    for axis, tables in axes:
-        defined = [name for _, table in tables for name in table]
-        for name in getattr(matrix.axes, axis):
-            if name not in defined:
-                places = " or ".join(f"[{key}.{name}]" for key, _ in tables)
-                yield f"axes.{axis}: {unknown(name, defined)}; add {places} or take it out"
-        for name in sorted({name for name in defined if defined.count(name) > 1}):
-            yield f"{tables[1][0]}.{name}: the name stands in [{tables[0][0]}] too"
+    for name in matrix.workloads.keys() & matrix.experiments.keys():
+        yield f"experiments.{name}: the name stands in [workloads] too"
     for name, served in matrix.servers.items():
         yield from (f"servers.{name}{text}" for text in _server(name, served))
     if matrix.driver.jdk not in matrix.axes.jdk:
@@ -139,7 +128,7 @@ def _tunings(matrix: Matrix) -> Iterator[str]:
     for executor in matrix.axes.executor:
         asked = tuning_of(executor)
         if asked is not None and asked not in matrix.tunings:
-            yield f'axes.executor: "{executor}": tuning {unknown(asked, matrix.tunings)}; add [tunings.{asked}]'
+            yield f'tunings: "{executor}" needs {unknown(asked, matrix.tunings)}; add [tunings.{asked}]'
     for name, tuning in matrix.tunings.items():
         if not tuning.properties and not tuning.kernel:
             yield f"tunings.{name}: changes nothing; give it properties or kernel"
@@ -205,7 +194,7 @@ def _selection(matrix: Matrix, rule: Selection) -> Iterator[str]:
         allowed = getattr(matrix.axes, axis)
         for value in values:
             if value not in allowed:
-                yield f"{axis}: {unknown(value, allowed)}; it is not on axes.{axis}"
+                yield f"{axis}: {unknown(value, allowed)}"
     yield from _arms(matrix, rule)
 
 
@@ -220,8 +209,9 @@ def _arms(matrix: Matrix, rule: Selection) -> Iterator[str]:
             arms = dict.fromkeys(arm for experiment in experiments.values() for arm in experiment.ARMS)
             yield f'executor: {", ".join(experiments)} has no "{executor}" (allowed: {", ".join(arms)})'
     for name in rule.load if isinstance(rule.load, tuple) else ():
-        load = matrix.task_loads.get(name)
-        if experiments and not any(load and experiment.has_load(load) for experiment in experiments.values()):
+        load = matrix.loads.get(name)
+        fits = isinstance(load, TaskLoad) and any(experiment.has_load(load) for experiment in experiments.values())
+        if experiments and load is not None and not fits:
             kinds = dict.fromkeys(kind for experiment in experiments.values() for kind in experiment.load_kinds())
             yield f'load: {", ".join(experiments)} cannot have "{name}" (allowed: kind {", ".join(kinds)})'
 

@@ -21,7 +21,7 @@ _INTEGERS = range(-(2**63), 2**63)  # what TOML 1.0 asks for
 
 
 class ConfigError(MatrixError):
-    """matrix.toml, claims.toml or another such file cannot be used."""
+    """matrix.toml or another such file cannot be used."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -75,6 +75,14 @@ def _check_bounds(value: object, key: str, depth: int = 0) -> None:
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, inner in entries:
         _check_bounds(inner, f"{key}.{name}" if key else str(name), depth + 1)
+
+
+def told(problems: Iterable[tuple[str, str]]) -> ConfigError:
+    """What is wrong with files, each problem behind its file."""
+    by_file: dict[str, list[str]] = {}
+    for file, problem in problems:
+        by_file.setdefault(file, []).append(problem)
+    return ConfigError("\n".join(message(file, found) for file, found in by_file.items()))
 
 
 def message(where: str, problems: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The typed form of matrix.toml.
+"""The typed form of matrix.toml and of published/*/scenarios.toml.
 
 Every value that a user may write is here, with its range; the JSON Schema that editors complete from is made of
 these classes. Cross-checks between tables (a profile that selects a value which is on no axis) are in `checks`.
@@ -10,16 +10,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from jdkmatrix.config.relative_loads import FloodLoad, ShareLoad
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import APPLICATIONS, application_of
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import check_executor, unsized
-from jdkmatrix.domain.loads import CapacityLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad, TaskLoad
+from jdkmatrix.domain.loads import CellLoad, TaskLoad
 from jdkmatrix.domain.servers import FeatureSet, server_kind
 from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.kinds import AnyExperiment
+from jdkmatrix.loads.kinds import AskedLoad
+from jdkmatrix.loads.relative import RelativeLoad
 from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.method.measuring import MeasureRules, Turns
 from jdkmatrix.method.warmup import WarmupRules
@@ -41,14 +42,16 @@ def _known_application(name: str) -> str:
 
 
 class Axes(Table):
-    workload: Annotated[tuple[Name, ...], Field(min_length=1)]
-    server: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """What a profile means by "all". Workloads, servers and loads are not listed: they have tables (config/axes.py)."""
+
+    workload: tuple[Name, ...] = ()
+    server: tuple[Name, ...] = ()
     jdk: Annotated[tuple[Name, ...], Field(min_length=1)]
     executor: Annotated[tuple[Executor, ...], Field(min_length=1)]
     cpus: Annotated[tuple[Cpus, ...], Field(min_length=1)]
     burn_us: Annotated[tuple[BurnUs, ...], Field(min_length=1)]
     wait_us: Annotated[tuple[WaitUs, ...], Field(min_length=1)]
-    load: Annotated[tuple[Name, ...], Field(min_length=1)]
+    load: tuple[Name, ...] = ()
 
 
 class ServerTable(Table):
@@ -138,6 +141,10 @@ class Protocol(Table):
     include: tuple[Addition, ...] = ()
 
     @property
+    def in_turns(self) -> bool:
+        return self.protocol == "interleaved"
+
+    @property
     def blocks_at_most(self) -> int:
         return self.max_blocks or self.blocks
 
@@ -174,11 +181,9 @@ ScaleName = Literal["article", "small"]
 
 
 class Scenario(Table):
-    """A published experiment, at its own size and at one that a small machine can do. `published`: ids of what was
-    published."""
+    """A published experiment, at its own size and at one that a small machine can do."""
 
     description: str
-    published: Annotated[tuple[Name, ...], Field(min_length=1)]
     article: Scale
     small: Scale
 
@@ -222,14 +227,8 @@ class RemoteRules(Table):
     warmup_delay_us_max: Annotated[int, Field(ge=0, le=600_000_000)] = 2000
 
 
-AskedLoad = Annotated[
-    SaturateLoad | RateLoad | RampedLoad | JoinedLoad | CapacityLoad | StepsLoad | ShareLoad | FloodLoad,
-    Field(discriminator="kind"),
-]
-
-
 class Matrix(Table):
-    """matrix.toml as a whole."""
+    """matrix.toml, with what published sources add to it."""
 
     schema_: Literal[1] = Field(alias="schema")
     axes: Axes
@@ -238,7 +237,6 @@ class Matrix(Table):
     servers: dict[Name, ServerTable]
     mixes: dict[Name, RequestMix] = {}
     loads: dict[Name, AskedLoad]
-    task_loads: dict[Name, TaskLoad] = {}
     tunings: dict[Name, Tuning] = {}
     profiles: dict[Name, Profile]
     scenarios: dict[Name, Scenario] = {}
@@ -259,12 +257,17 @@ class Matrix(Table):
 
     def has_cell(self, cell: CellKey) -> bool:
         """Is there such a thing? A product of axes pairs servers' workloads with experiments' loads, too."""
-        experiment = self.experiments.get(cell.workload)
+        experiment, load = self.experiments.get(cell.workload), self.loads.get(cell.load)
         if experiment is None:
             waits = self.workloads[cell.workload].remote is not None or cell.wait_us == 0
-            return waits and cell.load in self.loads and self._serves(cell)
-        load = self.task_loads.get(cell.load)
-        return load is not None and experiment.fits(cell.executor, cell.burn_us, cell.wait_us, load)
+            return waits and isinstance(load, CellLoad | RelativeLoad) and self._serves(cell)
+        return isinstance(load, TaskLoad) and experiment.fits(cell.executor, cell.burn_us, cell.wait_us, load)
+
+    def task_load(self, cell: CellKey) -> TaskLoad:
+        """Raises: TypeError: the cell has a server."""
+        if isinstance(load := self.loads[cell.load], TaskLoad):
+            return load
+        raise TypeError(f"{cell.cell_id} has a server")
 
     def _serves(self, cell: CellKey) -> bool:
         """Has its server this executor, and what the workload's requests go through?"""

@@ -24,7 +24,7 @@ class TaskSize(NamedTuple):
 
 class CellKey(Record):
     """One point in the product of all axes. `server`: a name from matrix.toml's [servers], or `NO_SERVER`; `workload`
-    is then a name from [experiments] and `load` one from [task_loads]."""
+    is then a name from [experiments]."""
 
     workload: str
     server: str = DEFAULT_SERVER

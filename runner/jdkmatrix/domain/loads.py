@@ -1,4 +1,4 @@
-"""The loads: what a driver asks of a server, and what an experiment without one is given to do."""
+"""What a driver or a program without a server can be loaded with. Kinds of load are made of these (loads/kinds)."""
 
 from __future__ import annotations
 
@@ -15,31 +15,46 @@ from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.domain.record import Record
 
 
+class GivenLoad(Record):
+    """What a table [loads.NAME] says: what a cell is loaded with, or from what that follows."""
+
+    kind: str
+
+
+class CellLoad(GivenLoad, ABC):
+    """What a cell with a server is loaded with."""
+
+    connections: Annotated[int, Field(ge=1, le=1_000_000)]
+
+    @property
+    @abstractmethod
+    def in_windows(self) -> SaturateLoad | RateLoad:
+        """What the gate of the warm-up looks at, and the windows where the load has none of its own."""
+
+
 class DriverLoad(Record):
     """What a driver can be asked for."""
 
     is_closed_loop: ClassVar[bool] = False
 
 
-class SaturateLoad(DriverLoad):
+class SaturateLoad(DriverLoad, CellLoad):
     """Closed loop: every connection sends its next request as soon as it has the answer."""
 
     is_closed_loop: ClassVar[bool] = True
 
     kind: Literal["saturate"] = "saturate"
-    connections: Annotated[int, Field(ge=1, le=1_000_000)]
 
     @property
     def in_windows(self) -> SaturateLoad:
         return self
 
 
-class RateLoad(DriverLoad):
+class RateLoad(DriverLoad, CellLoad):
     """Open loop: `rate_rps` requests per second over all connections, on a fixed schedule."""
 
     kind: Literal["rate"] = "rate"
     rate_rps: Annotated[float, Field(gt=0)]
-    connections: Annotated[int, Field(ge=1, le=1_000_000)]
 
     @property
     def in_windows(self) -> RateLoad:
@@ -136,99 +151,28 @@ def _decimal(number: float) -> Fraction:
     return Fraction(repr(number))
 
 
-class CapacityLoad(Record):
-    """A closed loop, then constant rates: the highest that keeps p99 within `p99_max_us` without a failed request.
-
-    The search goes from `floor_share` of the closed loop's throughput up to that throughput, until it has the rate to
-    within `resolution` (a share), in windows of `step_s`.
-    """
-
-    kind: Literal["capacity"] = "capacity"
-    connections: Annotated[int, Field(ge=1, le=1_000_000)]
-    p99_max_us: Annotated[float, Field(gt=0)]
-    floor_share: Annotated[float, Field(gt=0, lt=1)]
-    resolution: Annotated[float, Field(gt=0, lt=1)]
-    step_s: Annotated[float, Field(gt=0, le=86_400)]
-
-    @property
-    def in_windows(self) -> SaturateLoad:
-        return SaturateLoad(connections=self.connections)
-
-
-class StepsLoad(Record):
-    """Constant rates one after another, each for one window of `step_s`; the warm-up ends at `warmup_rps`.
-
-    The series ends after `missed_max` steps in a row in which fewer requests were answered than were due: the server
-    is saturated, and its throughput then is what it can do. Behind the written rates follow up to `further_max` more,
-    each `further_factor` times the one before, as whole requests per second.
-    """
-
-    kind: Literal["steps"] = "steps"
-    rates_rps: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=2)]
-    connections: Annotated[int, Field(ge=1, le=1_000_000)]
-    step_s: Annotated[float, Field(gt=0, le=86_400)]
-    warmup_rps: Annotated[float, Field(gt=0)]
-    missed_max: Annotated[int, Field(ge=1)] = 2
-    further_factor: Annotated[float, Field(gt=1, le=10)] = 1.2
-    further_max: Annotated[int, Field(ge=0, le=100)] = 0
-
-    @property
-    def every_rate_rps(self) -> tuple[float, ...]:
-        """Those that are written, and those that follow."""
-        rates_rps = list(self.rates_rps)
-        for _ in range(self.further_max):
-            rates_rps.append(float(max(math.floor(rates_rps[-1]) + 1, round(rates_rps[-1] * self.further_factor))))
-        return tuple(rates_rps)
-
-    @property
-    def in_windows(self) -> RateLoad:
-        return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
-
-
-class RampedLoad(RampLoad):
-    """A ramp with the rate under which the server is warmed up for it."""
-
-    warmup_rps: Annotated[float, Field(gt=0)]
-
-    @property
-    def in_windows(self) -> RateLoad:
-        return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
-
-    @property
-    def ramp(self) -> RampLoad:
-        """As a driver runs it."""
-        return RampLoad(points=self.points, connections=self.connections)
-
-
-class JoinedLoad(JoinLoad):
-    """When all have joined, they go on for `held_s`. `warmup_rps`: as of RampedLoad."""
-
-    held_s: Annotated[float, Field(gt=0, le=86_400)]
-    warmup_rps: Annotated[float, Field(gt=0)]
-
-    @property
-    def duration_s(self) -> float:
-        return self.join_s + self.held_s
-
-    @property
-    def in_windows(self) -> RateLoad:
-        return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
-
-    @property
-    def ramp(self) -> JoinLoad:
-        """As a driver runs it."""
-        return JoinLoad(connections=self.connections, join_s=self.join_s)
-
-
-RisingLoad = RampedLoad | JoinedLoad  # what is read second by second
 Load = Annotated[SaturateLoad | RateLoad | RampLoad | JoinLoad, Field(discriminator="kind")]  # what a driver runs
-# `in_windows`: what the gate of the warm-up looks at, and the windows where the load has none of its own.
-CellLoad = Annotated[
-    SaturateLoad | RateLoad | RampedLoad | JoinedLoad | CapacityLoad | StepsLoad, Field(discriminator="kind")
-]
 
 
-class GivenTasks(Record, ABC):
+class LoadOverTime(CellLoad):
+    """What is read second by second. `ramp`: as a driver runs it; `warmup_rps`: the rate that the warm-up ends at."""
+
+    warmup_rps: Annotated[float, Field(gt=0)]
+
+    @property
+    @abstractmethod
+    def duration_s(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def ramp(self) -> RampLoad | JoinLoad: ...
+
+    @property
+    def in_windows(self) -> RateLoad:
+        return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
+
+
+class TaskLoad(GivenLoad, ABC):
     """What an experiment without a server is loaded with."""
 
     def words(self) -> str:
@@ -238,7 +182,7 @@ class GivenTasks(Record, ABC):
     def short_words(self) -> str: ...
 
 
-class InFlightLoad(GivenTasks):
+class InFlightLoad(TaskLoad):
     """Closed loop: so many tasks at once; each that ends is followed by the next."""
 
     kind: Literal["in-flight"] = "in-flight"
@@ -251,7 +195,7 @@ class InFlightLoad(GivenTasks):
         return f"{self.tasks:,} in flight"
 
 
-class TaskRateLoad(GivenTasks):
+class TaskRateLoad(TaskLoad):
     """Open loop: `rate_per_s` tasks per second, on a fixed schedule."""
 
     kind: Literal["task-rate"] = "task-rate"
@@ -264,7 +208,7 @@ class TaskRateLoad(GivenTasks):
         return f"{digits(self.rate_per_s, 4)} per second"
 
 
-class CountLoad(GivenTasks):
+class CountLoad(TaskLoad):
     """So many threads or requests, all at once."""
 
     kind: Literal["count"] = "count"
@@ -272,6 +216,3 @@ class CountLoad(GivenTasks):
 
     def short_words(self) -> str:
         return f"{self.count:,} at once"
-
-
-TaskLoad = Annotated[InFlightLoad | TaskRateLoad | CountLoad, Field(discriminator="kind")]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from jdkmatrix.experiments.result import Reading, Spread
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.store.cells import CellRecord
 
 
 def spreads(cell: CellRecord) -> tuple[Spread, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from jdkmatrix.domain.loads import CellLoad, RampLoad, RisingLoad
+from jdkmatrix.domain.loads import CellLoad, LoadOverTime, RampLoad
 from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.loads.base import Bound, ForkFigure, held
 from jdkmatrix.loads.kinds import kind_of
@@ -51,7 +51,7 @@ def capacity_rps(fork: Fork, _: CellLoad) -> ForkFigure | None:
 
 def time_to_peak(fork: Fork, load: CellLoad) -> ForkFigure | None:
     """Seconds from the start of a rising load; where the peak was not seen, longer than it could have been."""
-    if not isinstance(load, RisingLoad) or not seconds_of(fork):
+    if not isinstance(load, LoadOverTime) or not seconds_of(fork):
         return None
     reached_s = peak_of(fork)
     return ForkFigure(latest_peak_s(load), Bound.AT_LEAST) if reached_s is None else ForkFigure(reached_s)

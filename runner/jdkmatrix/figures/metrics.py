@@ -30,8 +30,8 @@ from jdkmatrix.figures.fork_figures import (
     was_steady,
 )
 from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
+from jdkmatrix.store.cells import CellRecord
 
 
 @dataclass(frozen=True)

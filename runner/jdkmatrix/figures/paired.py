@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from jdkmatrix.figures.metrics import Metric
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.store.cells import CellRecord
 
 
 def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[dict[int, float], dict[int, float]]:

@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from jdkmatrix.experiments.result import Reading
 from jdkmatrix.figures.metrics import THROUGHPUT, metrics_of
 from jdkmatrix.loads.attainment import SHORTFALLS
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import BURN_OFF, Reason, Status
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Key, Refused, adjust
+from jdkmatrix.store.cells import CellRecord
 
 
 def refused_by_arm(cell: CellRecord, base: CellRecord) -> ArmRefusals | None:

@@ -16,8 +16,8 @@ from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.method.measuring import Turns
-from jdkmatrix.records.cells import AnyLoad
 from jdkmatrix.records.forks import Confinement, ExperimentFork, Fork, ServedFork
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.reasons import Reason, Status

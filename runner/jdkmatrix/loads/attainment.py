@@ -34,7 +34,7 @@ def fate(fork: Fork, load: CellLoad) -> ForkOutcome:
     if fork.status is Status.FAILED:
         return ForkOutcome.NO if failed_by_itself(fork) else ForkOutcome.LOST
     if fork.status is Status.INVALID or not fork.served.valid_windows:
-        return ForkOutcome.NO if _fell_short_only(fork) else ForkOutcome.LOST
+        return ForkOutcome.LOST
     if not fork.usable:
         return ForkOutcome.NO
     answer = kind_of(load).answer(fork)
@@ -46,12 +46,6 @@ def fate(fork: Fork, load: CellLoad) -> ForkOutcome:
 def failed_by_itself(fork: Fork) -> bool:
     """Did the server, and nothing else, make this fork fail?"""
     return fork.status is Status.FAILED and any(reason.code in SERVERS_OWN for reason in fork.reasons)
-
-
-def _fell_short_only(fork: Fork) -> bool:
-    """Before shortfalls were recorded as such, they made windows invalid."""
-    codes = {reason.code for window in fork.served.windows for reason in window.reasons}
-    return bool(codes) and codes <= SHORTFALLS
 
 
 @dataclass(frozen=True)

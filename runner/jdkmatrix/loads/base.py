@@ -1,7 +1,7 @@
 """What a kind of load decides beside its fields: what is measured under it, what a fork is asked and which figures it
 has, and in which words all this is told.
 
-A kind is a file beside this one. Its fields, which files of results keep, stand in `terms/loads.py`.
+A kind is a file in `kinds`, with the record of its fields, which files of results keep.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
-from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.domain.quantities import plural, rate_words, wait_words
 from jdkmatrix.method.measuring import Turns
@@ -112,10 +111,6 @@ class LoadKind(ABC, Generic[L]):
         """Why servers whose remote system answers after so long cannot take turns under it, in words; None where they
         can."""
         return "its load is no window that could come again"
-
-    def takes_turns(self, profile: Profile, wait_us: int, turns: Turns) -> bool:
-        """As far as is known before a host is looked at."""
-        return profile.protocol == "interleaved" and self.why_no_turns(wait_us, turns) is None
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         """Every load that is measured, with its seconds; without the rates of a search, which are the driver's

@@ -12,7 +12,7 @@ from jdkmatrix.provision.nix_parts import handed_over
 
 @dataclass(frozen=True)
 class Project:
-    """`root` holds matrix.toml, claims.toml, jdks.json, workloads and report-templates; results and site go below
+    """`root` holds matrix.toml, published, jdks.json, workloads and report-templates; results and site go below
     `work`."""
 
     root: Path
@@ -23,8 +23,9 @@ class Project:
         return self.root / "matrix.toml"
 
     @property
-    def claims(self) -> Path:
-        return self.root / "claims.toml"
+    def published(self) -> Path:
+        """A folder for each published source."""
+        return self.root / "published"
 
     @property
     def jdks(self) -> Path:

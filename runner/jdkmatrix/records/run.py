@@ -120,9 +120,9 @@ class Stopping(Record):
 
 
 class ScenarioRecord(Record):
-    """The published experiment that a run repeats. `published`: ids of what is published, `claims`: what claims.toml
-    said of them at the time of the run, `not_repeated`: what it had then that no scenario repeats; `scale_words`: how
-    far this run's size is from the published one."""
+    """The published experiment that a run repeats. `published`: ids of what is published, `claims`: what was
+    known of them at the time of the run, `not_repeated`: what was known then that no scenario repeats; `scale_words`:
+    how far this run's size is from the published one."""
 
     name: str
     scale: Literal["article", "small"]

@@ -8,8 +8,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import leading_by_block, metrics_of
 from jdkmatrix.figures.paired import paired_figures
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block
+from jdkmatrix.store.cells import CellRecord
 
 
 def decide(group: Iterable[CellRecord], blocks: int, rules: StoppingRules) -> Decision:

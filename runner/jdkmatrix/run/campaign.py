@@ -20,9 +20,7 @@ from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.runner_affinity import runner_beside
 from jdkmatrix.host.facts import available_memory_bytes
 from jdkmatrix.method.warmup import load_statistics
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.outline import outline
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.blocks import decide, words
 from jdkmatrix.run.opening import Conditions, open_cells
@@ -41,6 +39,8 @@ from jdkmatrix.run.repeats import (
 )
 from jdkmatrix.run.turns import orders, rounds_of_next, why_alone
 from jdkmatrix.store.atomic import StoreError
+from jdkmatrix.store.cells import CellRecord
+from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.fork_figures import throughput_rps
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import BasisCapacity
+from jdkmatrix.store.cells import CellRecord
 
 FOLDER = "capacity"  # of a run: its cells and logs are a run of their own, in which every cell has one fork
 

@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jdkmatrix.records.cells import Identity
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.run import HostFacts
+from jdkmatrix.store.cells import Identity
 
 _NAMED_AT_MOST = 6
 _SHOWN_AT_MOST = 80

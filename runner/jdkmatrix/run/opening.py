@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.fork_record import CellParts
-from jdkmatrix.records.cells import CellRecord, Identity
 from jdkmatrix.records.forks import ConfinementMethod
-from jdkmatrix.records.outline import outline
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.code_version import measuring_code
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
+from jdkmatrix.store.cells import CellRecord, Identity
+from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
 

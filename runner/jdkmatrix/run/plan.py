@@ -17,6 +17,7 @@ from operator import attrgetter, getitem
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.cell_key import AXES, NO_SERVER, CellKey
 from jdkmatrix.domain.gc_pause import uncollected
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.run import NotTestable
@@ -152,12 +153,12 @@ def _of_workload(
     """Without the values that no cell of it can have, so that no product is made of them; `Matrix.has_cell` decides
     about the others."""
     if workload in matrix.experiments:
-        loads = [load for load in picked["load"] if load in matrix.task_loads]
+        loads = [load for load in picked["load"] if isinstance(matrix.loads[str(load)], TaskLoad)]
         return {"workload": (workload,), "server": (NO_SERVER,), "load": loads}
     waits = (
         picked["wait_us"] if matrix.workloads[workload].remote else [wait for wait in picked["wait_us"] if wait == 0]
     )
-    loads = [load for load in picked["load"] if load in matrix.loads]
+    loads = [load for load in picked["load"] if not isinstance(matrix.loads[str(load)], TaskLoad)]
     return {"workload": (workload,), "wait_us": waits, "load": loads}
 
 

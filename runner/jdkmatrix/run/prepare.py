@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.domain.cell_key import CellKey
@@ -31,7 +32,6 @@ from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, load_catalogue, this_s
 from jdkmatrix.jdks.locate import has_everything
 from jdkmatrix.jdks.properties import unknown_properties
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
-from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.loads.kinds import kind_of as kind_of_load
 from jdkmatrix.provision.nix_parts import EVERYTHING, NixParts, handed_over
 from jdkmatrix.provision.project import Project
@@ -161,7 +161,7 @@ def planned_phases(
 
 def _window_s(matrix: Matrix, profile: Profile, load: CellLoad, wait_us: int) -> float:
     """Of a load that has no length of its own. Forks that take turns need a driver that makes short windows."""
-    in_turns = kind_of_load(load).takes_turns(profile, wait_us, matrix.turns)
+    in_turns = profile.in_turns and kind_of_load(load).why_no_turns(wait_us, matrix.turns) is None
     return matrix.turns.round_s if in_turns else profile.window_s
 
 

@@ -13,9 +13,9 @@ from itertools import groupby
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
+from jdkmatrix.store.cells import CellRecord
 
 Cells = Mapping[CellKey, CellRecord]
 

@@ -13,10 +13,10 @@ from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.fork.fork_record import CellParts
 from jdkmatrix.method.measuring import Turns
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.stats.rounds import best_rounds, components
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
 
 # A reserve for each server beside its heap: for what a JVM has there, for the driver's JVM (a heap of 256 MiB) and that

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from jdkmatrix.domain.loads import JoinLoad, RampLoad, RisingLoad
+from jdkmatrix.domain.loads import JoinLoad, LoadOverTime, RampLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Sample, Window
@@ -85,7 +85,7 @@ def peak_of(fork: Fork) -> float | None:
     return time_to_peak_s(seconds, level_rps, held_s=HELD_SHARE * seconds[-1].t_s)
 
 
-def latest_peak_s(load: RisingLoad) -> float:
+def latest_peak_s(load: LoadOverTime) -> float:
     """A peak later than this cannot be seen."""
     return load.duration_s if isinstance(load, RampLoad) else (1 - HELD_SHARE) * load.duration_s
 

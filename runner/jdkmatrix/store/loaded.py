@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.store.cells import CellRecord
 
 
 def _as_loaded(cell: CellRecord) -> CellRecord:

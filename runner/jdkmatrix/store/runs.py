@@ -19,12 +19,12 @@ from pydantic import BaseModel, ValidationError
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.gc_pause import uncollected
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.migrations import Json, cell_from_1, run_from_1
-from jdkmatrix.records.outline import outline
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.atomic import StoreError, write_atomic
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError, readable
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from jdkmatrix.domain.loads import RampedLoad
+from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.store.runs import RunStore
 from tests.support.browser import open_all_details, open_page, pages_of
 from tests.support.project import ROOT

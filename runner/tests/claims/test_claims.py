@@ -1,4 +1,4 @@
-"""claims.toml: what is in it, what its model allows, and what is said about mistakes."""
+"""What was published: what is in its files, what their model allows, and what is said about mistakes."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from jdkmatrix.claims.address import is_web_address
-from jdkmatrix.claims.load import load_claims, load_claims_of, parse_claims
+from jdkmatrix.claims.load import load_claims, parse_claims
+from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line, without_figures
 from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimSource, PublishedFigure
 from tests.support.project import ROOT
-from tests.support.shipped import MATRIX
+from tests.support.shipped import MATRIX, REGISTRY
 
-REGISTRY = load_claims(ROOT / "claims.toml")
+FILE = "one/source.toml"
 DATA: dict[str, Any] = {
-    "schema": 1,
-    "sources": {"one": {"title": "One", "date": "2024", "url": "https://example.org/one"}},
+    "source": {"title": "One", "date": "2024", "url": "https://example.org/one"},
     "claims": {
         "fast": {
-            "source": "one",
+            "scenarios": ["race"],
             "condition": "2 CPUs",
             "published": "It is fast.",
             "not_checked": "Nobody has one.",
@@ -66,18 +66,14 @@ def figure(**fields: Any) -> PublishedFigure:
     return PublishedFigure.model_validate({"quantity": "p99", "unit": "s", "as_printed": "so much", **fields})
 
 
-def test_the_registry_has_everything_that_the_scenarios_name_and_more() -> None:
-    named = {claim_id for scenario in MATRIX.scenarios.values() for claim_id in scenario.published}
-    assert named < set(REGISTRY.claims)
-    found = load_claims_of(MATRIX, ROOT / "claims.toml", matrix_toml=ROOT / "matrix.toml")
-    assert [record.id for record in found.records(sorted(named))] == sorted(named)
+def parsed(data: dict[str, Any]) -> Registry:
+    return parse_claims({FILE: data}, ["race"])
 
 
-def test_a_scenario_repeats_a_claim_or_the_claim_says_why_none_does() -> None:
-    named = {claim_id for scenario in MATRIX.scenarios.values() for claim_id in scenario.published}
-    silent = {claim_id for claim_id, claim in REGISTRY.claims.items() if claim.not_repeated is None}
-    assert silent == named, "name it in `published` of a scenario, or say in its `not_repeated` why none repeats it"
-    assert [record.id for record in REGISTRY.not_repeated()] == [one for one in REGISTRY.claims if one not in named]
+def test_a_claim_is_repeated_by_scenarios_or_says_why_by_none() -> None:
+    repeated = {claim_id for scenario in MATRIX.scenarios for claim_id in REGISTRY.repeated_by(scenario)}
+    assert all(REGISTRY.repeated_by(scenario) for scenario in MATRIX.scenarios)
+    assert [record.id for record in REGISTRY.not_repeated()] == [one for one in REGISTRY.claims if one not in repeated]
 
 
 def test_a_folded_text_is_one_line() -> None:
@@ -111,28 +107,28 @@ def test_the_memory_of_many_threads_is_read_from_top_in_kib() -> None:
 
 def test_every_file_of_the_project_is_handed_to_the_package() -> None:
     project = Project(ROOT, ROOT)
-    wanted = {path.name for path in (project.matrix, project.claims, project.jdks, project.templates)}
+    wanted = {path.name for path in (project.matrix, project.published, project.jdks, project.templates)}
     assert wanted <= set(re.findall(r'"([^"]+)"', (ROOT / "nix" / "source.nix").read_text()))
 
 
 @pytest.mark.parametrize(
     ("mistake", "expected"),
     [
-        (mistaken("claims", "fast", "sorce", value="one"), ["claims.fast.sorce", 'did you mean "source"']),
-        (mistaken("claims", "fast", "source", value="on"), ["claims.fast.source", '"on"', 'did you mean "one"']),
-        (mistaken("claims", "fast", "source"), ["claims.fast.source: missing"]),
+        (mistaken("claims", "fast", "scenario", value="one"), ["claims.fast.scenario", 'did you mean "scenarios"']),
+        (mistaken("claims", "fast", "scenarios", 0, value="rase"), ["claims.fast.scenarios[0]", 'did you mean "race"']),
+        (mistaken("claims", "fast", "scenarios"), ["claims.fast", "either scenarios that repeat it, or not_repeated"]),
+        (mistaken("source"), ["source: missing"]),
         (mistaken("claims", "fast", "condition", value=""), ["claims.fast.condition", "found ''"]),
         (mistaken("claims", "bad id", value=DATA["claims"]["fast"]), ["claims.bad id", "pattern"]),
-        (mistaken("sources", "two", value={"title": "Two", "no_url": "lost"}), ["sources.two", "no claim is from it"]),
-        (mistaken("sources", "one", "url", value="javascript:1"), ["sources.one: url", "https:// and http://"]),
-        (mistaken("sources", "one", "url", value="https:///one"), ["sources.one: url", '"https:///one"', "a host"]),
-        (mistaken("sources", "one", "url"), ["sources.one", "url, or no_url"]),
-        (mistaken("sources", "one", "no_url", value="gone"), ["sources.one", "url, or no_url"]),
+        (mistaken("source", "url", value="javascript:1"), ["source: url", "https:// and http://"]),
+        (mistaken("source", "url", value="https:///one"), ["source: url", '"https:///one"', "a host"]),
+        (mistaken("source", "url"), ["source", "url, or no_url"]),
+        (mistaken("source", "no_url", value="gone"), ["source", "url, or no_url"]),
         (mistaken("claims", "fast", "figures"), ["claims.fast", "no figures", 'only = "graph"']),
         (mistaken("claims", "fast", "only", value="graph"), ["claims.fast", 'only = "graph"', "this one has 2"]),
         (mistaken("claims", "fast", "only", value="grph"), ["claims.fast.only", 'did you mean "graph"']),
         (mistaken("claims", "fast", "inference", value=""), ["claims.fast.inference", "found ''"]),
-        (mistaken("sources", "one", "date", value="May 2024"), ["sources.one.date", "found 'May 2024'"]),
+        (mistaken("source", "date", value="May 2024"), ["source.date", "found 'May 2024'"]),
         (mistaken("claims", "fast", "figures", 0, "unit", value="msec"), ["figures[0].unit", 'did you mean "ms"']),
         (mistaken("claims", "fast", "figures", 0, "arm", value="virtal"), ["figures[0].arm", 'did you mean "virtual"']),
         (mistaken("claims", "fast", "figures", 1, "versus", value="pool"), ["figures[1].versus", "fixed-N"]),
@@ -146,55 +142,46 @@ def test_every_file_of_the_project_is_handed_to_the_package() -> None:
         (mistaken("claims", "fast", "figures", 0, "value", value=float("nan")), ["figures[0].value", "found nan"]),
         (mistaken("claims", "fast", "figures", 1, "low", value=0.6), ["figures[1]", "low = 0.6 is not below"]),
         (mistaken("claims", "fast", "figures", 1, "lo", value=0.6), ["figures[1].lo", 'did you mean "low"']),
-        (mistaken("schema", value=2), ["schema", '"2"', "1"]),
+        (mistaken("schema", value=2), ['"schema" is not known']),
         (mistaken("claims"), ["claims: missing"]),
     ],
 )
 def test_a_mistake_is_told_with_its_key(mistake: Callable[[dict[str, Any]], None], expected: list[str]) -> None:
     data = copy.deepcopy(DATA)
-    assert parse_claims(data, "claims.toml").claims
+    assert parsed(data).claims
     mistake(data)
     with pytest.raises(ConfigError) as caught:
-        parse_claims(data, "claims.toml")
+        parsed(data)
     text = str(caught.value)
-    assert text.startswith("claims.toml: ") and "problems" not in text
+    assert text.startswith(f"{FILE}: ") and "problems" not in text
     for part in expected:
         assert part in text
 
 
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "claims.toml"
-    with pytest.raises(ConfigError, match=r"claims\.toml: cannot be read: No such file"):
-        load_claims(path)
-    path.write_text("schema = = 1")
-    with pytest.raises(ConfigError, match=r"claims\.toml: not valid TOML.*line 1"):
-        load_claims(path)
+    (tmp_path / "one").mkdir()
+    (tmp_path / FILE).write_text("source = = 1")
+    with pytest.raises(ConfigError, match=rf"{FILE}: not valid TOML.*line 1"):
+        load_claims(tmp_path)
 
 
-def test_an_id_that_the_registry_has_not_is_told_with_its_scenario(tmp_path: Path) -> None:
-    path = tmp_path / "claims.toml"
-    text = (ROOT / "claims.toml").read_text()
-    path.write_text(re.sub(r"claims\.infoq-memory(?=[\].])", "claims.infoq-memry", text))
-    with pytest.raises(ConfigError) as caught:
-        load_claims_of(MATRIX, path, matrix_toml=ROOT / "matrix.toml")
-    assert str(caught.value).startswith(
-        f'{ROOT}/matrix.toml: scenarios.infoq-memory.published[0]: "infoq-memory" is not known; '
-        'did you mean "infoq-memry"? (allowed: infoq-cpu, '
-    )
-    assert str(caught.value).endswith("; it is not in claims.toml")
+def test_a_precondition_is_written_once_and_referred_to_by_its_name() -> None:
+    check = {"says": "p99", "metric": "p99", "arm": "virtual", "figure": 1, "tolerance": 0.1, "inference": "A tenth."}
+    busy = {"says": "busy CPUs", "metric": "cpu-share", "low": 95}
+    data = copy.deepcopy(DATA)
+    del data["claims"]["fast"]["not_checked"]
+    data["claims"]["fast"]["checks"] = [{**check, "requires": ["busy", {**busy, "low": 50}]}]
+    data["requires"] = {"busy": busy}
+    ((needed, other),) = (one.requires for one in parsed(data).records(["fast"])[0].checks)
+    assert (needed.says, needed.low, other.low) == ("busy CPUs", 95, 50)
+    data["requires"] = {"bussy": busy}
+    with pytest.raises(ConfigError, match=r'claims\.fast\.checks\[0]\.requires\[0]: .*did you mean "bussy"'):
+        parsed(data)
 
 
-def test_a_claim_that_a_scenario_names_cannot_say_that_none_does(tmp_path: Path) -> None:
-    path = tmp_path / "claims.toml"
-    text = (ROOT / "claims.toml").read_text()
-    head, found, tail = text.partition("[claims.delay-ramp-platform]\n")
-    path.write_text(head + found + tail.replace("not_checked =", "not_repeated =", 1))
-    with pytest.raises(ConfigError) as caught:
-        load_claims_of(MATRIX, path, matrix_toml=ROOT / "matrix.toml")
-    assert str(caught.value) == (
-        f'{ROOT}/matrix.toml: scenarios.delay-ramp.published[0]: "delay-ramp-platform" has a `not_repeated` in '
-        "claims.toml, which says why no scenario repeats it; take one out"
-    )
+def test_two_sources_cannot_make_the_same_claim() -> None:
+    with pytest.raises(ConfigError, match=rf"^two/source.toml: claims\.fast: stands in {FILE}, too$"):
+        parse_claims({FILE: DATA, "two/source.toml": DATA})
 
 
 TREES = st.recursive(
@@ -204,13 +191,12 @@ TREES = st.recursive(
 )
 PATHS = st.sampled_from(
     [
-        ("schema",),
-        ("sources",),
-        ("sources", "one"),
-        ("sources", "one", "date"),
-        ("sources", "one", "url"),
-        ("sources", "one", "no_url"),
-        ("sources", "one", "inference"),
+        ("source",),
+        ("source", "date"),
+        ("source", "url"),
+        ("source", "no_url"),
+        ("source", "inference"),
+        ("requires",),
         ("claims",),
         ("claims", "fast"),
         ("claims", "fast", "note"),
@@ -232,9 +218,9 @@ def test_whatever_stands_there_is_taken_or_told(path: tuple[str | int, ...], tre
         node = node[part]
     node[path[-1]] = tree
     try:
-        registry = parse_claims(data, "claims.toml")
+        registry = parsed(data)
     except ConfigError as error:
-        assert str(error).startswith("claims.toml: ")
+        assert str(error).startswith(f"{FILE}: ")
     else:
         assert registry.records(registry.claims) is not None
 
@@ -246,12 +232,12 @@ WORDS = st.none() | st.text(min_size=1)
 @given(ADDRESSES, WORDS)
 def test_a_source_has_one_address_or_one_reason(url: str | None, no_url: str | None) -> None:
     table = {"title": "One"} | {k: v for k, v in {"url": url, "no_url": no_url}.items() if v is not None}
-    data = copy.deepcopy(DATA) | {"sources": {"one": table}}
+    data = copy.deepcopy(DATA) | {"source": table}
     if (url is None) != (no_url is None) and (url is None or url.startswith("http")):
-        assert parse_claims(data, "claims.toml").records(["fast"])[0].source.model_dump(exclude_none=True) == table
+        assert parsed(data).records(["fast"])[0].source.model_dump(exclude_none=True) == table
     else:
-        with pytest.raises(ConfigError, match=r"^claims\.toml: sources\.one: "):
-            parse_claims(data, "claims.toml")
+        with pytest.raises(ConfigError, match=rf"^{FILE}: source: "):
+            parsed(data)
 
 
 @given(st.integers(0, 2), st.none() | st.sampled_from(["graph", "words"]))
@@ -262,11 +248,11 @@ def test_a_claim_has_figures_or_says_what_it_has(figures: int, only: str | None)
     if only is not None:
         claim["only"] = only
     if (figures == 0) == (only is not None):
-        record = parse_claims(data, "claims.toml").records(["fast"])[0]
+        record = parsed(data).records(["fast"])[0]
         assert (len(record.figures), without_figures(record) is None) == (figures, figures > 0)
     else:
-        with pytest.raises(ConfigError, match=r"^claims\.toml: claims\.fast: .*only = "):
-            parse_claims(data, "claims.toml")
+        with pytest.raises(ConfigError, match=rf"^{FILE}: claims\.fast: .*only = "):
+            parsed(data)
 
 
 @given(st.text(), st.text())

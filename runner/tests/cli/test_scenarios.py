@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, in_turn
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.relative_loads import FloodLoad
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.executors import is_virtual
-from jdkmatrix.domain.loads import CountLoad, JoinedLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import CountLoad, SaturateLoad
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.loads.kinds.flood import FloodLoad
+from jdkmatrix.loads.kinds.ramps import JoinedLoad
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import reproduce
@@ -27,7 +29,7 @@ from jdkmatrix.stats.verdicts import FAMILY_ERROR
 from tests.support.machines import machine
 from tests.support.records import altered_run
 from tests.support.served_runs import Shape, synthetic_run
-from tests.support.shipped import MATRIX
+from tests.support.shipped import MATRIX, REGISTRY
 
 GIB = 2**30
 NAMES = tuple(MATRIX.scenarios)
@@ -40,7 +42,7 @@ def asked(name: str, scale: Literal["auto", "article", "small"] = "auto") -> Opt
 @pytest.mark.parametrize("name", NAMES)
 def test_every_scenario_has_cells_at_both_sizes_and_says_how_they_differ(name: str) -> None:
     scenario = MATRIX.scenarios[name]
-    assert scenario.published
+    assert REGISTRY.repeated_by(name)
     for scale in SCALES:
         matrix, profile = as_profile(MATRIX, name, scale)
         cells = select_cells(matrix, profile)
@@ -138,7 +140,7 @@ def test_more_requests_than_files_may_be_open() -> None:
         boxed = [cell for cell in cells_of("fanout", scale) if cell.workload.endswith("-files")]
         assert boxed
         for cell in boxed:
-            load, box = MATRIX.task_loads[cell.load], MATRIX.experiments[cell.workload].limits
+            load, box = MATRIX.loads[cell.load], MATRIX.experiments[cell.workload].limits
             assert isinstance(load, CountLoad) and box is not None and box.open_files_max is not None
             assert load.count > box.open_files_max
 

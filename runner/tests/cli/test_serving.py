@@ -33,7 +33,7 @@ def result(folder: Path, run_id: str) -> RunStore:
 @contextmanager
 def serving_in(work: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The real command on a project of its own, and its address."""
-    for name in ("matrix.toml", "claims.toml", "report-templates", "jdks.json"):
+    for name in ("matrix.toml", "published", "report-templates", "jdks.json"):
         (work / name).symlink_to(ROOT / name)
     # A shell's background job ignores Ctrl-C, and so does all that it starts: these tests may be one.
     as_in_a_terminal = ["env", "--default-signal=INT"]

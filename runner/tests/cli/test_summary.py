@@ -10,11 +10,12 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown, summary_table
-from jdkmatrix.domain.loads import CapacityLoad, RateLoad
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, Window
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
 from tests.support.outcome_runs import Change, all_of, failing, missed, run_of, silent, spoilt, with_outcomes

@@ -1,10 +1,9 @@
-"""matrix.toml: every mistake gets one message with the key, what was found and what is allowed."""
+"""matrix.toml and what published sources add to it: every mistake gets one message with its file and key."""
 
 from __future__ import annotations
 
 import copy
 import json
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.cli.scenarios import as_profile
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.explain import ConfigError
-from jdkmatrix.config.load import load_matrix, parse_matrix
-from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.config.load import load_matrix, parse_files, parse_matrix
+from jdkmatrix.config.model import Profile
+from jdkmatrix.config.schema import file_schema
 from jdkmatrix.domain.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.artefacts import load_lock
 from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
 from jdkmatrix.provision.workloads import open_workloads
+from jdkmatrix.run.plan import select_cells
 from tests.support.project import ROOT
-
-TOML = tomllib.loads((ROOT / "matrix.toml").read_text())
+from tests.support.shipped import FILES, MATRIX, TOML
 
 
 def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -48,7 +51,6 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("profiles/quick/select/executor", ["fixed-0"]), ["profiles.quick.select.executor[0]", "fixed-0"]),
         (change("profiles/quick/select/executor", "al"), ["profiles.quick.select.executor", 'did you mean "all"']),
         (change("profiles/quick/select/exector", ["cached"]), ['"exector"', 'did you mean "executor"']),
-        (change("profiles/quick/select/cpus", [3]), ["profiles.quick.select.cpus", '"3"', "1, 2, 4, 8"]),
         (change("profiles/quick/select/cpus", []), ["profiles.quick.select.cpus", "empty list"]),
         (change("profiles/quick/select/jdk", ["temurin-2"]), ["profiles.quick.select.jdk", "temurin-2"]),
         (change("profiles/quick/windows", 0), ["profiles.quick.windows", "found 0"]),
@@ -67,8 +69,14 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("profiles/quick/precision", 0), ["profiles.quick.precision", "found 0"]),
         (change("warmup/tail_s_min", 40), ["warmup.tail_s_min", "found 40; at most tail_s_max = 30"]),
         (change("measure/calibration_spread_wanted", 0.1), ["measure.calibration_spread_wanted", "found 0.1; at most"]),
-        (change("axes/executor", ["virtual+fast"]), ["axes.executor", '"fast" is not known', "[tunings.fast]"]),
-        (change("axes/server", ["open-libery"]), ["axes.server", 'did you mean "open-liberty"']),
+        (change("axes/executor", ["virtual+fast"]), ["tunings", '"fast" is not known', "[tunings.fast]"]),
+        (change("axes/load", ["saturate-10"]), ["axes.load", "follows from the tables"]),
+        (change("profiles/quick/select/server", ["jety"]), ["profiles.quick.select.server", 'did you mean "jetty"']),
+        (change("workloads/forward/extends", "bank"), ["workloads.forward.extends", 'did you mean "banking"']),
+        (
+            change("workloads/mp-ping/extends", "mp-ping-mp61"),
+            ["workloads.mp-ping.extends", '"mp-ping-mp61" leads back to it'],
+        ),
         (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.remote", "say how it answers"]),
         (
             change("workloads/mp-ping/remote", {"size_bytes": 1}),
@@ -77,14 +85,14 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (change("warmup/windw_s", 3), ["warmup.windw_s", 'did you mean "window_s"']),
         (change("warmup/max_s", 3), ["warmup.max_s", "tail_windows"]),
         (change("warmup/max_s", 32), ["warmup.max_s", "tail_s_max", "= 32.5"]),
-        (change("loads/share-50/of/load", "rate-2000"), ["loads.share-50.of.load", "closed loops of a fixed size"]),
-        (change("loads/share-50/of/executor", "fixed-7"), ["loads.share-50.of.executor", '"fixed-7" is not known']),
+        (change("loads/share-N/of/load", "rate-2000"), ["loads.share-50.of.load", "closed loops of a fixed size"]),
+        (change("loads/share-N/of/executor", "fixed-7"), ["loads.share-50.of.executor", '"fixed-7" is not known']),
         (change("loads/flood/of/wait_us", 7), ["loads.flood.of.wait_us", '"7" is not known']),
-        (change("loads/share-50/share", 0), ["loads.share-50", "share", "found 0"]),
-        (change("loads/rate-2000/kind", "rat"), ["loads.rate-2000", 'did you mean "rate"']),
-        (change("loads/rate-2000/kind", None), ["loads.rate-2000", "kind"]),
-        (change("loads/rate-2000/rate_rps", -1), ["loads.rate-2000.rate_rps", "-1"]),
-        (change("loads/rate-2000", None), ["axes.load", "rate-2000", "[loads.rate-2000]"]),
+        (change("loads/share-N/share", 0), ["loads.share-50", "share", "found 0"]),
+        (change("loads/rate-N/kind", "rat"), ["loads.rate-2000", 'did you mean "rate"']),
+        (change("loads/rate-N/kind", None), ["loads.rate-2000", "kind"]),
+        (change("loads/rate-N/rate_rps", -1), ["loads.rate-2000.rate_rps", "-1"]),
+        (change("loads/rate-N", None), ["profiles.full.select.load", '"rate-2000" is not known']),
         (change("driver/choice", "wrk"), ["driver.choice", 'did you mean "wrk2"']),
         (change("driver/jdk", "temurin-99"), ["driver.jdk", "temurin-99"]),
         (change("driver", None), ["driver: missing"]),
@@ -99,7 +107,7 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
             change("workloads/pinning-http-lock/front", "rest"),
             ["workloads.pinning-http-lock.front", "nothing but a servlet"],
         ),
-        (change("workloads/pinning-http-lock/mix", None), ["workloads.pinning-http-lock.mix", "pinning needs it"]),
+        (change("workloads/banking/mix", None), ["workloads.banking.mix", "banking needs it"]),
         (change("workloads/pinning-http-lock/accounts", 2), ["workloads.pinning-http-lock.accounts", "has none"]),
         (
             change("workloads/pinning-http-lock/features", "restfulWS-3.1"),
@@ -191,20 +199,64 @@ def test_every_protocol_promises_a_precision(protocol: dict[str, float], promise
 
 
 def test_blocks_that_are_fixed_on_the_command_line_keep_what_the_profile_promises() -> None:
-    matrix = Options("article", {}, blocks=5).apply(load_matrix(ROOT / "matrix.toml"))
+    matrix = Options("article", {}, blocks=5).apply(MATRIX)
     assert matrix.profiles["article"].stopping is None
     assert matrix.profiles["article"].promised_precision == 0.02
 
 
 def test_the_schema_accepts_what_the_loader_accepts() -> None:
-    schema = Matrix.model_json_schema(by_alias=True)
-    jsonschema.validate(json.loads(json.dumps(TOML)), schema)
+    for tables in FILES.values():
+        jsonschema.validate(json.loads(json.dumps(tables)), file_schema())
+
+
+NEW = "published/new/scenarios.toml"
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"loads": {"flood": {"kind": "rate"}}}, "loads.flood: stands in matrix.toml, too"),
+        ({"profiles": {"mine": {}}}, 'profiles: "profiles" is not known'),
+        ({"loads": {"odd": {"kind": "rate", "rate_rps": 0, "connections": 1}}}, "loads.odd.rate_rps: found 0"),
+        ({"workloads": {"odd": {"extends": "mp-pong"}}}, "workloads.odd.extends: "),
+    ],
+)
+def test_a_mistake_of_a_published_source_is_told_with_its_file(tables: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_files({"matrix.toml": TOML, NEW: tables})
+    assert str(caught.value).startswith(f"{NEW}: {message}")
+
+
+def test_what_a_published_source_needs_it_brings_along() -> None:
+    """Names with a number need no table, and no profile measures more for it."""
+    select = {
+        "workload": ["banking-quick"], "server": ["open-liberty"], "jdk": ["temurin-25"], "cpus": [3], "burn_us": [7],
+        "wait_us": [9], "executor": ["fixed-7", "virtual+carriers-5"], "load": ["saturate-33", "share-7"],
+    }  # fmt: skip
+    size = {"words": "", "blocks": 1, "select": select}
+    tables = {
+        "workloads": {"banking-quick": {"extends": "banking", "remote": {"spread": "exponential"}}},
+        "scenarios": {"new": {"description": "", "article": size, "small": size}},
+    }
+    matrix = parse_files({"matrix.toml": TOML, NEW: tables})
+    cells = select_cells(*as_profile(matrix, "new", "small"))
+    assert len(cells) == 4 and {cell.cpus for cell in cells} == {3}
+    assert matrix.loads["saturate-33"] == SaturateLoad(connections=33)
+    assert matrix.loads["share-7"].model_dump()["share"] == 0.07
+    assert matrix.tunings["carriers-5"].properties == {"jdk.virtualThreadScheduler.parallelism": "5"}
+    assert matrix.workloads["banking-quick"].remote == RemoteAnswers(size_bytes=1024, spread="exponential")
+    assert matrix.axes.cpus == (1, 2, 3, 4, 8)
+    for profile in MATRIX.profiles:
+        assert select_cells(matrix, profile) == select_cells(MATRIX, profile)
+
+
+def test_a_run_goes_on_with_the_matrix_that_it_recorded() -> None:
+    assert parse_matrix(json.loads(MATRIX.model_dump_json(by_alias=True)), "run.json") == MATRIX
 
 
 def test_every_jdk_of_the_axis_is_in_the_catalogue() -> None:
-    matrix = load_matrix(ROOT / "matrix.toml")
     known = {entry.id for entry in load_catalogue(ROOT / "jdks.json").entries}
-    assert set(matrix.axes.jdk) <= known
+    assert set(MATRIX.axes.jdk) <= known
 
 
 def test_executor_names() -> None:

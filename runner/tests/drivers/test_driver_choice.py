@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.relative_loads import RelativeLoad
+from jdkmatrix.config.cell_loads import basis_cells, cell_loads
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.loads import CapacityLoad, CellLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.drivers.choice import Choice, choose_all, phases_of
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.loads.cell_loads import basis_cells, cell_loads
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
+from jdkmatrix.loads.kinds.ramps import RampedLoad
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import planned_phases
 from tests.support.builders import key
@@ -94,7 +96,7 @@ def test_a_closed_loop_and_what_begins_with_one_are_for_loadgen() -> None:
 
 
 def test_the_loads_of_the_matrix_that_wrk2_makes() -> None:
-    loads = {name: load for name, load in MATRIX.loads.items() if not isinstance(load, RelativeLoad)}
+    loads = {name: load for name, load in MATRIX.loads.items() if isinstance(load, CellLoad)}
     found = {name for name, load in loads.items() if by_auto(load, window_s=60) is WRK2}
     assert found == {"rate-2000", "steps-150s", "ping-steps-60s"}
 

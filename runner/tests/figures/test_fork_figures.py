@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.loads import RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.figures.fork_figures import (
     comparable,
     cpu_us_per_request,
@@ -21,6 +21,7 @@ from jdkmatrix.figures.fork_figures import (
 )
 from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.loads.base import Bound, ForkFigure
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.figures.refusals import gated_figures, one_sided, refused_by_arm, refused_of
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.reasons import BURN_OFF, Reason, Status
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.store.cells import CellRecord
 from tests.support.experiment_runs import experiments_run
 from tests.support.outcome_runs import MISSED, STEAL, windows_of
 from tests.support.project import RECORDED

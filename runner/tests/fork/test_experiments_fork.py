@@ -42,7 +42,7 @@ KEY = CellKey(
 def run(folder: Path, script: str, **changes: Any) -> Fork:
     (folder / "result.json").write_text(json.dumps(RESULT))
     program = Program(
-        load=CALM.task_loads[KEY.load],
+        load=CALM.task_load(KEY),
         experiment=CALM.experiments[KEY.workload].model_copy(update=changes),
         command=("sh", "-c", script, "standalone"),
         rounds_per_us=0.0,

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.drivers.handover import Wrk2Driver
@@ -27,7 +28,6 @@ from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available
-from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads

@@ -12,8 +12,9 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.launch import clean_environment
 from jdkmatrix.jdks import debian
+from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, PypiSource, load_catalogue, this_system
-from jdkmatrix.jdks.resolve import Available, fetch, outlook, resolve
+from jdkmatrix.jdks.resolve import Available, fetch, resolve
 from tests.support.jdks_doubles import file_server, sha256
 from tests.support.project import ROOT
 

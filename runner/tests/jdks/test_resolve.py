@@ -13,9 +13,9 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import cache
-from jdkmatrix.jdks.availability import ask
+from jdkmatrix.jdks.availability import ask, outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, this_system
-from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, outlook, resolve
+from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.provision import nix_parts
 from tests.support.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
 from tests.support.nix_parts import write_nix_parts

@@ -7,9 +7,11 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.relative_loads import FloodLoad, RelativeLoad, ShareLoad
+from jdkmatrix.config.cell_loads import basis_cells, basis_of, cell_loads
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
-from jdkmatrix.loads.cell_loads import basis_cells, basis_of, cell_loads
+from jdkmatrix.loads.kinds.flood import FloodLoad
+from jdkmatrix.loads.kinds.share import ShareLoad
+from jdkmatrix.loads.relative import RelativeLoad
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
+from pydantic import TypeAdapter
 
-from jdkmatrix.config.load import load_matrix
-from jdkmatrix.domain.loads import CapacityLoad, CellLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import CellLoad, GivenLoad, RateLoad, SaturateLoad
 from jdkmatrix.figures.metrics import METRICS, metrics_of
 from jdkmatrix.loads.base import Lengths
-from jdkmatrix.loads.kinds import KINDS, kind_of, loads_words, planned
-from tests.support.project import ROOT
+from jdkmatrix.loads.kinds import KINDS, AnyLoad, AskedLoad, kind_of, loads_words
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
+from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
+from tests.support.shipped import MATRIX
 
 CLOSED = SaturateLoad(connections=50)
 RATE = RateLoad(rate_rps=2000, connections=50)
@@ -24,10 +25,12 @@ LENGTHS = Lengths(2, 3)
 
 
 def test_every_load_of_a_cell_has_a_kind() -> None:
-    union, *_ = get_args(CellLoad)
-    assert set(KINDS) == set(get_args(union))
-    for load in (CLOSED, RATE, STEPS, LEVEL, JOINED, RISING, SEARCH):
+    loads = (CLOSED, RATE, STEPS, LEVEL, JOINED, RISING, SEARCH)
+    assert set(map(type, loads)) <= set(KINDS)
+    recorded, asked = TypeAdapter[GivenLoad](AnyLoad), TypeAdapter[GivenLoad](AskedLoad)
+    for load in loads:
         assert kind_of(load).load is load
+        assert recorded.validate_json(load.model_dump_json()) == asked.validate_python(load.model_dump()) == load
 
 
 @pytest.mark.parametrize(
@@ -65,9 +68,9 @@ def test_how_long_it_is_measured(load: CellLoad, expected_s: float, ahead_s: flo
 
 
 def test_a_load_that_is_not_known_yet_has_its_length() -> None:
-    loads = load_matrix(ROOT / "matrix.toml").loads
-    assert planned(loads["share-50"]).length_words(LENGTHS) == planned(loads["flood"]).length_words(LENGTHS)
-    assert planned(loads["share-50"]).question.did == "held the rate"
+    loads = MATRIX.loads
+    assert kind_of(loads["share-50"]).length_words(LENGTHS) == kind_of(loads["flood"]).length_words(LENGTHS)
+    assert kind_of(loads["share-50"]).question.did == "held the rate"
 
 
 def test_loads_of_one_name_that_differ_are_told_together() -> None:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.domain.loads import CellLoad, RampedLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import CellLoad, SaturateLoad
 from jdkmatrix.figures.unsteady import why_not_steady
 from jdkmatrix.loads.base import Lengths
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds.ramps import RampedLoad
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.warmup import (
     WarmupGate,
     is_calm,

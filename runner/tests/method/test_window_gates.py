@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.loads import RateLoad, StepsLoad
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import rate_words
 from jdkmatrix.loads.base import Ask
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.gate import WindowContext
 from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid, window_reasons
 from jdkmatrix.method.shortfalls import window_shortfalls

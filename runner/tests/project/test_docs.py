@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -54,9 +53,3 @@ def test_the_readme_is_short_and_leads_to_every_page() -> None:
     before, _, rest = readme.partition("<!-- verdicts -->")  # a table that is written by a program
     assert len(f"{before}{rest.partition('<!-- /verdicts -->')[2]}".splitlines()) <= 145
     assert {f"docs/{page.name}" for page in PAGES[1:]} <= set(LINK.findall(readme))
-
-
-def test_every_scenario_is_described() -> None:
-    scenarios = tomllib.loads((ROOT / "matrix.toml").read_text())["scenarios"]
-    text = (ROOT / "docs" / "published-experiments.md").read_text()
-    assert [name for name in scenarios if f"`{name}`" not in text] == []

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.domain.applications import BANKING_ACCOUNTS
-from jdkmatrix.domain.loads import RampedLoad
 from jdkmatrix.domain.tables import Limits, RemoteAnswers
 from jdkmatrix.fork.fork_record import ForkSetup, RemoteParts
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.memory import UNATTRIBUTED
 from jdkmatrix.stats.ramps import seconds_of

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import os
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.experiments.burn import BurnResult
@@ -57,7 +55,7 @@ SMALL: dict[str, dict[str, Any]] = {
         "fan": {**FAN, "timeout_s": 30},
         "fan-few-files": {**FAN, "timeout_s": 10, "limits": {"open_files_max": 80}},
     },
-    "task_loads": {
+    "loads": {
         "count-20": {"kind": "count", "count": 20}, "count-2000": {"kind": "count", "count": 2000},
         "tasks-4": {"kind": "in-flight", "tasks": 4}, "tasks-50-per-s": {"kind": "task-rate", "rate_per_s": 50},
     },
@@ -72,13 +70,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def matrix(project: Project) -> Matrix:
-    data = copy.deepcopy(tomllib.loads(project.matrix.read_text()))
-    for table, entries in SMALL.items():
-        data[table].update(entries)
-        axis = {"experiments": "workload", "task_loads": "load"}[table]
-        data["axes"][axis] += list(entries)
-    data["axes"]["executor"] += ["fixed-5", "virtual-semaphore-5"]
-    return parse_matrix(data, "matrix.toml")
+    return parse_files({**read_files(project.matrix), "small": SMALL})
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ import psutil
 import pytest
 
 from jdkmatrix.domain.executors import is_virtual
-from jdkmatrix.domain.loads import CapacityLoad, RateLoad
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.fork.measure_fork import measure_fork
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status

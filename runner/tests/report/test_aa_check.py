@@ -13,7 +13,6 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import again, base_of, check_executor, is_aa_arm, is_virtual, reference
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
@@ -22,6 +21,7 @@ from jdkmatrix.report.run_page.aa_check import detectable_share
 from jdkmatrix.report.views import Notice
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from jdkmatrix.store.cells import CellRecord
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import MATRIX

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.domain.loads import RampedLoad
 from jdkmatrix.figures.metrics import CAPACITY, KNEE, SATURATED, THROUGHPUT
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity
 from jdkmatrix.report.cells.outcomes import finding_of
@@ -19,6 +18,7 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.words.sentences import Finding
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import answer_of, judged, key_of, row_of
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.claims.load import load_claims
 from jdkmatrix.cli.scenarios import SCALES, as_profile
 from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.domain.quantities import digits
@@ -28,12 +27,10 @@ from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
 from tests.support.experiment_runs import experiments_run
-from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
-from tests.support.shipped import MATRIX
+from tests.support.shipped import MATRIX, REGISTRY
 from tests.support.sites import site_of
 
-REGISTRY = load_claims(ROOT / "claims.toml")
 SOURCE = ClaimSource(title="SYNTHETIC", no_url="Nowhere.")
 RATIO = PublishedFigure(
     quantity="throughput", arm="virtual", versus="liberty", low=0.6, high=0.9, unit="ratio", as_printed="less"
@@ -340,8 +337,7 @@ def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
     """Of a scenario that names the claim; so does what it is compared with."""
     cells = {
         cell
-        for name, scenario in MATRIX.scenarios.items()
-        if claim_id in scenario.published
+        for name in REGISTRY.claims[claim_id].scenarios
         for scale in SCALES
         for cell in select_cells(*as_profile(MATRIX, name, scale))
     }

@@ -1,4 +1,4 @@
-"""What a run of a scenario records of claims.toml, and what its page and a terminal show of that."""
+"""What a run of a scenario records of what was published, and what its page and a terminal show of that."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.claims.load import load_claims
 from jdkmatrix.cli.scenarios import chosen_here, claim_lines
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.explain import ConfigError
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
@@ -23,10 +22,8 @@ from jdkmatrix.report.run_page.run_view import view_run
 from tests.support.hostile_runs import HOSTILE, hostile_run
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario
-from tests.support.shipped import MATRIX
+from tests.support.shipped import REGISTRY
 from tests.support.sites import site_of
-
-REGISTRY = load_claims(ROOT / "claims.toml")
 
 
 def published_block(index: Path) -> str:
@@ -37,19 +34,21 @@ def test_a_run_of_a_scenario_records_what_was_published(tmp_path: Path) -> None:
     options = Options("quick", {}, scenario="delay-ramp", scale="small")
     scenario = chosen_here(Project(ROOT, tmp_path), options).scenario
     assert scenario is not None
-    assert [claim.id for claim in scenario.claims] == list(MATRIX.scenarios["delay-ramp"].published)
+    assert [claim.id for claim in scenario.claims] == list(scenario.published) == [
+        "delay-ramp-platform", "delay-ramp-virtual", "high-load-switches",
+    ]  # fmt: skip
     rates = [(one.arm, one.value, one.unit) for one in scenario.claims[0].figures if one.unit == "requests/s"]
     assert rates == [("platform", 1100, "requests/s"), ("platform", 1200, "requests/s")]
-    assert scenario.claims[0].source.model_dump() == REGISTRY.sources["high-load"].model_dump()
+    assert scenario.claims == REGISTRY.records(scenario.published)
     assert scenario.not_repeated == REGISTRY.not_repeated() != ()
     assert ScenarioRecord.model_validate_json(scenario.model_dump_json()) == scenario
 
 
-def test_a_profile_needs_no_registry(tmp_path: Path) -> None:
+def test_a_profile_needs_no_published_source(tmp_path: Path) -> None:
     (tmp_path / "matrix.toml").symlink_to(ROOT / "matrix.toml")
     project = Project(tmp_path, tmp_path)
     assert chosen_here(project, Options("quick", {})).scenario is None
-    with pytest.raises(ConfigError, match=r"claims\.toml: cannot be read"):
+    with pytest.raises(MatrixError, match="delay-ramp"):
         chosen_here(project, Options("quick", {}, scenario="delay-ramp", scale="small"))
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, CapacityStep, Window
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.clock import clock_notices, moved, speed_words, speeds
 from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.store.cells import CellRecord
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
 from tests.support.experiment_runs import experiments_run
 from tests.support.records import altered

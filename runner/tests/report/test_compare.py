@@ -14,12 +14,12 @@ from scipy.stats import ttest_ind
 
 from jdkmatrix.cli.comparing import EXIT_CANNOT_TELL, EXIT_WITH_REGRESSIONS, compare
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare.sides import Compared, Side, compare_sides
 from jdkmatrix.stats.unpaired import unpaired_ratio
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.project import ROOT
 from tests.support.records import altered

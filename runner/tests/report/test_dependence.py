@@ -11,13 +11,13 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary, summary_markdown
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.dependence import BlockChecks, check_blocks
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import Notice, RunView
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import slices
@@ -24,6 +23,7 @@ from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.words.sentences import Finding
 from jdkmatrix.stats.verdicts import Verdict
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import answer_of, row_of
 from tests.support.outcome_runs import STEAL, all_of, missed, windows_of, with_outcomes

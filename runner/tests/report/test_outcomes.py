@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.cells.heat import scorecard
 from jdkmatrix.report.cells.outcomes import finding_of
@@ -24,6 +23,7 @@ from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.words.sentences import Finding
 from jdkmatrix.report.words.states import State
 from jdkmatrix.stats.verdicts import Verdict
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import answer_of, judged, key_of, page_of, row_of
 from tests.support.outcome_runs import (

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.domain.loads import RampedLoad
 from jdkmatrix.figures.metrics import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, leading_by_block, metrics_of
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped, with_ramp
 from tests.support.records import altered

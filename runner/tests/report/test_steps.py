@@ -12,13 +12,13 @@ from rich.console import Console
 
 from jdkmatrix.cli import progress
 from jdkmatrix.cli.summary import print_summary, summary_table
-from jdkmatrix.domain.loads import RateLoad, StepsLoad
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.figures.fork_figures import throughput_rps
 from jdkmatrix.figures.metrics import LOWEST_CPU, SATURATED, leading_by_block, metrics_of
 from jdkmatrix.loads.base import Bound, ForkFigure, is_missed
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.gates import window_reasons
 from jdkmatrix.method.shortfalls import window_shortfalls
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
@@ -27,6 +27,7 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.charts import rows_of

@@ -10,13 +10,13 @@ import pytest
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.fork.fork_record import ForkSetup, Listener
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.outline import outline
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.blocks import comparisons, decide
 from jdkmatrix.stats.stopping import StoppingRules, Why
+from jdkmatrix.store.cells import CellRecord
+from jdkmatrix.store.outline import outline
 from jdkmatrix.store.runs import RunStore
 from tests.support.builders import cell, key
 from tests.support.records import altered

@@ -15,9 +15,9 @@ from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.experiments import spreads
 from jdkmatrix.fork.fork_record import ForkSetup
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.experiment_campaign import CELLS, Heard, campaign, fork, forks, measure, read, result
@@ -57,7 +57,7 @@ def test_experiments_take_no_more_blocks_than_they_must(tmp_path: Path, forks: l
 def record(key: CellKey, *found: Fork) -> CellRecord:
     identity = {"digest": "d", "inputs": {}}
     return CellRecord.model_validate(
-        {"key": key, "load": MATRIX.task_loads[key.load], "identity": identity, "parameters": {}, "burn_rounds": 0,
+        {"key": key, "load": MATRIX.task_load(key), "identity": identity, "parameters": {}, "burn_rounds": 0,
          "forks": found}
     )  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import tomllib
 from typing import Any
 
 import pytest
@@ -15,16 +14,14 @@ from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.executors import is_virtual, unsized
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Given
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.run.plan import blocks_of, estimate_s, make_plan, select_cells
 from jdkmatrix.subjects.kinds import kind_of
-from tests.support.project import ROOT
-from tests.support.shipped import MATRIX
-
-TOML = tomllib.loads((ROOT / "matrix.toml").read_text())
+from tests.support.shipped import MATRIX, TOML
 
 
 def with_profile(**select: Any) -> Matrix:
@@ -39,7 +36,7 @@ def cells(**select: Any) -> tuple[CellKey, ...]:
 
 
 def asked(key: CellKey, url: str | None = None, rounds: int = 700) -> str:
-    load = MATRIX.task_loads[key.load]
+    load = MATRIX.task_load(key)
     given = Given(rounds=rounds, rounds_per_us=7.0, duration_s=6.0, url=url)
     return " ".join(MATRIX.experiments[key.workload].arguments(key, load, given))
 
@@ -49,14 +46,14 @@ def test_a_product_of_all_axes_has_every_cell_that_makes_sense_and_no_other() ->
     assert len(found) == len(set(found))
     for key in found:
         experiment = MATRIX.experiments.get(key.workload)
-        assert (key.server == NO_SERVER) == (experiment is not None) == (key.load in MATRIX.task_loads)
+        assert (key.server == NO_SERVER) == (experiment is not None) == isinstance(MATRIX.loads[key.load], TaskLoad)
         assert key.has_server == (key.workload in MATRIX.workloads)
         if experiment is None:
             kind = server_kind(key.server)
             assert kind is not None and unsized(key.executor) in kind.executors
             assert key.wait_us == 0 or MATRIX.workloads[key.workload].remote
         else:
-            assert experiment.fits(key.executor, key.burn_us, key.wait_us, MATRIX.task_loads[key.load])
+            assert experiment.fits(key.executor, key.burn_us, key.wait_us, MATRIX.task_load(key))
     kinds = {MATRIX.experiments[key.workload].experiment for key in found if not key.has_server}
     assert kinds == set(BY_NAME)
 
@@ -131,8 +128,8 @@ def test_burn_is_only_where_there_is_work() -> None:
             ["experiments.x.cold", "after a rehearsal"],
         ),
         ({"experiments": {"mp-ping": TOML["experiments"]["burn"]}}, ["experiments.mp-ping", "[workloads]"]),
-        ({"task_loads": {"x": {"count": 3}}}, ["task_loads.x", "has no `kind`", "in-flight, task-rate, count"]),
-        ({"task_loads": {"x": {"kind": "count", "count": 0}}}, ["task_loads.x.count", "found 0"]),
+        ({"loads": {"x": {"count": 3}}}, ["loads.x", "has no `kind`", "in-flight, task-rate, count"]),
+        ({"loads": {"x": {"kind": "count", "count": 0}}}, ["loads.x.count", "found 0"]),
         ({"servers": {"none": TOML["servers"]["open-liberty"]}}, ["servers.none", "experiments without a server"]),
     ],
 )  # fmt: skip

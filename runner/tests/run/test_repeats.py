@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.fork.fork_record import ForkSetup, Listener
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
@@ -24,6 +23,7 @@ from jdkmatrix.run.repeats import (
     with_fork,
     without_fork,
 )
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 from tests.support import experiment_campaign as experiments
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage

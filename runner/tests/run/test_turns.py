@@ -14,19 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.model import Profile
-from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures, round_logs
 from jdkmatrix.fork.fork_record import CellParts, Round
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns
 from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Warmup, Window
 from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, orders, rounds_of_next, why_alone
 from jdkmatrix.stats.rounds import Components, best_rounds, components
+from jdkmatrix.store.cells import CellRecord
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage, warmup_window
 from tests.support.records import altered
 from tests.support.shipped import MATRIX

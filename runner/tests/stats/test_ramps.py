@@ -8,7 +8,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.loads import JoinedLoad, JoinLoad
+from jdkmatrix.domain.loads import JoinLoad
+from jdkmatrix.loads.kinds.ramps import JoinedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Window

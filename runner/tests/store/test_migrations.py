@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.migrations import cell_from_1
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import RECORDED

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.outline import outline
 from jdkmatrix.report.exports import results
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.store.outline import outline
 from jdkmatrix.store.runs import RunStore, all_runs
 from tests.support.project import ROOT
 from tests.support.records import in_whole

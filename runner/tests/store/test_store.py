@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.run.repeats import with_fork
 from jdkmatrix.store.atomic import StoreError, write_atomic
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore, latest_begun, latest_run
 from tests.support.builders import cell, fork, key

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from jdkmatrix.domain.loads import CapacityLoad, Load, RateLoad
+from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.fork_figures import capacity_rps
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, NearestRate
-from jdkmatrix.loads.capacity_search import CapacitySearch
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad, CapacitySearch
 from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Capacity, Window

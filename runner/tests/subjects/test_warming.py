@@ -7,7 +7,8 @@ from typing import cast
 
 import pytest
 
-from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.warming import settle, warm

@@ -6,13 +6,13 @@ from typing import Any
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
-from jdkmatrix.records.cells import CellRecord, Identity
 from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.load_results import Errors, Latency, LoadResult, SpectrumPoint
 from jdkmatrix.records.pressure import CpuRole, CpuUse, Pressure
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.windows import SutUsage, WarmupWindow
+from jdkmatrix.store.cells import CellRecord, Identity
 from tests.support.records import served_fork
 
 SATURATE = SaturateLoad(connections=50)

@@ -12,12 +12,12 @@ from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import ForkSetup, Listener
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.experiments.measurement import Program
 from tests.support.builders import pressure
@@ -76,7 +76,7 @@ def campaign(store: RunStore, *, block_ms: int = 50, **protocol: Any) -> Campaig
     profile = Profile.model_validate({"description": "", "windows": 2, "window_s": 3, "select": {}, **protocol})
     parts = {
         key: parts_with(
-            Program(MATRIX.task_loads[key.load], MATRIX.experiments[key.workload], ("java",), 0.0),
+            Program(MATRIX.task_load(key), MATRIX.experiments[key.workload], ("java",), 0.0),
             cpu_sets=CPUS, inputs={"block_ms": block_ms},
         )
         for key in CELLS

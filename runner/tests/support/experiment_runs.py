@@ -19,13 +19,13 @@ from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.experiments.kinds import BY_NAME, AnyResult
 from jdkmatrix.experiments.result import ExperimentResult
-from jdkmatrix.records.cells import CellRecord, Identity
 from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.limits import Enforcement
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.run import Calibration, NotTestable
+from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.project import RECORDED
 from tests.support.records import altered, experiment_fork, run_record

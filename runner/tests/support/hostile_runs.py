@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from jdkmatrix.experiments.kinds import AnyResult
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.limits import LimitHit
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import KnownBug, NotTestable, ScenarioRecord
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run
 from tests.support.records import altered

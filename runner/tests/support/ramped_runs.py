@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jdkmatrix.domain.loads import JoinedLoad, RampedLoad, RisingLoad
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval, LoadResult
 from jdkmatrix.records.windows import Sample, Window
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import fork as plain_fork
 from tests.support.builders import pressure, sut_usage

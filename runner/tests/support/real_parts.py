@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.servers import own_pool
@@ -14,7 +15,6 @@ from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.host.cpusets import CpuSets, assign
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.resolve import Available
-from jdkmatrix.loads.cell_loads import cell_loads
 from jdkmatrix.provision.project import Project
 from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.servers.instance import Instance

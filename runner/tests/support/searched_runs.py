@@ -6,13 +6,13 @@ import random
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from jdkmatrix.domain.loads import CapacityLoad, RateLoad
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.loads.base import Ask
-from jdkmatrix.loads.capacity_search import CapacitySearch
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad, CapacitySearch
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.phases import measure_all
 from jdkmatrix.subjects.served.windows import Windows

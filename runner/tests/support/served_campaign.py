@@ -15,7 +15,6 @@ from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import ForkSetup, Listener
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import DriverFacts
@@ -23,6 +22,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.measurement import Served
 from tests.support.builders import fork, key, load_result, pressure, sut_usage

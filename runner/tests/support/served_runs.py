@@ -14,11 +14,11 @@ from pathlib import Path
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
-from jdkmatrix.records.cells import CellRecord, Identity
 from jdkmatrix.records.forks import BurnCheck, Confinement, Fork, Proof
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import Calibration, DriverFacts, NotTestable, ServerFacts
 from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
+from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered, run_record, served_fork
 from tests.support.run_facts import host_facts, jdk_records, scenario_record

@@ -1,7 +1,12 @@
 """What the project itself ships, loaded once."""
 
-from jdkmatrix.config.load import load_matrix
+from jdkmatrix.claims.load import load_claims
+from jdkmatrix.config.assemble import merged
+from jdkmatrix.config.load import parse_files, read_files
 from tests.support.project import ROOT
 
-MATRIX = load_matrix(ROOT / "matrix.toml")
+FILES = read_files(ROOT / "matrix.toml")
+TOML = merged(FILES).tables  # as if matrix.toml said all that published sources add to it
+MATRIX = parse_files(FILES)
+REGISTRY = load_claims(ROOT / "published", MATRIX.scenarios)
 TEMPLATES = ROOT / "report-templates"

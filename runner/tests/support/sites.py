@@ -7,21 +7,17 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from jdkmatrix.claims.load import load_claims_of
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.site.build import Background, Built, build_site
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from tests.support.project import ROOT
-from tests.support.shipped import TEMPLATES
+from tests.support.shipped import MATRIX, REGISTRY, TEMPLATES
 
 
 @cache
 def background(templates: Path = TEMPLATES) -> Background:
-    matrix = load_matrix(ROOT / "matrix.toml")
-    return Background(templates, matrix, load_claims_of(matrix, ROOT / "claims.toml", matrix_toml=ROOT / "matrix.toml"))
+    return Background(templates, MATRIX, REGISTRY)
 
 
 def stored(folder: Path, run: LoadedRun) -> RunStore:

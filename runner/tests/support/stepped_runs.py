@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from jdkmatrix.domain.loads import RateLoad, StepsLoad
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.loads.base import Ask, Lengths, NearestRate
-from jdkmatrix.loads.rising_steps import RisingSteps
+from jdkmatrix.loads.kinds.rising_steps import RisingSteps, StepsLoad
 from jdkmatrix.method.gate import DEFAULT_CONTEXT, WindowContext
 from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.method.shortfalls import window_shortfalls
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_phases

@@ -8,7 +8,6 @@ from dataclasses import replace
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, P99, THROUGHPUT, metrics_of
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cell_page.every_cell import box, command_lines, kept_there, ran_with, reason_words
@@ -31,6 +30,7 @@ from jdkmatrix.report.views import Against, Fact, LogView, ServedCellView, Serve
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import condition, driven, losses_words, ratio_sentence
 from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, STATUS_CLASS, STATUS_WORDS, State
+from jdkmatrix.store.cells import CellRecord
 
 _NO_FORK = "no usable fork"
 

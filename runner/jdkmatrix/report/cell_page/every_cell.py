@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from jdkmatrix.domain.quantities import amount
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.views import Fact, RanWith
 from jdkmatrix.report.words.sentences import confined_words
+from jdkmatrix.store.cells import CellRecord
 
 _UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
 

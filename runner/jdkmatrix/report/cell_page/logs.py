@@ -7,10 +7,10 @@ import shutil
 from os.path import realpath
 from pathlib import Path
 
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.views import LogView
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import is_of_the_host
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from jdkmatrix.domain.executors import is_virtual
-from jdkmatrix.domain.loads import StepsLoad
 from jdkmatrix.figures.metrics import CPU, SATURATED, SWITCHES, metrics_of
 from jdkmatrix.loads.base import Bound
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.cell_figures import of_metric

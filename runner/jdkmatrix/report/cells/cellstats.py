@@ -20,7 +20,6 @@ from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
 from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.reasons import Status
@@ -29,6 +28,7 @@ from jdkmatrix.report.cells.latency import Pooled, pool
 from jdkmatrix.report.words.states import State
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import RELEVANT, Losses
+from jdkmatrix.store.cells import CellRecord
 
 Figures = Mapping[int, ForkFigure]  # by block
 

@@ -13,10 +13,10 @@ from jdkmatrix.experiments.base import Experiment, Page
 from jdkmatrix.experiments.kinds import BY_NAME, table_of
 from jdkmatrix.experiments.result import ExperimentResult, Spread
 from jdkmatrix.figures.experiments import spreads
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.store.cells import CellRecord
 
 
 @dataclass(frozen=True)

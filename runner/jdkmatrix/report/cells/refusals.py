@@ -7,10 +7,10 @@ from itertools import combinations
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.refusals import one_sided, refused_by_arm
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell
 from jdkmatrix.stats.verdicts import ArmRefusals
+from jdkmatrix.store.cells import CellRecord
 
 Refusals = Mapping[tuple[CellKey, CellKey], ArmRefusals]  # by the keys of both arms
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.experiments.result import Spread
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cell_page.every_cell import ran_with
 from jdkmatrix.report.cells.experiment_cells import ExperimentCell, Experiments
@@ -27,6 +26,7 @@ from jdkmatrix.report.views import Fact
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.sentences import program_condition
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.store.cells import CellRecord
 
 
 def view_experiment_cell(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.views import AttemptView, Fact, LogView, Notice
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
 Logs = Mapping[tuple[int, int], Sequence[LogView]]  # by number and attempt of a fork

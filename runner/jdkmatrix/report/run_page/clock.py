@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.report.views import Notice
 from jdkmatrix.report.words.numbers import share
+from jdkmatrix.store.cells import CellRecord
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from jdkmatrix.domain.loads import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.domain.quantities import digits, plural, rate_words
 from jdkmatrix.figures.metrics import KNEE, THROUGHPUT, TIME_TO_PEAK, Metric
 from jdkmatrix.loads.attainment import failed_by_itself
+from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Sample
 from jdkmatrix.report.cells.cell_figures import amount

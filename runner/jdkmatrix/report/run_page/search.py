@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.domain.loads import CapacityLoad
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import CAPACITY
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.windows import Capacity, CapacityStep
 from jdkmatrix.report.cells.cell_figures import of_metric
 from jdkmatrix.report.cells.cellstats import CellStats

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from jdkmatrix.domain.loads import StepsLoad
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.figures.metrics import SATURATED
 from jdkmatrix.loads.base import Bound, offered_rps
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.causes import best, held_back
 from jdkmatrix.report.cells.cell_figures import amount, of_metric

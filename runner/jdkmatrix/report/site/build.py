@@ -55,8 +55,7 @@ class Background:
     @property
     def scenarios(self) -> dict[str, tuple[str, ...]]:
         """By claim, those that repeat it."""
-        named = self.matrix.scenarios
-        return {claim: tuple(name for name in named if claim in named[name].published) for claim in self.claims.claims}
+        return {name: claim.scenarios for name, claim in self.claims.claims.items()}
 
     def stamp(self) -> str:
         """Of the code, what draws, the templates and the claims."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.cell_page.cell_view import view_cell
@@ -26,6 +25,7 @@ from jdkmatrix.report.site.replace_folder import link_or_copy
 from jdkmatrix.report.site.templates import link
 from jdkmatrix.report.views import CellView
 from jdkmatrix.stats.histograms import percentile_distribution
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 

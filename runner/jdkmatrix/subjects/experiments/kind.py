@@ -29,7 +29,7 @@ class Experiments:
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
         measured_s = profile.windows * profile.window_s
-        experiment, load = matrix.experiments[cell.workload], matrix.task_loads[cell.load]
+        experiment, load = matrix.experiments[cell.workload], matrix.task_load(cell)
         return _START_S + experiment.expected_s(cell, load, measured_s)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
@@ -49,7 +49,7 @@ class Experiments:
         self, matrix: Matrix, parts: Parts, cell: CellKey, options: tuple[str, ...], calibration: Calibration | None
     ) -> Program:
         return Program(
-            load=matrix.task_loads[cell.load],
+            load=matrix.task_load(cell),
             experiment=matrix.experiments[cell.workload],
             command=(str(parts.java(cell.jdk)), *options, "-jar", str(parts.workloads.file("standalone.jar"))),
             rounds_per_us=calibration.rounds_per_us if calibration else 0.0,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jdkmatrix.config.cell_loads import basis_of
 from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
@@ -19,8 +20,7 @@ from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.loads.base import Lengths, LoadKind
-from jdkmatrix.loads.cell_loads import basis_of
-from jdkmatrix.loads.kinds import planned
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
@@ -45,13 +45,13 @@ class ServedApplications:
         the first answer on; on two CPUs, runs took 39 to 58 s in closed loops and 57 to 63 s in open ones, but 81 to
         92 s where a cell was never steady."""
         rules = matrix.warmup
-        share = 1 / 3 if planned(matrix.loads[cell.load]).load.in_windows.is_closed_loop else 1 / 2
+        share = 1 / 3 if kind_of(matrix.loads[cell.load]).load.in_windows.is_closed_loop else 1 / 2
         warmup_s = rules.max_s * share + rules.tail_s_max / 2 + rules.settle_s
         return _START_AND_STOP_S + warmup_s + _measured_s(matrix, profile, cell)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
-        load = planned(matrix.loads[cell.load])
-        if not load.takes_turns(profile, cell.wait_us, matrix.turns):
+        load = kind_of(matrix.loads[cell.load])
+        if not profile.in_turns or load.why_no_turns(cell.wait_us, matrix.turns):
             return load.length_words(_lengths(profile))
         more = f" to {profile.max_rounds}" if profile.max_rounds else ""
         return f"{profile.rounds}{more} rounds of {matrix.turns.round_s:g} s in turns"
@@ -123,8 +123,8 @@ class ServedApplications:
 
 
 def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
-    load, turns = planned(matrix.loads[cell.load]), matrix.turns
-    if not load.takes_turns(profile, cell.wait_us, turns):
+    load, turns = kind_of(matrix.loads[cell.load]), matrix.turns
+    if not profile.in_turns or load.why_no_turns(cell.wait_us, turns):
         return load.expected_s(_lengths(profile)) + _thrown_away_s(matrix, profile, load)
     return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
 

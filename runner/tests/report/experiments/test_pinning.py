@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, CarrierCount, Held, Holding, held, held_words
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.report.cells.experiment_cells import Experiments, ExperimentSlice
 from jdkmatrix.report.experiments.pinning_heat import RULE, heat_tables, legend, tone
 from jdkmatrix.report.experiments.stacks import MOST_STACKS, pinned_view, plain_frame
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.store.cells import CellRecord
 from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_experiments
 from tests.support.mixed_runs import mixed

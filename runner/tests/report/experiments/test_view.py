@@ -19,7 +19,6 @@ from jdkmatrix.domain.quantities import amount, measure
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.experiments.result import MeasuredSpan
 from jdkmatrix.figures.experiments import spreads
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.experiment_cells import Experiments, ExperimentSlice
 from jdkmatrix.report.charts.shapes import Drawing, on_a_page
@@ -33,6 +32,7 @@ from jdkmatrix.report.experiments.views import Block, ExperimentCellView, Experi
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.views import RunView
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of, vega_lite
 from tests.support.experiment_runs import experiments_run

@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.cells import CellRecord
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.html.names import cell_page
@@ -29,6 +28,7 @@ from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import HistoryView, view_history
 from jdkmatrix.report.site.render_runs import SiteRun
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError
 from tests.support.project import ROOT, matrix_command

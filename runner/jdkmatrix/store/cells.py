@@ -2,40 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any, Literal
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.loads import (
-    CapacityLoad,
-    CellLoad,
-    CountLoad,
-    GivenTasks,
-    InFlightLoad,
-    JoinedLoad,
-    RampedLoad,
-    RateLoad,
-    SaturateLoad,
-    StepsLoad,
-    TaskLoad,
-    TaskRateLoad,
-)
+from jdkmatrix.domain.loads import CellLoad, TaskLoad
 from jdkmatrix.domain.record import Record
+from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
-
-AnyLoad = Annotated[
-    SaturateLoad
-    | RateLoad
-    | RampedLoad
-    | JoinedLoad
-    | CapacityLoad
-    | StepsLoad
-    | InFlightLoad
-    | TaskRateLoad
-    | CountLoad,
-    Field(discriminator="kind"),
-]
 
 
 class Identity(Record):
@@ -61,13 +34,13 @@ class CellRecord(Record):
     @property
     def served_load(self) -> CellLoad:
         """Raises: TypeError: it is of an experiment without a server."""
-        if not isinstance(self.load, GivenTasks):
+        if isinstance(self.load, CellLoad):
             return self.load
         raise TypeError(f"{self.key.cell_id} has no server")
 
     @property
     def task_load(self) -> TaskLoad:
         """Raises: TypeError: it is of a server."""
-        if isinstance(self.load, GivenTasks):
+        if isinstance(self.load, TaskLoad):
             return self.load
         raise TypeError(f"{self.key.cell_id} has a server")

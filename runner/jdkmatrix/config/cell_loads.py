@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from jdkmatrix.config.model import Matrix
-from jdkmatrix.config.relative_loads import RelativeLoad
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.loads.relative import RelativeLoad
 
 
 def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:
     """The cell that must be measured before this one's load is known; None where matrix.toml says all of it."""
-    load = matrix.loads.get(cell.load) if cell.has_server else None
+    load = matrix.loads[cell.load]
     if not isinstance(load, RelativeLoad):
         return None
     waits = matrix.workloads[cell.workload].remote is not None
@@ -37,11 +37,9 @@ def cell_loads(
     """The load of every cell with a server whose basis is among `capacities_rps`, or that needs none."""
     found: dict[CellKey, CellLoad] = {}
     for cell in cells:
-        if not cell.has_server:
-            continue
         load = matrix.loads[cell.load]
-        if not isinstance(load, RelativeLoad):
+        if isinstance(load, CellLoad):
             found[cell] = load
-        elif (capacity_rps := capacities_rps.get(basis_of(matrix, cell) or cell)) is not None:
-            found[cell] = load.resolved(capacity_rps, cell.wait_us)
+        elif (basis := basis_of(matrix, cell)) in capacities_rps and basis and isinstance(load, RelativeLoad):
+            found[cell] = load.resolved(capacities_rps[basis], cell.wait_us)
     return found

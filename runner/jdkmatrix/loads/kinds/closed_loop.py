@@ -10,6 +10,8 @@ from jdkmatrix.loads.base import LoadKind, Question, why_too_late
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork
 
+_NEXT = ", each sends its next request as soon as it has the answer"
+
 
 class ClosedLoop(LoadKind[SaturateLoad]):
     """A slow answer delays the next request: latencies say how many connections share the throughput, and not how long
@@ -33,4 +35,4 @@ class ClosedLoop(LoadKind[SaturateLoad]):
         return f"closed loop: {connections} by condition{_NEXT}"
 
 
-_NEXT = ", each sends its next request as soon as it has the answer"
+LOADS = {SaturateLoad: ClosedLoop}

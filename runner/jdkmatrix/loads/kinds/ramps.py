@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from jdkmatrix.domain.loads import JoinedLoad, Load, RampedLoad, RisingLoad
+from pydantic import Field
+
+from jdkmatrix.domain.loads import JoinLoad, Load, LoadOverTime, RampLoad
 from jdkmatrix.domain.quantities import plural, rate_words
 from jdkmatrix.loads.base import Ask, ForkFigure, Lengths, LoadKind, Question
 from jdkmatrix.records.forks import Fork
@@ -14,7 +16,32 @@ from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, peak_of, seconds_of, stead
 
 _BEGINNING_S = 10.0
 
-R = TypeVar("R", bound=RisingLoad)
+R = TypeVar("R", bound=LoadOverTime)
+
+
+class RampedLoad(RampLoad, LoadOverTime):
+    """A ramp with the rate under which the server is warmed up for it."""
+
+    @property
+    def ramp(self) -> RampLoad:
+        return RampLoad(points=self.points, connections=self.connections)
+
+
+class JoinedLoad(JoinLoad, LoadOverTime):
+    """When all have joined, they go on for `held_s`."""
+
+    held_s: Annotated[float, Field(gt=0, le=86_400)]
+
+    @property
+    def duration_s(self) -> float:
+        return self.join_s + self.held_s
+
+    @property
+    def ramp(self) -> JoinLoad:
+        return JoinLoad(connections=self.connections, join_s=self.join_s)
+
+
+RisingLoad = RampedLoad | JoinedLoad
 
 
 class _Rising(LoadKind[R]):
@@ -121,3 +148,6 @@ class RampToKnee(_Rising[RampedLoad]):
 
 def ramp(load: RampedLoad) -> LoadKind[RampedLoad]:
     return RampToLevel(load) if load.ends_level else RampToKnee(load)
+
+
+LOADS = {RampedLoad: ramp, JoinedLoad: Joining}

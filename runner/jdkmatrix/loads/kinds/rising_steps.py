@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator
+from typing import Annotated, Literal
 
-from jdkmatrix.domain.loads import Load, RateLoad, StepsLoad
+from pydantic import Field
+
+from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.domain.quantities import plural, rate_words
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, LoadKind, Question, is_missed, offered_rps
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
+
+
+class StepsLoad(CellLoad):
+    """Constant rates one after another, each for one window of `step_s`; the warm-up ends at `warmup_rps`.
+
+    The series ends after `missed_max` steps in a row in which fewer requests were answered than were due: the server
+    is saturated, and its throughput then is what it can do. Behind the written rates follow up to `further_max` more,
+    each `further_factor` times the one before, as whole requests per second.
+    """
+
+    kind: Literal["steps"] = "steps"
+    rates_rps: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=2)]
+    step_s: Annotated[float, Field(gt=0, le=86_400)]
+    warmup_rps: Annotated[float, Field(gt=0)]
+    missed_max: Annotated[int, Field(ge=1)] = 2
+    further_factor: Annotated[float, Field(gt=1, le=10)] = 1.2
+    further_max: Annotated[int, Field(ge=0, le=100)] = 0
+
+    @property
+    def every_rate_rps(self) -> tuple[float, ...]:
+        """Those that are written, and those that follow."""
+        rates_rps = list(self.rates_rps)
+        for _ in range(self.further_max):
+            rates_rps.append(float(max(math.floor(rates_rps[-1]) + 1, round(rates_rps[-1] * self.further_factor))))
+        return tuple(rates_rps)
+
+    @property
+    def in_windows(self) -> RateLoad:
+        return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
 
 
 class RisingSteps(LoadKind[StepsLoad]):
@@ -47,10 +80,9 @@ class RisingSteps(LoadKind[StepsLoad]):
         return None if kept_up and not fork.served.windows[-1].valid else kept_up
 
     def _was_saturated(self, fork: Fork) -> bool:
-        """Was the last step that counts missed? Before shortfalls were recorded, a series that ended early says so."""
+        """Was the last step that counts missed?"""
         last = fork.served.valid_windows[-1]
-        ended_early = len(fork.served.windows) < len(self.load.every_rate_rps) and last is fork.served.windows[-1]
-        return ended_early or any(reason.code in ("rate-missed", "no-answers") for reason in last.shortfalls)
+        return any(reason.code in ("rate-missed", "no-answers") for reason in last.shortfalls)
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         """The most of any step; at least that, where the server was not saturated."""
@@ -98,3 +130,6 @@ class RisingSteps(LoadKind[StepsLoad]):
     @property
     def cpu_label(self) -> str:
         return f"at {rate_words(self.load.rates_rps[0])}/s"
+
+
+LOADS = {StepsLoad: RisingSteps}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from statistics import fmean
+from typing import Annotated, Literal
 
-from jdkmatrix.domain.loads import CapacityLoad, RateLoad
+from pydantic import Field
+
+from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.base import Ask, Lengths, LoadKind, NearestRate, Question
@@ -15,6 +18,24 @@ from jdkmatrix.stats.capacity import CapacityRules, Probe, SearchOutcome, Tried,
 
 # Of one search: the floor, eight halvings and three repeats were usual.
 _USUAL_STEPS = 12
+
+
+class CapacityLoad(CellLoad):
+    """A closed loop, then constant rates: the highest that keeps p99 within `p99_max_us` without a failed request.
+
+    The search goes from `floor_share` of the closed loop's throughput up to that throughput, until it has the rate to
+    within `resolution` (a share), in windows of `step_s`.
+    """
+
+    kind: Literal["capacity"] = "capacity"
+    p99_max_us: Annotated[float, Field(gt=0)]
+    floor_share: Annotated[float, Field(gt=0, lt=1)]
+    resolution: Annotated[float, Field(gt=0, lt=1)]
+    step_s: Annotated[float, Field(gt=0, le=86_400)]
+
+    @property
+    def in_windows(self) -> SaturateLoad:
+        return SaturateLoad(connections=self.connections)
 
 
 class CapacitySearch(LoadKind[CapacityLoad]):
@@ -92,3 +113,6 @@ class CapacitySearch(LoadKind[CapacityLoad]):
     @property
     def throughput_of(self) -> str:
         return "In the closed loop before the search."
+
+
+LOADS = {CapacityLoad: CapacitySearch}

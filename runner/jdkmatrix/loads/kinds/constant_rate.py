@@ -39,3 +39,6 @@ class ConstantRate(LoadKind[RateLoad]):
         rates = span_words([load.rate_rps for load in loads], "requests/s")
         connections = span_words([load.connections for load in loads], "connections")
         return f"open loop: {rates} by condition, on a fixed schedule over {connections}"
+
+
+LOADS = {RateLoad: ConstantRate}

@@ -4,12 +4,13 @@ Pure."""
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from abc import ABC, abstractmethod
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from jdkmatrix.domain.executors import check_executor
-from jdkmatrix.domain.loads import RateLoad, SaturateLoad
+from jdkmatrix.domain.loads import CellLoad, GivenLoad
 from jdkmatrix.domain.tables import Table
 
 Connections = Annotated[int, Field(ge=1, le=100_000)]
@@ -25,7 +26,7 @@ class Basis(Table):
     wait_us: Annotated[int, Field(ge=0)]
 
 
-class RelativeLoad(Table):
+class RelativeLoad(GivenLoad, ABC):
     """`connections_min`, or `per_waiting` of them for every request that waits for the remote system at once, were it
     served at the rate (Little's law: rate × delay), whichever is more."""
 
@@ -33,27 +34,8 @@ class RelativeLoad(Table):
     connections_min: Connections
     per_waiting: Annotated[float, Field(ge=1, le=100)]
 
+    @abstractmethod
+    def resolved(self, capacity_rps: float, wait_us: int) -> CellLoad: ...
+
     def connections(self, rate_rps: float, wait_us: int) -> int:
         return max(self.connections_min, math.ceil(self.per_waiting * rate_rps * wait_us / 1e6))
-
-
-class ShareLoad(RelativeLoad):
-    """Open loop: `share` of the basis's throughput, as a whole number of requests per second."""
-
-    kind: Literal["share"] = "share"
-    share: Annotated[float, Field(gt=0, le=2)]
-
-    def resolved(self, capacity_rps: float, wait_us: int) -> RateLoad:
-        rate_rps = max(1, round(self.share * capacity_rps))
-        return RateLoad(rate_rps=rate_rps, connections=self.connections(rate_rps, wait_us))
-
-
-class FloodLoad(RelativeLoad):
-    """Closed loop with so many connections that waiting for the remote system does not keep the server idle; with
-    `per_waiting` below 1, that it is idle for the rest of the time."""
-
-    kind: Literal["flood"] = "flood"
-    per_waiting: Annotated[float, Field(gt=0, le=100)]
-
-    def resolved(self, capacity_rps: float, wait_us: int) -> SaturateLoad:
-        return SaturateLoad(connections=self.connections(capacity_rps, wait_us))

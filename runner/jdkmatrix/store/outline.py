@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from jdkmatrix.domain.loads import RisingLoad
-from jdkmatrix.records.cells import CellRecord
+from jdkmatrix.domain.loads import LoadOverTime
 from jdkmatrix.records.forks import Fork, ServedFork
 from jdkmatrix.records.load_results import Latency, LoadResult
 from jdkmatrix.records.windows import Capacity, Warmup, Window
+from jdkmatrix.store.cells import CellRecord
 
 _SETS: dict[frozenset[str], set[str]] = {}
 
@@ -23,7 +23,7 @@ _SETS: dict[frozenset[str], set[str]] = {}
 def outline(cell: CellRecord) -> CellRecord:
     """Every figure is the same. Left out are series, except those of a rising load, whose figures are read from
     them, and points of distributions wherever a histogram has them."""
-    if isinstance(cell.load, RisingLoad) or not cell.key.has_server:
+    if isinstance(cell.load, LoadOverTime) or not cell.key.has_server:
         return cell
     less = cell.model_copy(
         update={"forks": tuple(map(_fork, cell.forks)), "attempts": tuple(map(_fork, cell.attempts)), "jvm_flags": {}}

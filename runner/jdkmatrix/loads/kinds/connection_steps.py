@@ -1,0 +1,107 @@
+"""A closed loop that gets more connections step by step, as JMeter's stepping thread groups do: how much does the
+server answer at most, however many wait?"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from jdkmatrix.domain.loads import CellLoad, Load, SaturateLoad
+from jdkmatrix.domain.quantities import plural, rate_words
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, LoadKind, Question
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Window
+
+SATURATED_GAIN = 0.05  # a last step that gains less shows that no more is to gain
+
+
+class ConnectionStepsLoad(CellLoad):
+    """Closed loops one after another, each for one window of `step_s`: with `first` connections, then with `more` of
+    them than before, at last with `connections`."""
+
+    kind: Literal["connection-steps"] = "connection-steps"
+    first: Annotated[int, Field(ge=1)]
+    more: Annotated[int, Field(ge=1)]
+    step_s: Annotated[float, Field(gt=0, le=86_400)]
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        if self.first >= self.connections:
+            raise ValueError(f"first = {self.first} is not below connections = {self.connections}")
+        return self
+
+    @property
+    def every_step(self) -> tuple[SaturateLoad, ...]:
+        sizes = (*range(self.first, self.connections, self.more), self.connections)
+        return tuple(SaturateLoad(connections=size) for size in sizes)
+
+    @property
+    def in_windows(self) -> SaturateLoad:
+        return self.every_step[0]
+
+
+class ConnectionSteps(LoadKind[ConnectionStepsLoad]):
+    """Service times, as in any closed loop: executors are not compared by them. A pool grows while it is measured."""
+
+    question = Question("answered", "Answered", in_tables=False)
+    metrics = ("saturated", "cpu")
+    ratio_of = "of the highest req/s in steps of connections"
+    one_level = False
+    grows_pool = True
+
+    def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
+        yield from ((step, self.load.step_s) for step in self.load.every_step)
+
+    def asks(self, lengths: Lengths) -> Generator[Ask, Window, None]:
+        for index, step in enumerate(self.load.every_step, start=1):
+            title = f"step {index}, {plural(step.connections, 'connection')}"
+            yield Ask(step, self.load.step_s, f"step-{index}", title)
+
+    def expected_s(self, lengths: Lengths) -> float:
+        return self.load.step_s * len(self.load.every_step)
+
+    def ahead_s(self, lengths: Lengths) -> float:
+        return self.load.step_s
+
+    def length_words(self, lengths: Lengths) -> str:
+        return f"{len(self.load.every_step)} steps of {self.load.step_s:g} s"
+
+    def answer(self, fork: Fork) -> bool:
+        return True
+
+    def throughput_rps(self, fork: Fork) -> ForkFigure:
+        """The most of any step; at least that, where the last one still gained."""
+        windows = fork.served.valid_windows
+        most_rps = self._best(fork).load.succeeded_rps
+        before_rps = max((window.load.succeeded_rps for window in windows[:-1]), default=0.0)
+        gained = windows[-1].load.succeeded_rps > (1 + SATURATED_GAIN) * before_rps
+        return ForkFigure(most_rps, Bound.AT_LEAST if gained else Bound.NONE)
+
+    def cpu_share(self, fork: Fork) -> float:
+        return self._best(fork).sut.cpu_share
+
+    def cpu_us_per_request(self, fork: Fork) -> ForkFigure:
+        return ForkFigure(self._best(fork).cpu_us_per_answer)
+
+    def _best(self, fork: Fork) -> Window:
+        return max(fork.served.valid_windows, key=lambda window: window.load.succeeded_rps)
+
+    def fork_words(self, fork: Fork) -> str:
+        most, cost = self.throughput_rps(fork), self.cpu_us_per_request(fork)
+        return f"{most.bound.value}{rate_words(most.value)} req/s at most, {cost.value:.1f} µs CPU/request there"
+
+    def words(self) -> str:
+        sizes = [step.connections for step in self.load.every_step]
+        return (
+            f"closed loop: {sizes[0]:,} to {plural(sizes[-1], 'connection')} in {len(sizes)} steps of "
+            f"{self.load.step_s:g} s, each sends its next request as soon as it has the answer"
+        )
+
+    @property
+    def throughput_of(self) -> str:
+        return "In the step with the highest throughput of each fork."
+
+
+LOADS = {ConnectionStepsLoad: ConnectionSteps}

@@ -1,0 +1,50 @@
+"""A closed loop that gets more connections step by step."""
+
+from __future__ import annotations
+
+import pytest
+
+from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.loads.base import Bound, ForkFigure, Lengths
+from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds.connection_steps import ConnectionStepsLoad
+from jdkmatrix.records.windows import Window
+from tests.support.builders import fork, load_result, pressure, sut_usage
+from tests.support.records import altered
+from tests.support.shipped import TOML
+
+STEPS = ConnectionStepsLoad(first=10, more=20, connections=60, step_s=2)
+
+
+def test_every_step_is_a_closed_loop_and_the_last_has_all_connections() -> None:
+    asked = [ask.load for ask in kind_of(STEPS).asks(Lengths(1, 3))]
+    assert asked == [SaturateLoad(connections=number) for number in (10, 30, 50, 60)]
+    assert [load for load, _ in kind_of(STEPS).driver_loads(3)] == asked
+    with pytest.raises(ValueError, match="first = 10 is not below connections = 10"):
+        ConnectionStepsLoad(first=10, more=1, connections=10, step_s=1)
+
+
+def test_a_file_of_the_project_may_ask_for_it() -> None:
+    loads = {**TOML["loads"], "climb-N": {**STEPS.model_dump(), "connections": "N"}}
+    select = {"workload": ["mp-ping"], "load": ["climb-60"]}
+    profiles = {**TOML["profiles"], "climb": {"description": "", "blocks": 1, "select": select}}
+    assert parse_matrix({**TOML, "loads": loads, "profiles": profiles}, "matrix.toml").loads["climb-60"] == STEPS
+
+
+@pytest.mark.parametrize(
+    ("throughputs_rps", "figure"),
+    [
+        ((900.0, 1000.0, 990.0), ForkFigure(1000.0)),
+        ((900.0, 1000.0, 1049.0), ForkFigure(1049.0)),
+        ((900.0, 1000.0, 1200.0), ForkFigure(1200.0, Bound.AT_LEAST)),
+    ],
+)
+def test_what_the_server_answers_at_most_is_a_bound_while_it_still_gains(
+    throughputs_rps: tuple[float, ...], figure: ForkFigure
+) -> None:
+    windows = tuple(
+        Window(index=index, t_s=9.0, load=load_result(throughput_rps=rps), sut=sut_usage(), host=pressure(), reasons=())
+        for index, rps in enumerate(throughputs_rps, start=1)
+    )
+    assert kind_of(STEPS).throughput_rps(altered(fork(), {"windows": windows})) == figure
