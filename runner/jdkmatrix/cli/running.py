@@ -27,7 +27,6 @@ from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.domain.servers import OPEN_LIBERTY
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import now_utc
@@ -46,7 +45,7 @@ from jdkmatrix.run.plan import Stage, estimate_s, select_cells, stages
 from jdkmatrix.run.prepare import Prepared, catalogue_records, prepare, set_up_parts, together
 from jdkmatrix.run.repeats import again_words, in_order
 from jdkmatrix.run.sessions import closed, ended, idle
-from jdkmatrix.servers.liberty import check_folder
+from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import readable
 from jdkmatrix.store.runs import RUN_FILE, RunStore, is_run, latest_begun, runs_of
 
@@ -270,8 +269,8 @@ def _asked_for(project: Project, options: Options, directory: Path | None) -> tu
     profile = chosen.options.profile
     cells = select_cells(chosen.matrix, profile, chosen.options.only)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
-    if any(cell.server == OPEN_LIBERTY.name for cell in cells):
-        check_folder(folder)
+    for server in {cell.server for cell in cells}:
+        check_folder(server, folder)
     if (folder / "run.json").exists():
         raise MatrixError(f"{folder}: there is a run already; --resume continues it, another --run starts a new one")
     return folder, chosen
@@ -296,8 +295,8 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
         )
     store = RunStore(folder)
     record = store.read_run()
-    if any(cell.server == OPEN_LIBERTY.name for cell in record.cells):
-        check_folder(store.directory)
+    for server in {cell.server for cell in record.cells}:
+        check_folder(server, store.directory)
     matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
     only = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)

@@ -27,11 +27,11 @@ class RequestExecutorTest {
         "fixed-3, false, 3, 17",
     })
     void runsAndCountsTasks(String kind, boolean virtual, int threads, Integer queued) throws Exception {
-        RequestExecutor gauges = RequestExecutor.of(Activator.kind(kind));
+        RequestExecutor gauges = RequestExecutor.of(Kind.named(kind));
         CountDownLatch running = new CountDownLatch(threads);
         CountDownLatch release = new CountDownLatch(1);
         List<Future<Thread>> tasks = new ArrayList<>();
-        try (ExecutorService executor = executor(gauges)) {
+        try (ExecutorService executor = gauges.executor()) {
             for (int task = 0; task < TASKS; task++) {
                 tasks.add(executor.submit(() -> {
                     running.countDown();
@@ -57,8 +57,8 @@ class RequestExecutorTest {
 
     @Test
     void threadsThatEndedAreNotAlive() throws Exception {
-        RequestExecutor gauges = RequestExecutor.of(Activator.kind("virtual"));
-        try (ExecutorService executor = executor(gauges)) {
+        RequestExecutor gauges = RequestExecutor.of(Kind.named("virtual"));
+        try (ExecutorService executor = gauges.executor()) {
             for (int task = 0; task < TASKS; task++) {
                 executor.submit(() -> null).get();
             }
@@ -72,23 +72,14 @@ class RequestExecutorTest {
     }
 
     @Test
-    void libertysPoolGetsNamedVirtualThreads() throws InterruptedException {
-        RequestExecutor.LibertyThreads gauges =
-                (RequestExecutor.LibertyThreads) RequestExecutor.of(Activator.kind("liberty-virtual"));
+    void aServersOwnPoolGetsNamedVirtualThreads() throws InterruptedException {
+        RequestExecutor gauges = RequestExecutor.lent("own-virtual");
         Thread thread = gauges.threads().newThread(() -> {});
         thread.start();
         thread.join();
         assertTrue(thread.isVirtual());
-        assertEquals("jdkmatrix-liberty-virtual-1", thread.getName());
+        assertEquals("jdkmatrix-own-virtual#1", thread.getName());
         assertNull(gauges.getPoolSize());
         assertEquals(1, gauges.getStarted());
-    }
-
-    private static ExecutorService executor(RequestExecutor gauges) {
-        return switch (gauges) {
-            case RequestExecutor.PerTask perTask -> perTask.executor();
-            case RequestExecutor.Pool pool -> pool.executor();
-            case RequestExecutor.LibertyThreads none -> throw new IllegalArgumentException(none.getKind());
-        };
     }
 }
