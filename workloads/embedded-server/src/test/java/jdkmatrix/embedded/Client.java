@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** One connection that is kept. */
+/** One connection, kept as long as the server keeps it: some close it behind the answer to a bad request. */
 final class Client implements AutoCloseable {
     record Answer(int status, String head, String body) {
         JsonObject json() {
@@ -30,13 +30,21 @@ final class Client implements AutoCloseable {
         }
     }
 
-    private final Socket socket;
-    private final InputStream in;
+    private final int port;
+    private Socket socket;
+    private InputStream in;
+    private boolean closed;
 
     Client(int port) throws IOException {
+        this.port = port;
+        connect();
+    }
+
+    private void connect() throws IOException {
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setTcpNoDelay(true);
         in = new BufferedInputStream(socket.getInputStream());
+        closed = false;
     }
 
     static String getOf(String target) {
@@ -60,6 +68,10 @@ final class Client implements AutoCloseable {
 
     /** One or more requests, in one piece. */
     void send(String requests) throws IOException {
+        if (closed) {
+            socket.close();
+            connect();
+        }
         socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
     }
 
@@ -73,6 +85,7 @@ final class Client implements AutoCloseable {
             head.append((char) c);
         }
         Answer answer = new Answer(Integer.parseInt(head.substring(9, 12)), head.toString(), "");
+        closed = "close".equalsIgnoreCase(answer.header("Connection"));
         int length = Integer.parseInt(answer.header("Content-Length"));
         return new Answer(answer.status, answer.head, new String(in.readNBytes(length), StandardCharsets.UTF_8));
     }
