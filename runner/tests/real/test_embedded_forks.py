@@ -1,4 +1,4 @@
-"""Real forks on the servers that we embed: measured, proven and judged like the usual one."""
+"""Real forks on embedded servers, measured, proven and judged like those on the usual one; and bounded virtual ones."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.support.real_parts import ROUNDS_PER_US, Silent, key, parts_of, setup
 
 pytestmark = pytest.mark.real
 
+SERVERS = ("open-liberty", "jetty", "tomcat")
 JDKS = ("temurin-25", "temurin-21.0.8")
 FORKS = [
     *(("jetty", "temurin-25", executor) for executor in ("jetty", "virtual", "platform", "cached", "fixed-50")),
@@ -25,6 +26,7 @@ FORKS = [
         ("tomcat", "temurin-25", executor)
         for executor in ("tomcat", "tomcat-virtual", "virtual", "platform", "fixed-50")
     ),
+    *((server, "temurin-25", "virtual-bounded-8") for server in SERVERS),
     ("jetty", "temurin-21.0.8", "jetty"),
     ("jetty", "temurin-21.0.8", "virtual"),
     ("tomcat", "temurin-21.0.8", "virtual"),
@@ -39,7 +41,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def parts(project: Project) -> Parts:
-    first, *others = (parts_of(project, JDKS, server=server) for server in ("jetty", "tomcat"))
+    first, *others = (parts_of(project, JDKS, server=server) for server in SERVERS)
     return replace(first, servers={name: one for parts in (first, *others) for name, one in parts.servers.items()})
 
 

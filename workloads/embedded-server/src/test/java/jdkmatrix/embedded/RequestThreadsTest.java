@@ -58,6 +58,7 @@ class RequestThreadsTest {
         // threads: how many requests run at once, of as many as there are connections
         "own, false, 50, served_on_servers",
         "virtual, true, 50, served_on_plugged_virtual",
+        "virtual-bounded-3, true, 3, served_on_plugged_virtual",
         "platform, false, 50, served_on_plugged_platform",
         "cached, false, 50, served_on_plugged_platform",
         "fixed-3, false, 3, served_on_plugged_platform",
@@ -104,7 +105,7 @@ class RequestThreadsTest {
     }
 
     private static boolean isPerRequest(String executor) {
-        return executor.equals("virtual") || executor.equals("platform");
+        return executor.startsWith("virtual") || executor.equals("platform");
     }
 
     private static void assertThreads(String executor, JsonObject gauges) {
@@ -127,7 +128,7 @@ class RequestThreadsTest {
      * of its own pool.
      */
     @ParameterizedTest
-    @ValueSource(strings = {"virtual", "platform"})
+    @ValueSource(strings = {"virtual", "virtual-bounded-1", "platform"})
     void noThreadServesASecondRequestThatHasAlreadyCome(String executor) throws Exception {
         String body = "{\"from\":\"000001\",\"to\":\"000002\",\"amount_minor\":1,\"currency\":\"EUR\",\"idempotency_key\":\"k\"}";
         String some = Client.getOf("/banking/whoami")
@@ -153,7 +154,7 @@ class RequestThreadsTest {
             JsonObject gauges = server.gauges();
             assertServed(
                     CONNECTIONS * REQUESTS * 2,
-                    executor.equals("virtual") ? "served_on_plugged_virtual" : "served_on_plugged_platform",
+                    executor.startsWith("virtual") ? "served_on_plugged_virtual" : "served_on_plugged_platform",
                     gauges);
             assertTrue(gauges.getInt("threads_started") > CONNECTIONS * REQUESTS * 4, gauges::toString);
         }

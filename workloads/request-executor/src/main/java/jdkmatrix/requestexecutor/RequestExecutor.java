@@ -2,6 +2,7 @@ package jdkmatrix.requestexecutor;
 
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Supplier;
@@ -44,6 +45,7 @@ public final class RequestExecutor implements RequestExecutorMXBean {
         CountingThreadFactory threads = threads(kind.name(), kind.isVirtual(), kind.isPerRequest());
         return switch (kind.row()) {
             case "virtual" -> perTask(kind, threads, () -> null);
+            case "virtual-bounded-N" -> bounded(kind, threads);
             case "platform" -> perTask(kind, threads, () -> 0);
             case "cached" -> pool(kind, threads, Executors.newCachedThreadPool(threads));
             case "fixed-N" -> pool(kind, threads, Executors.newFixedThreadPool(kind.size(), threads));
@@ -59,6 +61,20 @@ public final class RequestExecutor implements RequestExecutorMXBean {
     private static RequestExecutor perTask(Kind kind, CountingThreadFactory threads, Supplier<Integer> queued) {
         ExecutorService executor = Executors.newThreadPerTaskExecutor(threads);
         return new RequestExecutor(kind.name(), true, threads, executor, threads::live, threads::live, queued);
+    }
+
+    private static RequestExecutor bounded(Kind kind, CountingThreadFactory threads) {
+        Semaphore permits = new Semaphore(kind.size());
+        ExecutorService executor = Executors.newThreadPerTaskExecutor(task -> threads.newThread(() -> {
+            permits.acquireUninterruptibly();
+            try {
+                task.run();
+            } finally {
+                permits.release();
+            }
+        }));
+        return new RequestExecutor(
+                kind.name(), true, threads, executor, threads::live, () -> kind.size() - permits.availablePermits(), permits::getQueueLength);
     }
 
     private static RequestExecutor pool(Kind kind, CountingThreadFactory threads, ExecutorService executor) {
@@ -83,6 +99,7 @@ public final class RequestExecutor implements RequestExecutorMXBean {
         return executor;
     }
 
+    /** What the executor starts threads with, without what it has them wait for. */
     public ThreadFactory threads() {
         return threads;
     }
