@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from jdkmatrix.domain.catalogue import ExecutorKind, OwnExecutor, executor_kinds
+from jdkmatrix.domain.catalogue import ExecutorKind, OwnExecutor, catalogue, executor_kinds
 from jdkmatrix.domain.servers import own_pool
 
 _SIZE = re.compile(r"-([1-9][0-9]{0,4})\Z")
@@ -87,6 +87,13 @@ def unsized(name: str) -> str:
     return _SIZE.sub("-N", base_of(name))
 
 
+@cache
+def row_of(name: str) -> str:
+    """As `unsized`, by its name of today."""
+    row = catalogue().get(unsized(name))
+    return (row and row.same_as) or unsized(name)
+
+
 def size_of(name: str) -> int | None:
     """How many tasks it runs at once, where its name says so."""
     found = _SIZE.search(base_of(name))
@@ -103,17 +110,17 @@ def served() -> tuple[str, ...]:
 
 def has_own_threads(name: str) -> bool:
     """Do its requests run on threads that a server makes? Those of every other executor are made by ours."""
-    kind = executor_kinds().get(unsized(name))
+    kind = executor_kinds().get(row_of(name))
     return isinstance(kind, OwnExecutor) and kind.threads is not None
 
 
 def is_virtual(name: str) -> bool:
     """Are its request threads virtual? Every other executor must serve from platform threads."""
-    kind = executor_kinds().get(unsized(name))
+    kind = executor_kinds().get(row_of(name))
     return kind is not None and kind.virtual
 
 
 def is_per_request(name: str) -> bool:
     """Does it start a thread for each request?"""
-    kind = executor_kinds().get(unsized(name))
+    kind = executor_kinds().get(row_of(name))
     return isinstance(kind, ExecutorKind) and kind.per_request
