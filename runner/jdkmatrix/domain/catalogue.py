@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -74,13 +74,6 @@ class FeatureSet(Record):
     only_here: bool = False
 
 
-class VersionLine(Record):
-    """Where the server's jar says which version it is: the value of `key` in `file`, a file of properties."""
-
-    file: str
-    key: str
-
-
 class Limit(Record):
     """A default that would change a comparison, and what it is `here`."""
 
@@ -95,9 +88,10 @@ class ServerKind(Record):
     `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `plugged`: how it is
     given those of the catalogue. `files`: by place in the fork's folder, a file beside server.toml or one that the
     build makes. `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml
-    embeds it, and the jar has its `version`. `ready_words`: what it writes to `messages_log` when it says that it is
-    ready. `gauges`: the MBean of its own pool, where it is no OwnPoolMXBean. One without `feature_sets` has no Jakarta
-    REST. `unfit_in_paths`: characters that no folder may have in its name in which it runs."""
+    embeds it, and its jar says the `version`, in a file of properties by a key. `ready_words`: what it writes to
+    `messages_log` when it says that it is ready. `gauges`: the MBean of its own pool, where it is no OwnPoolMXBean. One
+    without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no folder may have in its name in
+    which it runs."""
 
     name: Name
     title: str
@@ -107,8 +101,8 @@ class ServerKind(Record):
     files: Mapping[File, File] = {}
     executors: Mapping[Name, OwnExecutor]
     plugged: Switch
-    release: str | None = None
-    version: VersionLine | None = None
+    release: Literal["liberty"] | None = None
+    version: tuple[str, str] | None = None
     ready_words: str | None = None
     messages_log: str = "console.log"
     gauges: str | None = None

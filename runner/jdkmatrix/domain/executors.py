@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from jdkmatrix.domain.catalogue import ExecutorKind, OwnExecutor, catalogue, executor_kinds
+from jdkmatrix.domain.catalogue import ExecutorKind, OwnExecutor, catalogue, executor_kinds, server_kinds
 from jdkmatrix.domain.servers import own_pool
 
 _SIZE = re.compile(r"-([1-9][0-9]{0,4})\Z")
@@ -100,12 +100,10 @@ def size_of(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def served() -> tuple[str, ...]:
-    """Those without a size that a server can have."""
-    kinds = executor_kinds().items()
-    return tuple(
-        name for name, kind in kinds if not name.endswith("-N") and (isinstance(kind, OwnExecutor) or kind.plugged)
-    )
+def usual_executors() -> tuple[str, ...]:
+    """Those without a size that the usual server has."""
+    usual = next(iter(server_kinds().values()))
+    return tuple(name for name in executor_kinds() if not name.endswith("-N") and usual.has(name))
 
 
 def has_own_threads(name: str) -> bool:

@@ -16,9 +16,6 @@ from jdkmatrix.provision.nix_parts import NixParts
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer
 
-# By what `release` of a server.toml names: how a release that is there is opened, and how it is got.
-_RELEASES = {"liberty": (open_liberty, provision_liberty)}
-
 
 def install(
     root: Path,
@@ -39,14 +36,14 @@ def install(
         raise MatrixError(f"servers.{name}: of no known kind")
     if kind.release is None:
         return _embedded(kind, workloads)
-    if kind.release not in _RELEASES or served.artefact is None:
-        raise MatrixError(f'servers.{name}: release "{kind.release}" (allowed: {", ".join(_RELEASES)}) of no artefact')
-    opened, made = _RELEASES[kind.release]
+    if served.artefact is None:
+        raise TypeError("checked when matrix.toml was read")
     given = handed.servers.get(served.artefact) if handed else None
+    config = workloads.servers / kind.name
     found = (
-        opened(given.home, given.version, given.sha256)
+        open_liberty(given.home, given.version, given.sha256)
         if given
-        else made(root, workloads.servers / kind.name, served.artefact, served.feature_sets, say=say)
+        else provision_liberty(root, config, served.artefact, served.feature_sets, say=say)
     )
     return InstalledServer(kind, found.version, found.sha256, found.java_options, found.home, found.files_sha256)
 
@@ -55,15 +52,15 @@ def _embedded(kind: ServerKind, workloads: Workloads) -> InstalledServer:
     """Raises: MatrixError: the jar does not say which version is in it."""
     if kind.jar is None or kind.version is None:
         raise TypeError("checked when server.toml was read")
-    jar, line = workloads.file(kind.jar), kind.version
+    jar, (file, key) = workloads.file(kind.jar), kind.version
     try:
         with zipfile.ZipFile(jar) as archive:
-            text = archive.read(line.file).decode("utf-8")
+            text = archive.read(file).decode("utf-8")
     except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise MatrixError(f"{jar}: no version of {kind.title} in it: {error}") from None
-    found = re.search(rf"^{re.escape(line.key)}\s*=\s*(\S+)\s*$", text, re.MULTILINE)
+    found = re.search(rf"^{re.escape(key)}\s*=\s*(\S+)\s*$", text, re.MULTILINE)
     if found is None:
-        raise MatrixError(f"{jar}: no {line.key} of {kind.title} in {line.file}")
+        raise MatrixError(f"{jar}: no {key} of {kind.title} in {file}")
     return InstalledServer(kind, found[1], workloads.sha256[kind.jar])
 
 

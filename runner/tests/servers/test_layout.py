@@ -167,7 +167,7 @@ def test_an_unknown_application_is_refused() -> None:
         ("[plugged]", "[pluged]", "plugged: Field required"),
         ('"{port}"', '"{prt}"', r"command.6: {prt} is no placeholder here \(allowed: application, executor"),
         ('own_pool = "jetty"', 'own_pool = "pool"', r"own_pool: there is no \[executors.pool\]"),
-        ("version = {", "# version = {", "version: belongs to a server with a module"),
+        ("version = [", "# version = [", "version: belongs to a server with a module"),
         ('option = "own"', 'files = { "a.xml" = "b.xml" }', "files: there is no b.xml beside it"),
     ],
 )

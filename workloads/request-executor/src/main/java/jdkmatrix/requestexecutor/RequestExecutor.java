@@ -3,7 +3,6 @@ package jdkmatrix.requestexecutor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Supplier;
 
@@ -11,34 +10,21 @@ import java.util.function.Supplier;
  * What runs requests: the JDK's stock executor of a kind, with threads that carry the kind in their name. Threads that live
  * for one request share one name, {@code jdkmatrix-KIND}, since a number in it would cost each request a string; those of a
  * pool are numbered behind a {@code #}.
+ *
+ * @param isPerRequest does it start a thread for each task?
+ * @param threads what the executor starts threads with, without what it has them wait for
+ * @param executor null where only threads are lent
  */
-public final class RequestExecutor implements RequestExecutorMXBean {
+public record RequestExecutor(
+        String name,
+        boolean isPerRequest,
+        CountingThreadFactory threads,
+        ExecutorService executor,
+        Supplier<Integer> poolSize,
+        Supplier<Integer> active,
+        Supplier<Integer> queued)
+        implements RequestExecutorMXBean {
     private static final String THREAD_PREFIX = "jdkmatrix-";
-
-    private final String name;
-    private final boolean perRequest;
-    private final CountingThreadFactory threads;
-    private final ExecutorService executor;
-    private final Supplier<Integer> poolSize;
-    private final Supplier<Integer> active;
-    private final Supplier<Integer> queued;
-
-    private RequestExecutor(
-            String name,
-            boolean perRequest,
-            CountingThreadFactory threads,
-            ExecutorService executor,
-            Supplier<Integer> poolSize,
-            Supplier<Integer> active,
-            Supplier<Integer> queued) {
-        this.name = name;
-        this.perRequest = perRequest;
-        this.threads = threads;
-        this.executor = executor;
-        this.poolSize = poolSize;
-        this.active = active;
-        this.queued = queued;
-    }
 
     /** The one place that knows how each row of the catalogue is made. */
     public static RequestExecutor of(Kind kind) {
@@ -87,21 +73,6 @@ public final class RequestExecutor implements RequestExecutorMXBean {
         Thread.Builder threads = virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
         threads = perRequest ? threads.name(THREAD_PREFIX + name) : threads.name(THREAD_PREFIX + name + "#", 1);
         return new CountingThreadFactory(threads.factory());
-    }
-
-    /** Does it start a thread for each task? */
-    public boolean isPerRequest() {
-        return perRequest;
-    }
-
-    /** Null where only threads are lent. */
-    public ExecutorService executor() {
-        return executor;
-    }
-
-    /** What the executor starts threads with, without what it has them wait for. */
-    public ThreadFactory threads() {
-        return threads;
     }
 
     @Override
