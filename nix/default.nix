@@ -26,12 +26,28 @@ let
   inherit (load ./jdks.nix { }) jdks notPinned;
   jdk = jdks.${settings.driver.jdk}; # compiles, too
   inherit (load ./maven-repository.nix { }) artefacts mavenRepository;
+  # The folder of the kind of a server: the longest name that its own begins with.
+  serverFolders = lib.filter (
+    name: builtins.pathExists (../workloads/servers + "/${name}/server.toml")
+  ) (builtins.attrNames (builtins.readDir ../workloads/servers));
+  folderOf =
+    server:
+    ../workloads/servers
+    + "/${
+      builtins.foldl' (_: name: name) null (
+        lib.filter (name: lib.hasPrefix "${name}-" "${server}-") serverFolders
+      )
+    }";
   # Every server that is a release of its own, cut down to the features that workloads use; others are among the workloads.
   servers = lib.mapAttrs' (
-    _: server:
+    name: server:
+    let
+      folder = folderOf name;
+      inherit (lib.importTOML (folder + "/server.toml")) release;
+    in
     lib.nameValuePair server.artefact (
-      callPackage ./liberty.nix {
-        inherit jdk;
+      callPackage (./. + "/${release}.nix") {
+        inherit folder jdk;
         artefact = artefacts.${server.artefact};
         featureSets = server.feature_sets;
       }
@@ -103,9 +119,7 @@ let
         workloads = null;
       };
 
-  serverPackages = lib.mapAttrs' (
-    name: one: lib.nameValuePair (if name == "open-liberty" then "liberty" else attributeName name) one
-  );
+  serverPackages = named "";
   runsOf = jdks: named "jdk-" (lib.mapAttrs (_: one: one.tests.version) jdks);
 in
 {

@@ -1,10 +1,11 @@
-# Open Liberty with the features of `featureSets` and no others; $out is its wlp folder.
+# Open Liberty with the features of `featureSets`, which are in `folder`, and no others; $out is its wlp folder.
 {
   lib,
   stdenv,
   unzip,
   artefact,
   featureSets,
+  folder,
   jdk,
 }:
 let
@@ -15,7 +16,7 @@ stdenv.mkDerivation {
   inherit (artefact) version;
   src = artefact.file;
   features = builtins.path {
-    path = ../workloads/liberty/features;
+    path = folder + "/features";
     name = "features";
   };
   nativeBuildInputs = [ unzip ];

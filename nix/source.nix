@@ -14,8 +14,9 @@ builtins.path {
       "published"
       "report-templates"
       "toolchain.lock.json"
-      "workloads/liberty"
+      "workloads/executors"
       "workloads/outputs.json"
+      "workloads/servers"
     ]
     || below == "workloads";
 }

@@ -7,7 +7,11 @@
   mavenRepository,
 }:
 let
-  outputs = lib.importJSON ../workloads/outputs.json;
+  servers = lib.filter (name: builtins.pathExists (../workloads/servers + "/${name}/pom.xml")) (
+    builtins.attrNames (builtins.readDir ../workloads/servers)
+  );
+  ofServer = name: lib.nameValuePair "${name}-server.jar" "servers/${name}/target/${name}-server.jar";
+  outputs = lib.importJSON ../workloads/outputs.json // lib.listToAttrs (map ofServer servers);
   collect = lib.concatStrings (lib.mapAttrsToList (name: path: "cp ${path} $out/${name}\n") outputs);
 in
 stdenv.mkDerivation {
@@ -30,6 +34,7 @@ stdenv.mkDerivation {
     cp -RL ${mavenRepository} ../repository
     chmod -R u+w ../repository
     export HOME=$PWD MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    sh servers/modules.sh
     sh ../maven/bin/mvn --batch-mode --offline --quiet --threads "$NIX_BUILD_CORES" -DskipTests \
       -Dmaven.repo.local=$PWD/../repository package
     runHook postBuild

@@ -25,7 +25,6 @@ from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.domain.servers import OPEN_LIBERTY
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.provision.project import Project, find_project
@@ -38,7 +37,7 @@ from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.plan import Stage, estimate_s, select_cells, stages
 from jdkmatrix.run.prepare import Prepared, prepare, set_up_parts
 from jdkmatrix.run.repeats import in_order, repeat_words
-from jdkmatrix.servers.liberty import check_folder
+from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import readable
 from jdkmatrix.store.runs import RUN_FILE, RunStore, is_run, latest_begun, runs_of
 
@@ -239,8 +238,8 @@ def _asked_for(project: Project, options: Options, directory: Path | None) -> tu
     profile = chosen.options.profile
     cells = select_cells(chosen.matrix, profile, chosen.options.only)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
-    if any(cell.server == OPEN_LIBERTY.name for cell in cells):
-        check_folder(folder)
+    for server in {cell.server for cell in cells}:
+        check_folder(server, folder)
     if (folder / "run.json").exists():
         raise MatrixError(f"{folder}: there is a run already; --resume continues it, another --run starts a new one")
     return folder, chosen
@@ -265,8 +264,8 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
         )
     store = RunStore(folder)
     record = store.read_run()
-    if any(cell.server == OPEN_LIBERTY.name for cell in record.cells):
-        check_folder(store.directory)
+    for server in {cell.server for cell in record.cells}:
+        check_folder(server, store.directory)
     matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
     only = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)

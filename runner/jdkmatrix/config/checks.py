@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from jdkmatrix.config.model import Axes, Matrix, Profile, Protocol, Selection, ServerTable, Workload
 from jdkmatrix.domain.applications import application_of
+from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.cell_key import AXES, NO_SERVER
 from jdkmatrix.domain.executors import tuning_of
 from jdkmatrix.domain.loads import SaturateLoad, TaskLoad
-from jdkmatrix.domain.servers import FEATURE_SETS, SERVER_KINDS, server_kind
+from jdkmatrix.domain.servers import feature_sets, server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.relative import RelativeLoad
 
@@ -62,7 +63,7 @@ def _server(name: str, served: ServerTable) -> Iterator[str]:
         return
     kind = server_kind(name)
     if kind is None:
-        kinds = ", ".join(one.name for one in SERVER_KINDS)
+        kinds = ", ".join(server_kinds())
         yield f": the name of a server is that of its kind, or begins with it and a hyphen (allowed: {kinds})"
         return
     for key, value in (("artefact", served.artefact), ("feature_sets", served.feature_sets)):
@@ -108,10 +109,11 @@ def _remote(workload: Workload) -> Iterator[str]:
 def _served(workload: Workload) -> Iterator[str]:
     application = application_of(workload.application)
     name = application.name
-    if application.needs and workload.features == FEATURE_SETS[0]:
+    fit = [name for name, features in feature_sets().items() if application.needs in (None, *features.has)]
+    if workload.features not in fit:
         yield (
             f'features: "{workload.features}" has no {application.needs}, which {name} needs '
-            f"(allowed with it: {', '.join(FEATURE_SETS[1:])})"
+            f"(allowed with it: {', '.join(fit)})"
         )
     if workload.front not in application.fronts:
         (only,) = application.fronts

@@ -15,7 +15,7 @@ from jdkmatrix.domain.applications import APPLICATIONS, application_of
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import check_executor, unsized
 from jdkmatrix.domain.loads import CellLoad, TaskLoad
-from jdkmatrix.domain.servers import FeatureSet, server_kind
+from jdkmatrix.domain.servers import check_feature_set, feature_sets, server_kind
 from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.kinds import AnyExperiment
@@ -27,6 +27,11 @@ from jdkmatrix.method.warmup import WarmupRules
 from jdkmatrix.stats.stopping import StoppingRules
 
 Executor = Annotated[str, AfterValidator(check_executor)]
+Features = Annotated[
+    str,
+    AfterValidator(check_feature_set),
+    Field(json_schema_extra=lambda schema: schema.update(enum=[*feature_sets()])),
+]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Cpus = Annotated[int, Field(ge=1, le=1024)]
 BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
@@ -59,7 +64,7 @@ class ServerTable(Table):
     toolchain.lock.json, which has the version."""
 
     artefact: Name | None = None
-    feature_sets: tuple[FeatureSet, ...] = ()
+    feature_sets: tuple[Features, ...] = ()
 
 
 class Workload(Table):
@@ -70,7 +75,7 @@ class Workload(Table):
     where the server's memory is; `limits` is the box that the server runs in."""
 
     application: Annotated[str, AfterValidator(_known_application), Field(json_schema_extra={"enum": [*APPLICATIONS]})]
-    features: FeatureSet
+    features: Features
     mix: Name | None = None
     front: Literal["rest", "servlet"] = "rest"
     remote: RemoteAnswers | None = None
@@ -272,7 +277,7 @@ class Matrix(Table):
     def _serves(self, cell: CellKey) -> bool:
         """Has its server this executor, and what the workload's requests go through?"""
         kind, workload = server_kind(cell.server), self.workloads[cell.workload]
-        if kind is None or unsized(cell.executor) not in kind.executors:
+        if kind is None or not kind.has(unsized(cell.executor)):
             return False
-        asks_for_more = workload.features == "microProfile-6.1" and not kind.has_features
-        return not asks_for_more and application_of(workload.application).runs_on(kind, workload.front)
+        features = feature_sets()[workload.features]
+        return application_of(workload.application).runs_on(kind, workload.front, features)

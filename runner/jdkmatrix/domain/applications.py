@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jdkmatrix.domain.servers import ServerKind
+from jdkmatrix.domain.catalogue import FeatureSet, ServerKind
 from jdkmatrix.errors import MatrixError
 
 REMOTE_URL = "jdkmatrix.remote.url"
@@ -20,8 +20,8 @@ class Application:
     REST serves by a Servlet what others serve by it, at the same path. `does_nothing`: it answers with a constant.
     `ready_path`, below the context root, answers 200 when the application is in order, and calls nothing.
     `required` are the system properties without which it is not. `calls_remote`: a remote system. `has_mix`: does it
-    serve requests of several kinds? `has_accounts`: of a bank. `needs`: a feature of the server that the smallest set
-    has not, in words. `limit_path`: where an application that blocks its threads on purpose is told for how long at
+    serve requests of several kinds? `has_accounts`: of a bank. `needs`: what it needs of a feature set beyond Jakarta
+    REST. `limit_path`: where an application that blocks its threads on purpose is told for how long at
     most."""
 
     name: str
@@ -49,9 +49,9 @@ class Application:
         """Below which the driver's requests go: Jakarta REST, or the same endpoints without it."""
         return f"{self.context_root}/servlet" if front == "servlet" else self.context_root
 
-    def runs_on(self, kind: ServerKind, front: str) -> bool:
-        """Can this kind of server serve it by this front?"""
-        return kind.has_features or front == "servlet" or self.same_either_way
+    def runs_on(self, kind: ServerKind, front: str, features: FeatureSet) -> bool:
+        """Can this kind of server serve it by this front, as a server with these features would?"""
+        return kind.has_features or ((front == "servlet" or self.same_either_way) and not features.only_here)
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises: MatrixError names the required properties that are not among `properties`."""

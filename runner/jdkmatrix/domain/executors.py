@@ -7,19 +7,10 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from jdkmatrix.domain.servers import SERVER_KINDS, own_pool
+from jdkmatrix.domain.catalogue import ExecutorKind, OwnExecutor, catalogue, executor_kinds, server_kinds
+from jdkmatrix.domain.servers import own_pool
 
-# What a server can have; those of `SERVERLESS` only experiments without a server have. Pools have a thread per CPU.
-SERVED = tuple(dict.fromkeys(name for kind in SERVER_KINDS for name in kind.executors if not name.endswith("-N")))
-SERVERLESS = ("fjp-fifo", "fjp-lifo", "work-stealing", "structured")
-PLAIN = (*SERVED, *SERVERLESS)
-_SIZED = re.compile(r"(fixed|virtual-semaphore)-[1-9][0-9]{0,4}")
-_SIZE = re.compile(r"-([1-9][0-9]*)$")
-_LIMITED = "virtual-semaphore-"
-ALLOWED = (*PLAIN, "fixed-N", f"{_LIMITED}N")
-
-# Executors whose request threads are virtual; every other one must serve from platform threads.
-VIRTUAL = frozenset({"virtual", "liberty-virtual", "structured"})
+_SIZE = re.compile(r"-([1-9][0-9]{0,4})\Z")
 
 # "liberty-aa" is "liberty" measured as if it were another executor: what differs between the two is chance.
 _AGAIN = "-aa"
@@ -31,16 +22,17 @@ _TUNING = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 def check_executor(name: str) -> str:
     """Return `name`; ValueError says what is allowed."""
     base, tuning = base_of(name), tuning_of(name)
-    if base in PLAIN or _SIZED.fullmatch(base):
+    if unsized(base) in executor_kinds() and not base.endswith("-N"):
         if tuning is None or _TUNING.fullmatch(tuning):
             return name
         raise ValueError(
             f'"{name}": "{tuning}" is no name of a tuning (allowed: lower-case letters and digits, - and . inside)'
         )
-    guess = "fixed-50" if base.startswith("fixed") else next(iter(difflib.get_close_matches(base, PLAIN)), None)
+    names = [kind.replace("-N", "-50") for kind in executor_kinds()]
+    guess = "fixed-50" if base.startswith("fixed") else next(iter(difflib.get_close_matches(base, names)), None)
     hint = f'; did you mean "{guess}{_AGAIN if is_aa_arm(name) else ""}"?' if guess else ""
     raise ValueError(
-        f'"{name}" is not an executor{hint} (allowed: {", ".join(ALLOWED)} with N in 1..99999, '
+        f'"{name}" is not an executor{hint} (allowed: {", ".join(executor_kinds())} with N in 1..99999, '
         f"each of them with {_TUNED}NAME of a [tunings.NAME] behind it, and with {_AGAIN} at the end as the second arm "
         "of an A/A check)"
     )
@@ -95,12 +87,38 @@ def unsized(name: str) -> str:
     return _SIZE.sub("-N", base_of(name))
 
 
+@cache
+def row_of(name: str) -> str:
+    """As `unsized`, by its name of today."""
+    row = catalogue().get(unsized(name))
+    return (row and row.same_as) or unsized(name)
+
+
 def size_of(name: str) -> int | None:
     """How many tasks it runs at once, where its name says so."""
     found = _SIZE.search(base_of(name))
     return int(found[1]) if found else None
 
 
+def usual_executors() -> tuple[str, ...]:
+    """Those without a size that the usual server has."""
+    usual = next(iter(server_kinds().values()))
+    return tuple(name for name in executor_kinds() if not name.endswith("-N") and usual.has(name))
+
+
+def has_own_threads(name: str) -> bool:
+    """Do its requests run on threads that a server makes? Those of every other executor are made by ours."""
+    kind = executor_kinds().get(row_of(name))
+    return isinstance(kind, OwnExecutor) and kind.threads is not None
+
+
 def is_virtual(name: str) -> bool:
-    base = base_of(name)
-    return base in VIRTUAL or base.startswith(_LIMITED)
+    """Are its request threads virtual? Every other executor must serve from platform threads."""
+    kind = executor_kinds().get(row_of(name))
+    return kind is not None and kind.virtual
+
+
+def is_per_request(name: str) -> bool:
+    """Does it start a thread for each request?"""
+    kind = executor_kinds().get(row_of(name))
+    return isinstance(kind, ExecutorKind) and kind.per_request

@@ -1,59 +1,38 @@
-"""The kinds of servers: what tables [servers.NAME] may say, and which executors each kind has. Pure.
-
-The name of a server begins with the name of its kind: "open-liberty", "open-liberty-23.0.0.9".
-"""
+"""The servers of matrix.toml by their names, which begin with the name of their kind: "open-liberty-23.0.0.9"."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
 
-FeatureSet = Literal["restfulWS-3.1", "restfulWS-3.1-jsonb-3.0-servlet-6.0", "microProfile-6.1"]
-FEATURE_SETS: tuple[FeatureSet, ...] = get_args(FeatureSet)
-
-
-@dataclass(frozen=True)
-class ServerKind:
-    """`own_pool`: the executor that is the server's own; all others are compared with it. `executors`: all that it has,
-    with N for any number. `has_features`: is it made of `FEATURE_SETS`, got from an artefact of toolchain.lock.json?
-    One without has no Jakarta REST."""
-
-    name: str
-    title: str
-    own_pool: str
-    executors: tuple[str, ...]
-    has_features: bool
-
-
-OPEN_LIBERTY = ServerKind(
-    name="open-liberty",
-    title="Open Liberty",
-    own_pool="liberty",
-    executors=("liberty", "liberty-virtual", "virtual", "platform", "cached", "fixed-N"),
-    has_features=True,
-)
-JETTY = ServerKind(
-    name="jetty",
-    title="Eclipse Jetty",
-    own_pool="jetty",
-    executors=("jetty", "virtual", "platform", "cached", "fixed-N"),
-    has_features=False,
-)
-SERVER_KINDS: tuple[ServerKind, ...] = (OPEN_LIBERTY, JETTY)
+from jdkmatrix.domain.catalogue import FeatureSet, ServerKind, server_kinds
+from jdkmatrix.domain.cell_key import DEFAULT_SERVER
 
 
 @cache
 def server_kind(server: str) -> ServerKind | None:
-    """By the beginning of its name; None where no kind is called so."""
-    return next((kind for kind in SERVER_KINDS if server == kind.name or server.startswith(f"{kind.name}-")), None)
+    """By the longest name that this one begins with; None where no kind is called so."""
+    found = (kind for kind in server_kinds().values() if f"{server}-".startswith(f"{kind.name}-"))
+    return max(found, key=lambda kind: len(kind.name), default=None)
 
 
 def own_pool(server: str) -> str:
-    """The executor that is this server's own; of a name from elsewhere, that of the first kind."""
-    return (server_kind(server) or OPEN_LIBERTY).own_pool
+    """The executor that is this server's own; of a name from elsewhere, that of the usual one."""
+    return (server_kind(server) or server_kinds()[DEFAULT_SERVER]).own_pool
 
 
 def title_of(server: str) -> str:
     kind = server_kind(server)
     return kind.title if kind else server
+
+
+@cache
+def feature_sets() -> dict[str, FeatureSet]:
+    """Of all servers, by their names."""
+    return {name: one for kind in server_kinds().values() for name, one in kind.feature_sets.items()}
+
+
+def check_feature_set(name: str) -> str:
+    """Return `name`; ValueError says what is allowed."""
+    if name not in feature_sets():
+        raise ValueError(f'"{name}" is not a feature set (allowed: {", ".join(feature_sets())})')
+    return name

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import base_of, size_of, unsized
+from jdkmatrix.domain.executors import base_of, row_of, size_of
 from jdkmatrix.domain.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Table
 from jdkmatrix.experiments.result import ExperimentResult, Spread
@@ -152,7 +152,7 @@ class Experiment(Table, ABC):
 
     def has_arm(self, executor: str) -> bool:
         """Is this executor, whatever its tuning, one of its arms?"""
-        return unsized(executor) in self.ARMS
+        return row_of(executor) in self.ARMS
 
     def has_load(self, load: TaskLoad) -> bool:
         return isinstance(load, self.LOADS)
@@ -174,8 +174,8 @@ def cannot_have(experiment: Experiment, cell: CellKey, load: TaskLoad) -> TypeEr
 
 def with_size(executor: str) -> str:
     """`fixed-50` as the program writes it."""
-    base, size = base_of(executor), size_of(executor)
-    return base if size is None else f"{base.removesuffix(f'-{size}')}:{size}"
+    size = size_of(executor)
+    return base_of(executor) if size is None else f"{row_of(executor).removesuffix('-N')}:{size}"
 
 
 def with_reading(cells: Sequence[CompleteCell], name: str) -> list[tuple[CompleteCell, Spread]]:

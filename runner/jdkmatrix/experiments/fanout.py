@@ -93,7 +93,7 @@ class Fanout(Experiment):
     """Blocking HTTP requests, all at once, to the remote system. `warmup_requests`: so many in the same way before, not
     measured; 0: as in a program that has just started. `timeout_s`: of each, to connect and to read."""
 
-    ARMS: ClassVar = ("virtual", "platform", "fixed-N", "virtual-semaphore-N", "structured")
+    ARMS: ClassVar = ("virtual", "platform", "fixed-N", "virtual-bounded-N", "structured")
     LOADS: ClassVar = (CountLoad,)
     RESULT: ClassVar = FanoutResult
     TIMED: ClassVar = False

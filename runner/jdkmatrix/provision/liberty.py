@@ -39,20 +39,18 @@ class Liberty:
 
 
 def provision_liberty(
-    root: Path, artefact_name: str, feature_sets: Sequence[str], *, say: Callable[[str], None]
+    root: Path, config: Path, artefact_name: str, feature_sets: Sequence[str], *, say: Callable[[str], None]
 ) -> Liberty:
     """The server with these feature sets for the project at `root`, made when the cache does not have it.
 
-    `artefact_name`: of toolchain.lock.json.
-
-    `say` gets a line before each step that takes seconds.
+    `config`: the server's folder, with `features`; `artefact_name`: of toolchain.lock.json. `say` gets a line before
+    each step that takes seconds.
 
     Raises:
         MatrixError: fetching, verifying or minifying failed; the cache is as before.
     """
     lock = artefacts.load_lock(root)
     artefact = lock.artefact(artefact_name)
-    config = root / "workloads" / "liberty"
     key = hashlib.sha256("\n".join(features(config, feature_sets)).encode()).hexdigest()
     target = cache_dir() / "liberty" / f"{artefact.version}-{artefact.sha256[:12]}-{key[:12]}"
 

@@ -18,6 +18,7 @@ from jdkmatrix.provision import artefacts, hosttools
 from jdkmatrix.provision.cache import cache_dir, kept
 from jdkmatrix.provision.command import run_logged, started
 
+_MODULES = Path("servers", "modules.sh")
 CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
 # It runs for seconds: what its second compiler makes is not worth the time that takes.
 _JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -46,6 +47,8 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
     jdk = hosttools.find_jdk()
     if jdk is None:
         raise MatrixError("; ".join(hosttools.problems()))
+    sources = root / "workloads"
+    run_logged(["/bin/sh", str(sources / _MODULES)], what="listing the servers", cwd=sources)
     command = [
         str(provision_maven(root)),
         "--batch-mode",

@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 from jdkmatrix.config.explain import explained, parse_json, read_text
 from jdkmatrix.domain.record import Record
+from jdkmatrix.project_files import PARTS
 from jdkmatrix.records.provenance import FlakeInput
 
-VARIABLE = "MATRIX_PARTS"
+VARIABLE = PARTS
 EVERYTHING = ".#everything"  # the app of the flake whose parts are all that can be selected and lasts
 
 

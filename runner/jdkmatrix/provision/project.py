@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.project_files import HOME, candidates
 from jdkmatrix.provision.nix_parts import handed_over
 
 
@@ -45,24 +46,17 @@ class Project:
 
 
 def find_project() -> Project:
-    """`MATRIX_HOME`; else what a package hands over, with results below the working directory; else the working
-    directory or the nearest folder above it with a matrix.toml; else the checkout that this package runs from.
+    """The first of `candidates` with a matrix.toml; of one that a package hands over, results go below the working
+    directory.
 
     Raises:
         MatrixError: none of them has a matrix.toml, or what is handed over cannot be read.
     """
-    home = os.environ.get("MATRIX_HOME")
+    home = os.environ.get(HOME)
     handed = None if home else handed_over()
-    if home:
-        candidates = [Path(home)]
-    elif handed:
-        candidates = [handed.source.root]
-    else:
-        here = Path.cwd()
-        candidates = [here, *here.parents]
-    for folder in candidates:
+    for folder in candidates():
         if (folder / "matrix.toml").is_file():
             root = folder.resolve()
             return Project(root, Path.cwd() if handed else root)
-    where = f"MATRIX_HOME = {home}" if home else "this folder, and those above it"
-    raise MatrixError(f"no matrix.toml in {where}: run this in a checkout of the project, or set MATRIX_HOME")
+    where = f"{HOME} = {home}" if home else "this folder, and those above it"
+    raise MatrixError(f"no matrix.toml in {where}: run this in a checkout of the project, or set {HOME}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,20 +13,22 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, maven
 from jdkmatrix.provision.cache import kept
 
-_OUTPUTS = "outputs.json"  # name in the build folder -> where the build leaves it, below workloads/
+_OUTPUTS = "outputs.json"
 
 
 @dataclass(frozen=True)
 class Workloads:
-    """`files`: by name. `liberty_config` is a folder of the sources; `sha256` is by file name, of what lies in that
-    folder by the path that begins with its name."""
+    """`files`: what the build made, by name. `servers`: the folder of the sources that has one for each server;
+    `sha256` is by name of a file, below `servers` by the path from there on."""
 
     files: Mapping[str, Path]
-    liberty_config: Path
+    servers: Path
     sha256: Mapping[str, str]
 
     def file(self, name: str) -> Path:
-        """The artefact that is called so in workloads/outputs.json."""
+        """Raises: MatrixError: the build makes nothing that is called so."""
+        if name not in self.files:
+            raise MatrixError(f"the build of the workloads makes no {name} (it makes: {', '.join(self.files)})")
         return self.files[name]
 
     def digests(self, files: Iterable[Path]) -> dict[str, str]:
@@ -35,8 +37,7 @@ class Workloads:
         return {name: self.sha256[name] for name in sorted(names)}
 
     def _name(self, path: Path) -> str:
-        config = self.liberty_config
-        return str(path.relative_to(config.parent)) if path.is_relative_to(config) else path.name
+        return str(path.relative_to(self.servers)) if path.is_relative_to(self.servers) else path.name
 
 
 def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
@@ -64,7 +65,7 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
 
 
 def open_workloads(root: Path, built: Path) -> Workloads:
-    """The workloads that lie in the folder `built`, with the server's configuration of the sources at `root`.
+    """The workloads that lie in the folder `built`, with the servers' configuration of the sources at `root`.
 
     Raises:
         MatrixError: one is not there.
@@ -73,33 +74,39 @@ def open_workloads(root: Path, built: Path) -> Workloads:
     missing = [str(path) for path in files.values() if not path.is_file()]
     if missing:
         raise MatrixError(f"the workloads are not complete: {', '.join(missing)} is not there")
-    config = root / "workloads" / "liberty"
+    servers = root / "workloads" / "servers"
     return Workloads(
         files=files,
-        liberty_config=config,
+        servers=servers,
         sha256={
             **{name: artefacts.sha256_of(path) for name, path in files.items()},
-            **{
-                str(path.relative_to(config.parent)): artefacts.sha256_of(path)
-                for path in sorted(config.rglob("*"))
-                if path.is_file()
-            },
+            **{str(path.relative_to(servers)): artefacts.sha256_of(path) for path in sorted(_configuration(servers))},
         },
     )
 
 
+def _configuration(servers: Path) -> Iterator[Path]:
+    """What servers are laid out of and started by: all that is in their folders, but for their modules."""
+    for path in servers.glob("*/**/*"):
+        if path.is_file() and path.relative_to(servers).parts[1] not in ("src", "target", "pom.xml"):
+            yield path
+
+
 def _outputs(root: Path) -> dict[str, str]:
+    """Where the build leaves what it makes, below workloads/: what outputs.json names, and a jar of each server."""
     path = root / "workloads" / _OUTPUTS
     found: dict[str, str] = parse_json(read_text(path), str(path))
-    return found
+    names = sorted(pom.parent.name for pom in (root / "workloads").glob("servers/*/pom.xml"))
+    return found | {f"{name}-server.jar": f"servers/{name}/target/{name}-server.jar" for name in names}
 
 
 def _inputs(root: Path) -> list[Path]:
     sources = root / "workloads"
-    modules = [path.parent for path in sources.glob("*/pom.xml")]
+    poms = (*sources.glob("*/pom.xml"), *sources.glob("servers/*/pom.xml"))
+    modules = [path.parent for path in poms if path.parent.name != "servers"]  # whose pom.xml the build writes
     if not modules:
         raise MatrixError(f"{sources}: no modules with a pom.xml here")
-    folders = [sources / ".mvn", *(module / "src" / "main" for module in modules)]
+    folders = [sources / ".mvn", sources / "executors", *(module / "src" / "main" for module in modules)]
     return [
         root / artefacts.LOCK_FILE,
         sources / _OUTPUTS,

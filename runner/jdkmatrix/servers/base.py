@@ -1,13 +1,13 @@
-"""What a server is to a fork: files of ours, and a process that serves an application."""
+"""A server that is on this host, and what is started of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from jdkmatrix.domain.applications import Application
+from jdkmatrix.domain.catalogue import BUILT, ServerKind
 from jdkmatrix.provision.workloads import Workloads
 
 
@@ -26,43 +26,34 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class LaunchRequest:
-    """`java` is the program to run, `feature_set` one of `FEATURE_SETS`, `executor` a checked name that the server has.
-    `jvm_options` come before the system properties (`properties`, such as `jdkmatrix.burn.rounds_per_us`)."""
+class InstalledServer:
+    """`sha256`: of the archive that it was made from, or of our jar; `java_options`: what it needs on any JDK. `home`:
+    where it is, `files_sha256`: of all that is there; None where it is all ours."""
 
-    application: Application
-    java: Path
-    feature_set: str
-    executor: str
-    port: int
-    jvm_options: Sequence[str]
-    properties: Mapping[str, str]
+    kind: ServerKind
+    version: str
+    sha256: str
+    java_options: tuple[str, ...] = ()
+    home: Path | None = None
+    files_sha256: str | None = None
 
-
-class InstalledServer(Protocol):
-    """A server that is on this host. `sha256`: of the archive that it was made from; `java_options`: what it needs on
-    any JDK. `home`: where it is, `files_sha256`: of all that is there; None where it is all ours."""
-
-    @property
-    def version(self) -> str: ...
-    @property
-    def sha256(self) -> str: ...
-    @property
-    def java_options(self) -> tuple[str, ...]: ...
-    @property
-    def home(self) -> Path | None: ...
-    @property
-    def files_sha256(self) -> str | None: ...
+    def files(
+        self, workloads: Workloads, *, application: Application, feature_set: str, executor: str
+    ) -> dict[str, Path]:
+        """By place in the fork's folder, what is copied there."""
+        switch, folder = self.kind.switch_of(executor), workloads.servers / self.kind.name
+        values = {"application": application.name, "feature_set": feature_set, "executor": switch.option or executor}
+        found: dict[str, Path] = {}
+        for place, source in {**self.kind.files, **switch.files}.items():
+            name = source.format_map(values)
+            ours = name.startswith(BUILT)
+            found[place.format_map(values)] = workloads.file(name.removeprefix(BUILT)) if ours else folder / name
+        return found
 
     def sources(
         self, workloads: Workloads, *, application: Application, feature_set: str, executor: str
     ) -> tuple[Path, ...]:
         """The files of ours that it is made of when it serves `application` like this."""
-
-    def lay_out(self, workloads: Workloads, wanted: LaunchRequest, *, folder: Path, log_dir: Path) -> Launch:
-        """Write the files of a server that serves `wanted.application` on 127.0.0.1:`wanted.port` below `folder`, which
-        must be its own; `log_dir` gets messages.log and console.log.
-
-        Raises:
-            MatrixError: unknown feature set, or a property that the application needs is missing.
-        """
+        files = self.files(workloads, application=application, feature_set=feature_set, executor=executor)
+        jars = [workloads.file(self.kind.jar)] if self.kind.jar else []
+        return (workloads.servers / self.kind.name / "server.toml", *files.values(), *jars)

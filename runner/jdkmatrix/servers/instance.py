@@ -1,22 +1,24 @@
-"""From what a cell runs on to a server that can be started: lay its files out and find it a port."""
+"""From what a cell runs on to a server that can be started: its files, its command line, its environment, its port."""
 
 from __future__ import annotations
 
+import shutil
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.domain.applications import application_of
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import InstalledServer, Launch, LaunchRequest
+from jdkmatrix.servers.base import InstalledServer, Launch
 
 
 @dataclass(frozen=True)
 class Instance:
-    """`application` is a name of terms/applications, `properties` are the system properties that it needs.
-    `rounds_per_us`: rounds of burn in a microsecond; 0 where nothing burns."""
+    """`application` is a name of domain/applications, `properties` are the system properties that it needs, `executor`
+    a checked name that the server has. `rounds_per_us`: rounds of burn in a microsecond; 0 where nothing burns."""
 
     server: InstalledServer
     workloads: Workloads
@@ -30,22 +32,72 @@ class Instance:
     properties: Mapping[str, str]
 
     def lay_out(self, folder: Path, log_dir: Path) -> Launch:
-        """Write the server's files below `folder`; its logs will be in `log_dir`.
+        """Write the files of a server that serves on a free port of 127.0.0.1 below `folder`, which must be its own;
+        its logs will be in `log_dir`.
 
         Raises:
-            MatrixError: unknown feature set or application, or a property that it needs is missing.
+            MatrixError: unknown feature set or application, a property that it needs is missing, or a file of the
+                server.
         """
-        burn = {"jdkmatrix.burn.rounds_per_us": repr(self.rounds_per_us)} if self.rounds_per_us else {}
-        wanted = LaunchRequest(
-            application=application_of(self.application),
-            java=self.java,
-            feature_set=self.feature_set,
-            executor=self.executor,
-            port=free_port(),
-            jvm_options=self.jvm_options,
-            properties={**burn, **self.properties},
+        kind, application = self.server.kind, application_of(self.application)
+        if kind.feature_sets and self.feature_set not in kind.feature_sets:
+            allowed = ", ".join(kind.feature_sets)
+            raise MatrixError(f'"{self.feature_set}" is not a feature set of {kind.title} (allowed: {allowed})')
+        application.check(self.properties)
+        files = self.server.files(
+            self.workloads, application=application, feature_set=self.feature_set, executor=self.executor
         )
-        return self.server.lay_out(self.workloads, wanted, folder=folder, log_dir=log_dir)
+        for made in (folder, log_dir, *((folder / place).parent for place in files)):
+            made.mkdir(parents=True, exist_ok=True)
+        for place, source in files.items():
+            shutil.copyfile(source, folder / place)
+        port = free_port()
+        values = {
+            "application": application.name,
+            "executor": kind.switch_of(self.executor).option or self.executor,
+            "feature_set": self.feature_set,
+            "java": str(self.java),
+            "home": str(self.server.home),
+            "jar": str(self.workloads.file(kind.jar)) if kind.jar else "",
+            "folder": str(folder),
+            "log_dir": str(log_dir),
+            "port": str(port),
+        }
+        return Launch(
+            command=tuple(self._command(values)),
+            env={name: value.format_map(values) for name, value in kind.env.items()},
+            base_url=f"http://127.0.0.1:{port}{application.context_root}",
+            ready_path=application.ready_path,
+            messages_log=log_dir / kind.messages_log,
+            console_log=log_dir / "console.log",
+            ready_words=kind.ready_words,
+        )
+
+    def _command(self, values: Mapping[str, str]) -> Iterator[str]:
+        lists = {
+            "jvm_options": self.jvm_options,
+            "properties": [f"-D{name}={value}" for name, value in self._properties(values)],
+            "server_options": self.server.java_options,
+        }
+        for argument in self.server.kind.command:
+            name = argument.strip("{}")
+            yield from lists[name] if name in lists else [argument.format_map(values)]
+
+    def _properties(self, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Those of the probes (by which names of threads they know executors that the server brings along, and where
+        its pool has its gauges), of the executor, of burn, and of the application."""
+        kind = self.server.kind
+        for name, own in kind.executors.items():
+            if own.threads:
+                way = "virtual" if own.virtual else "platform"
+                yield f"jdkmatrix.own.{way}", f"{name}={own.threads.format_map(values)}"
+        if kind.gauges:
+            yield "jdkmatrix.own.gauges", kind.gauges
+        for name, text in kind.switch_of(self.executor).properties.items():
+            yield name, text.format_map(values)
+        if self.rounds_per_us:
+            yield "jdkmatrix.burn.rounds_per_us", repr(self.rounds_per_us)
+        yield from self.properties.items()
 
 
 def free_port() -> int:

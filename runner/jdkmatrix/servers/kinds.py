@@ -1,43 +1,30 @@
-"""Which servers there are: another one is a file beside these, its name here, and a row in terms/servers.py."""
+"""Get a server of matrix.toml: one is made of a release, others are embedded in a jar of ours."""
 
 from __future__ import annotations
 
+import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 from jdkmatrix.config.model import ServerTable
-from jdkmatrix.domain.servers import JETTY, OPEN_LIBERTY, server_kind
+from jdkmatrix.domain.catalogue import ServerKind
+from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.liberty import open_liberty, provision_liberty
 from jdkmatrix.provision.nix_parts import NixParts
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer
-from jdkmatrix.servers.jetty import open_jetty
-from jdkmatrix.servers.liberty import LibertyServer
-
-Say = Callable[[str], None]
-
-
-def _liberty(
-    root: Path, served: ServerTable, workloads: Workloads, handed: NixParts | None, say: Say
-) -> InstalledServer:
-    if served.artefact is None:
-        raise TypeError("checked when matrix.toml was read")
-    given = handed.servers.get(served.artefact) if handed else None
-    if given:
-        return LibertyServer(open_liberty(given.home, given.version, given.sha256))
-    return LibertyServer(provision_liberty(root, served.artefact, served.feature_sets, say=say))
-
-
-def _jetty(root: Path, served: ServerTable, workloads: Workloads, handed: NixParts | None, say: Say) -> InstalledServer:
-    return open_jetty(workloads)
-
-
-_INSTALL = {OPEN_LIBERTY.name: _liberty, JETTY.name: _jetty}
 
 
 def install(
-    root: Path, name: str, served: ServerTable, workloads: Workloads, handed: NixParts | None, *, say: Say
+    root: Path,
+    name: str,
+    served: ServerTable,
+    workloads: Workloads,
+    handed: NixParts | None,
+    *,
+    say: Callable[[str], None],
 ) -> InstalledServer:
     """Get the server that matrix.toml calls `name` for the project at `root`; does nothing where it is there.
 
@@ -47,4 +34,40 @@ def install(
     kind = server_kind(name)
     if kind is None:
         raise MatrixError(f"servers.{name}: of no known kind")
-    return _INSTALL[kind.name](root, served, workloads, handed, say)
+    if kind.release is None:
+        return _embedded(kind, workloads)
+    if served.artefact is None:
+        raise TypeError("checked when matrix.toml was read")
+    given = handed.servers.get(served.artefact) if handed else None
+    config = workloads.servers / kind.name
+    found = (
+        open_liberty(given.home, given.version, given.sha256)
+        if given
+        else provision_liberty(root, config, served.artefact, served.feature_sets, say=say)
+    )
+    return InstalledServer(kind, found.version, found.sha256, found.java_options, found.home, found.files_sha256)
+
+
+def _embedded(kind: ServerKind, workloads: Workloads) -> InstalledServer:
+    """Raises: MatrixError: the jar does not say which version is in it."""
+    if kind.jar is None or kind.version is None:
+        raise TypeError("checked when server.toml was read")
+    jar, (file, key) = workloads.file(kind.jar), kind.version
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            text = archive.read(file).decode("utf-8")
+    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        raise MatrixError(f"{jar}: no version of {kind.title} in it: {error}") from None
+    found = re.search(rf"^{re.escape(key)}\s*=\s*(\S+)\s*$", text, re.MULTILINE)
+    if found is None:
+        raise MatrixError(f"{jar}: no {key} of {kind.title} in {file}")
+    return InstalledServer(kind, found[1], workloads.sha256[kind.jar])
+
+
+def check_folder(server: str, folder: Path) -> None:
+    """Raises: MatrixError: this server cannot run below `folder`, because of its name."""
+    kind = server_kind(server)
+    unfit = kind.unfit_in_paths if kind else ""
+    found = next((each for each in str(folder) if unfit and (each in unfit or not each.isprintable())), None)
+    if kind and found is not None:
+        raise MatrixError(f"{folder}: {kind.title} cannot run below a folder with {found!r} in its name")

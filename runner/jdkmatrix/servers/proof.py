@@ -8,19 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.domain.executors import is_virtual
-from jdkmatrix.domain.servers import SERVER_KINDS
+from jdkmatrix.domain.executors import has_own_threads, is_per_request, is_virtual
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.http import Connection
 from jdkmatrix.records.forks import Proof
 from jdkmatrix.records.served import Place, Served
 
 _SHOWN_NAMES = 5
-_OWN_POOLS = frozenset(kind.own_pool for kind in SERVER_KINDS)
-
-
-# Those that start a thread for each request.
-_PER_REQUEST = ("virtual", "platform")
 
 
 class ProofError(MatrixError):
@@ -82,7 +76,7 @@ def judge(answers: Sequence[Whoami], executor: str) -> Proof:
             f'executor "{wrong[0].executor}", {kind} thread "{wrong[0].thread}"'
         )
     threads = {a.thread_id for a in answers}
-    if executor in _PER_REQUEST and len(threads) < len(answers):
+    if is_per_request(executor) and len(threads) < len(answers):
         raise ProofError(
             f'"{executor}" must start a thread for each request, but {len(answers)} requests ran on {len(threads)}'
         )
@@ -98,9 +92,9 @@ def judge(answers: Sequence[Whoami], executor: str) -> Proof:
 
 def place_of(executor: str) -> Place:
     """Whose threads the requests of `executor` run on."""
-    if is_virtual(executor):
-        return "plugged_virtual"
-    return "servers" if executor in _OWN_POOLS else "plugged_platform"
+    if has_own_threads(executor):
+        return "servers"
+    return "plugged_virtual" if is_virtual(executor) else "plugged_platform"
 
 
 def check_served(served: Served, executor: str) -> None:
@@ -118,7 +112,7 @@ def check_served(served: Served, executor: str) -> None:
             {"wrong": wrong, "begun": begun},
         )
     started = served.threads_started
-    if executor in _PER_REQUEST and (started is None or started < begun - served.left_over):
+    if is_per_request(executor) and (started is None or started < begun - served.left_over):
         raise ProofError(
             f'"{executor}" must start a thread for each request, but {started or 0:,} were started for {begun:,} '
             "requests under load",

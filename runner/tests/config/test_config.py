@@ -19,7 +19,8 @@ from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix, parse_files, parse_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.config.schema import file_schema
-from jdkmatrix.domain.executors import PLAIN, base_of, check_executor, is_virtual, reference, tuning_of
+from jdkmatrix.domain.catalogue import executor_kinds
+from jdkmatrix.domain.executors import base_of, check_executor, is_virtual, reference, tuning_of, unsized
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -260,9 +261,10 @@ def test_every_jdk_of_the_axis_is_in_the_catalogue() -> None:
 
 
 def test_executor_names() -> None:
-    for name in (*PLAIN, "fixed-1", "fixed-99999", "virtual-semaphore-7"):
-        assert check_executor(name) == name
-    assert [name for name in PLAIN if is_virtual(name)] == ["liberty-virtual", "virtual", "structured"]
+    names = [sized for name in executor_kinds() for sized in (name.replace("-N", "-1"), name.replace("-N", "-99999"))]
+    assert [check_executor(name) for name in names] == names
+    assert {name for name in executor_kinds() if is_virtual(name)} >= {"liberty-virtual", "virtual", "structured"}
+    assert not any(map(is_virtual, ("liberty", "platform", "cached", "fixed-8", "fjp-fifo", "unheard-of")))
 
 
 @pytest.mark.parametrize(("name", "tuning"), [("virtual+carriers-1", "carriers-1"), ("fixed-8+a.b-aa", "a.b")])
@@ -286,4 +288,4 @@ def test_any_other_executor_name_is_refused_with_what_is_allowed(name: str) -> N
     except ValueError as error:
         assert "allowed: l" in str(error)
     else:
-        assert base_of(name) in PLAIN or name.startswith("fixed-")
+        assert unsized(name) in executor_kinds() and not base_of(name).endswith("-N")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from jdkmatrix.figures.fork_figures import (
 )
 from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.loads.base import Bound, ForkFigure
-from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window
@@ -150,12 +148,3 @@ def test_a_mean_of_bounds_is_a_bound(figures: list[ForkFigure]) -> None:
 def test_no_bound_gets_into_a_ratio(figures: dict[int, ForkFigure]) -> None:
     plain = comparable({**figures, 21: ForkFigure(1.0, comparable=False), 22: ForkFigure(0.0)})
     assert plain.keys() == {block for block, figure in figures.items() if figure.bound is Bound.NONE}
-
-
-def test_steps_of_another_length_are_not_taken_for_an_early_end(measured: Fork) -> None:
-    all_run = tuple(stepped(measured.served.windows[0], 1e6)[1])
-    longer = StepsLoad(**{**STEPS.model_dump(), "rates_rps": (*STEPS.rates_rps, 7000)})
-    whole = altered(measured, {"windows": all_run})
-    figure = throughput_rps(whole, STEPS)
-    assert figure is not None and figure == replace(figure, bound=Bound.AT_LEAST)
-    assert throughput_rps(whole, longer) == replace(figure, bound=Bound.NONE), "its series ended before the last rate"

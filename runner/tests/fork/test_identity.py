@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
@@ -29,7 +30,6 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.method.gates import Thresholds
-from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts
@@ -37,7 +37,7 @@ from jdkmatrix.run import opening
 from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
 from jdkmatrix.run.opening import Conditions
-from jdkmatrix.servers.liberty import LibertyServer
+from jdkmatrix.servers.base import InstalledServer
 from jdkmatrix.subjects import parts as assembling
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
@@ -49,11 +49,13 @@ from tests.support.shipped import MATRIX
 
 CATALOGUE = load_catalogue(ROOT / "jdks.json")
 BUILT = Path("/built")
-CONFIG = Path("/source/workloads/liberty")
+CONFIG = Path("/source/workloads/servers")
 NAMES = ("mp-ping.war", "banking.war", "pinning.war", "request-executor.jar", "request-executor.mf", "burn.jar",
          "loadgen.jar", "remote.jar", "standalone.jar")  # fmt: skip
 CONFIGURED = tuple(
-    str(path.relative_to(ROOT / "workloads")) for path in (ROOT / "workloads" / "liberty").rglob("*") if path.is_file()
+    str(path.relative_to(ROOT / "workloads" / "servers"))
+    for path in (ROOT / "workloads" / "servers" / "open-liberty").rglob("*")
+    if path.is_file()
 )
 CPUS = CpuSets(sut=(1,), driver=(0,), remote=(0,), overlapped=False, shares_cores=False)
 PINNER = AffinityConfiner("made up")
@@ -68,9 +70,13 @@ class MadeLoadgen(LoadgenDriver):
 
 LOADGEN = MadeLoadgen(BUILT / "loadgen.jar", Path("/jdk/bin/java"), "temurin-25")
 WRK2 = Wrk2Driver(Wrk2(binary=Path("/bin/wrk2"), version="4", sha256="w"), LOADGEN)
-SERVED = {"liberty/server.xml", "liberty/bootstrap.properties"}
-PLUGGED = {"liberty/executors/plugged.xml", "request-executor.jar", "request-executor.mf"}
-REST, FULL = "liberty/features/restfulWS-3.1.xml", "liberty/features/restfulWS-3.1-jsonb-3.0-servlet-6.0.xml"
+SERVED = {"open-liberty/server.toml", "open-liberty/server.xml", "open-liberty/bootstrap.properties"}
+PLUGGED = {"open-liberty/executors/plugged.xml", "request-executor.jar", "request-executor.mf"}
+REST = "open-liberty/features/restfulWS-3.1.xml"
+FULL = "open-liberty/features/restfulWS-3.1-jsonb-3.0-servlet-6.0.xml"
+LIBERTY = InstalledServer(
+    server_kinds()["open-liberty"], "25.0.0.12", "0" * 64, ("-Xshare:off",), Path("/wlp"), "1" * 64
+)
 
 
 def experiment(workload: str, load: str, executor: str = "virtual") -> CellKey:
@@ -80,11 +86,13 @@ def experiment(workload: str, load: str, executor: str = "virtual") -> CellKey:
 
 # Each cell, and all that it runs.
 RUNS: dict[CellKey, set[str]] = {
-    key("liberty", load="saturate-50"): {*SERVED, REST, "liberty/executors/liberty.xml", "mp-ping.war", "loadgen.jar"},
+    key("liberty", load="saturate-50"): {
+        *SERVED, REST, "open-liberty/executors/liberty.xml", "mp-ping.war", "loadgen.jar",
+    },
     key("virtual", load="saturate-50"): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
     key("liberty-virtual", load="saturate-50"): {
-        *(SERVED | PLUGGED) - {"liberty/executors/plugged.xml"}, "liberty/executors/threads.xml", REST, "mp-ping.war",
-        "loadgen.jar",
+        *(SERVED | PLUGGED) - {"open-liberty/executors/plugged.xml"}, "open-liberty/executors/threads.xml", REST,
+        "mp-ping.war", "loadgen.jar",
     },
     key("virtual", load="rate-2000"): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
     key("virtual", load="saturate-50", burn_us=100): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
@@ -114,9 +122,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Parts:
     )
     return Parts(
         workloads=workloads({name: f"{name} of old" for name in (*NAMES, *CONFIGURED)}),
-        servers={
-            "open-liberty": LibertyServer(Liberty(Path("/wlp"), "25.0.0.12", "0" * 64, "1" * 64, ("-Xshare:off",)))
-        },
+        servers={"open-liberty": LIBERTY},
         jdks={"temurin-25": jdk},
         loads=cell_loads(MATRIX, RUNS, {}),
         drivers={cell: WRK2 if cell.load == "rate-2000" else LOADGEN for cell in RUNS if cell.has_server},
@@ -175,15 +181,14 @@ def test_the_remote_systems_jdk_decides_the_cells_that_call_it(shared: Parts) ->
 
 
 def test_any_file_of_its_jdks_or_its_server_decides_a_cell(shared: Parts) -> None:
-    jdk, server = shared.jdk("temurin-25"), shared.servers["open-liberty"]
-    assert isinstance(server, LibertyServer)
+    jdk = shared.jdk("temurin-25")
     matrix = MATRIX.model_copy(update={"driver": MATRIX.driver.model_copy(update={"jdk": "temurin-21.0.8"})})
 
     def inputs(changed: str) -> dict[CellKey, Any]:
         found = {
             name: replace(jdk, files_sha256=f"{name} {name == changed}") for name in ("temurin-25", "temurin-21.0.8")
         }
-        liberty = LibertyServer(replace(server.liberty, files_sha256=f"liberty {changed == 'liberty'}"))
+        liberty = replace(LIBERTY, files_sha256=f"liberty {changed == 'liberty'}")
         parts = replace(shared, jdks=found, servers={"open-liberty": liberty})
         made = dict(assemble(matrix, parts, dict.fromkeys(RUNS, CPUS), CALIBRATION, PINNER))
         return {one: part.inputs for one, part in made.items()}

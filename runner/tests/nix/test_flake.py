@@ -64,7 +64,7 @@ def test_every_output_evaluates_for_both_systems(flake: FlakeCheckout) -> None:
         assert set(shown[kind]) == {"x86_64-linux", "aarch64-linux"}
     apps = {"default", "matrix", "everything", "quick", "report", "doctor", "update-jdks"}
     assert apps == set(shown["apps"]["x86_64-linux"])
-    assert {"liberty", "matrix", "runner", "workloads"} <= set(shown["packages"]["aarch64-linux"])
+    assert {"open-liberty", "matrix", "runner", "workloads"} <= set(shown["packages"]["aarch64-linux"])
     # Of a foreign system, `flake show` evaluates no more than names.
     for kind in ("checks", "devShells", "packages"):
         every = "builtins.mapAttrs (_: builtins.mapAttrs (_: one: one.drvPath))"
@@ -139,7 +139,7 @@ def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds
     (tmp_path / "seeds").mkdir()
     (tmp_path / "seeds" / wrong).hardlink_to(seeds.folder / right)
     (tmp_path / "seeds" / seeds.jdk).hardlink_to(seeds.folder / seeds.jdk)
-    found = other.run("build", "--no-link", ".#liberty", check=False)
+    found = other.run("build", "--no-link", ".#open-liberty", check=False)
     assert found.returncode != 0
     assert "hash mismatch in fixed-output derivation" in found.stderr
 

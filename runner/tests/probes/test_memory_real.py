@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.domain.servers import FEATURE_SETS
 from jdkmatrix.host import launch
 from jdkmatrix.host.http import Connection
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -20,13 +19,12 @@ from jdkmatrix.probes.memory import MemorySampler, read_memory
 from jdkmatrix.probes.native_memory import Origin
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.liberty import provision_liberty
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
 from jdkmatrix.servers.instance import Instance
-from jdkmatrix.servers.liberty import LibertyServer
 from jdkmatrix.servers.process import ServerProcess
+from tests.support.servers import liberty
 
 pytestmark = pytest.mark.real
 RULES = load_matrix(find_project().matrix).server.model_copy(update={"first_response_timeout_s": 90})
@@ -58,7 +56,7 @@ def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, tmp_path: Path) -
     project = find_project()
     (tmp_path / "logs").mkdir()
     what = Instance(
-        server=LibertyServer(provision_liberty(project.root, "open-liberty", FEATURE_SETS, say=print)),
+        server=liberty(),
         workloads=build_workloads(project.root, say=print),
         application="mp-ping",
         java=java,

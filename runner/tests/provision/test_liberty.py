@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.domain.servers import FEATURE_SETS
+from jdkmatrix.domain.servers import feature_sets
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts
 from jdkmatrix.provision.liberty import features, open_liberty, parse_options, provision_liberty
 from jdkmatrix.provision.project import find_project
 
 ROOT = find_project().root
-CONFIG = ROOT / "workloads" / "liberty"
+CONFIG = ROOT / "workloads" / "servers" / "open-liberty"
+FEATURE_SETS = tuple(feature_sets())
 
 
 def test_the_feature_sets_are_those_of_the_configuration() -> None:
@@ -39,7 +40,7 @@ def test_a_folder_that_it_cannot_run_from_is_told() -> None:
 
 @pytest.mark.real
 def test_the_minified_server_is_kept_and_the_archive_is_not() -> None:
-    liberty = provision_liberty(ROOT, "open-liberty", FEATURE_SETS, say=print)
+    liberty = provision_liberty(ROOT, CONFIG, "open-liberty", FEATURE_SETS, say=print)
     assert liberty.version == artefacts.load_lock(ROOT).artefact("open-liberty").version
     assert (liberty.home / "bin" / "tools" / "ws-server.jar").is_file()
     assert (liberty.home / "bin" / "tools" / "ws-javaagent.jar").is_file()
@@ -52,7 +53,7 @@ def test_the_minified_server_is_kept_and_the_archive_is_not() -> None:
     assert not archive.exists()
 
     said: list[str] = []
-    assert provision_liberty(ROOT, "open-liberty", FEATURE_SETS, say=said.append) == liberty
+    assert provision_liberty(ROOT, CONFIG, "open-liberty", FEATURE_SETS, say=said.append) == liberty
     assert said == []
 
 

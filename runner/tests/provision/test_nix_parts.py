@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available
-from jdkmatrix.provision.liberty import Liberty, open_liberty
+from jdkmatrix.provision.liberty import open_liberty
 from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, open_workloads
@@ -20,7 +21,7 @@ from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.run.origins import origins, source_revision
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import set_up_parts
-from jdkmatrix.servers.liberty import LibertyServer
+from jdkmatrix.servers.base import InstalledServer
 from jdkmatrix.subjects.parts import Parts
 from tests.support.nix_parts import write_nix_parts
 from tests.support.project import ROOT
@@ -99,9 +100,9 @@ def test_what_is_asked_for_and_was_not_handed_over_is_named_with_who_has_it(
     lacking: str,
 ) -> None:
     source = {"root": str(ROOT), "rev": None, "dirty": False}
-    made = dict.fromkeys(json.loads((ROOT / "workloads" / "outputs.json").read_text()), "")
-    for name, text in made.items():
-        (tmp_path / name).write_text(text)
+    outputs = json.loads((ROOT / "workloads" / "outputs.json").read_text())
+    for name in (*outputs, *(jar for kind in server_kinds().values() if (jar := kind.jar))):
+        (tmp_path / name).touch()
     given = {"workloads": str(tmp_path), **SMALL, **changes}
     monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, source=source, **given)))
     monkeypatch.delenv("MATRIX_HOME", raising=False)
@@ -126,7 +127,7 @@ def _parts(source: str, jdk_id: str, home: Path) -> Parts:
     entry = load_catalogue(ROOT / "jdks.json").entry(jdk_id)
     return Parts(
         workloads=Workloads({}, home, {}),
-        servers={"open-liberty": LibertyServer(Liberty(home, "25.0.0.12", "0" * 64, "1" * 64, ()))},
+        servers={"open-liberty": InstalledServer(server_kinds()["open-liberty"], "25.0.0.12", "0" * 64, home=home)},
         jdks={jdk_id: Available(entry, home, source, "25.0.4.1+1", {}, "", "0" * 64)},
         loads={},
         drivers={},

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import maven
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
 
 ROOT = find_project().root
+EMBEDDED = [name for name, kind in server_kinds().items() if kind.jar]
 
 
 def copy_sources(root: Path) -> Path:
@@ -29,10 +31,10 @@ class Builds:
 
     def __call__(self, root: Path, arguments: list[str]) -> None:
         self.calls.append(arguments)
-        jars = ("burn", "loadgen", "remote", "standalone", "jetty-server")
+        jars = ("burn", "loadgen", "remote", "standalone")
         wars = ("mp-ping", "banking", "pinning")
         outputs = [f"{war}/target/{war}.war" for war in wars] + [f"{jar}/target/{jar}.jar" for jar in jars]
-        for name in outputs:
+        for name in (*outputs, *(f"servers/{server}/target/{server}-server.jar" for server in EMBEDDED)):
             path = root / "workloads" / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(f"{name} of build {len(self.calls)}")
@@ -57,8 +59,8 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
     assert said == ["building the workloads"]
     assert first.file("burn.jar").read_text() == "burn/target/burn.jar of build 1"
     assert set(first.sha256) == {
+        *(f"{server}-server.jar" for server in EMBEDDED),
         "mp-ping.war",
-        "jetty-server.jar",
         "banking.war",
         "pinning.war",
         "request-executor.jar",
@@ -67,7 +69,8 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
         "loadgen.jar",
         "remote.jar",
         "standalone.jar",
-        *(str(path.relative_to(root / "workloads")) for path in (root / "workloads/liberty").rglob("*.*")),
+        *(f"{server}/server.toml" for server in EMBEDDED),
+        *(str(path.relative_to(first.servers)) for path in (first.servers / "open-liberty").rglob("*.*")),
     }
 
 
@@ -90,7 +93,8 @@ def test_what_was_changed_after_it_was_built_is_built_again(tmp_path: Path, buil
         ("toolchain.lock.json", True),
         ("workloads/burn/src/test/java/jdkmatrix/burn/BurnTest.java", False),
         ("workloads/burn/target/burn.jar", False),
-        ("workloads/liberty/server.xml", False),
+        ("workloads/executors/executors.toml", True),
+        ("workloads/servers/open-liberty/server.xml", False),
     ],
 )
 def test_what_decides_the_result_decides_the_build(changed: str, rebuilt: bool, tmp_path: Path, builds: Builds) -> None:
@@ -104,9 +108,10 @@ def test_what_decides_the_result_decides_the_build(changed: str, rebuilt: bool, 
     assert after.file("burn.jar").exists()
     assert before.file("burn.jar").exists() != rebuilt, "what older sources made is deleted"
     configured = {name for name, digest in after.sha256.items() if before.sha256[name] != digest and "/" in name}
-    assert configured == ({"liberty/server.xml"} if changed == "workloads/liberty/server.xml" else set())
-    assert after.digests([after.liberty_config / "server.xml", after.file("remote.jar")]) == {
-        name: after.sha256[name] for name in ("liberty/server.xml", "remote.jar")
+    xml = "open-liberty/server.xml"
+    assert configured == ({xml} if changed == f"workloads/servers/{xml}" else set())
+    assert after.digests([after.servers / xml, after.file("remote.jar")]) == {
+        name: after.sha256[name] for name in (xml, "remote.jar")
     }
 
 

@@ -19,18 +19,16 @@ import pytest
 
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.domain.applications import BANKING_ACCOUNTS, REMOTE_TIMEOUT_MS, REMOTE_URL
-from jdkmatrix.domain.servers import FEATURE_SETS
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.http import Connection
 from jdkmatrix.probes.process import JIT_THREADS
 from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.liberty import provision_liberty
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, build_workloads
 from jdkmatrix.servers.instance import Instance
-from jdkmatrix.servers.liberty import LibertyServer
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.servers.proof import prove_executor
+from tests.support.servers import liberty
 
 pytestmark = pytest.mark.real
 
@@ -142,7 +140,7 @@ def bank(
 ) -> Iterator[Bank]:
     folder = tmp_path_factory.mktemp("bank")
     instance = Instance(
-        server=LibertyServer(provision_liberty(find_project().root, "open-liberty", FEATURE_SETS, say=print)),
+        server=liberty(),
         workloads=workloads,
         application="banking",
         java=java,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from jdkmatrix.domain.applications import APPLICATIONS, application_of
-from jdkmatrix.domain.servers import FEATURE_SETS
+from jdkmatrix.domain.catalogue import read_server, server_kinds
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.liberty import Liberty
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import LaunchRequest
-from jdkmatrix.servers.liberty import LibertyLayout, executor_arm, lay_out, write
+from jdkmatrix.servers.base import InstalledServer, Launch
+from jdkmatrix.servers.instance import Instance
+from tests.support.project import ROOT
 
+SERVERS = ROOT / "workloads" / "servers"
+PLUGS = ("request-executor.jar", "request-executor.mf")
 EXECUTORS = {
     "liberty": "liberty",
     "liberty-virtual": "threads",
@@ -24,59 +27,70 @@ EXECUTORS = {
 }
 
 
-def workloads(folder: Path) -> Workloads:
-    config = folder / "liberty"
-    for name in ("features", "executors"):
-        (config / name).mkdir(parents=True)
-    artefacts = {"mp-ping.war": "p.war", "banking.war": "b.war", "pinning.war": "pinning.war"}
-    artefacts |= {"request-executor.jar": "r.jar", "request-executor.mf": "r.mf"}
-    files = {name: folder / copy for name, copy in artefacts.items()}
-    sources = [
-        config / "server.xml",
-        config / "bootstrap.properties",
-        *(config / "features" / f"{name}.xml" for name in FEATURE_SETS),
-        *(config / "executors" / f"{name}.xml" for name in set(EXECUTORS.values())),
-        *files.values(),
-    ]
-    for path in sources:
-        path.write_text(path.name)
-    return Workloads(files, config, {})
+@dataclass(frozen=True)
+class Made:
+    folder: Path
+    launch: Launch
+    port: str
+
+    @property
+    def files(self) -> dict[str, str]:
+        found = (path for path in self.folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(self.folder)): path.read_text() for path in found}
 
 
-def layout(
+def lay_out(
     folder: Path,
     executor: str,
     feature_set: str = "restfulWS-3.1",
     application: str = "mp-ping",
+    server: str = "open-liberty",
     **properties: str,
-) -> LibertyLayout:
-    wanted = LaunchRequest(
-        application=application_of(application),
+) -> Made:
+    folder.mkdir(exist_ok=True)
+    names = (*(f"{name}.war" for name in APPLICATIONS), *PLUGS, "jetty-server.jar")
+    files = {name: folder / name for name in names}
+    for name, path in files.items():
+        path.write_text(name)
+    instance = Instance(
+        server=InstalledServer(
+            server_kinds()[server], "1", "0" * 64, ("--add-opens", "a/b=ALL-UNNAMED"), Path("/cache/wlp"), "1" * 64
+        ),
+        workloads=Workloads(files, SERVERS, {}),
+        application=application,
         java=Path("/jdk/bin/java"),
+        vm="hotspot",
         feature_set=feature_set,
         executor=executor,
-        port=9123,
         jvm_options=("-Xmx1g", "-XX:+UseG1GC"),
-        properties={"jdkmatrix.burn.rounds_per_us": "812.5", **properties},
+        rounds_per_us=812.5,
+        properties=properties,
     )
-    liberty = Liberty(Path("/cache/wlp"), "25.0.0.12", "0" * 64, "1" * 64, ("--add-opens", "a/b=ALL-UNNAMED"))
-    return lay_out(liberty, workloads(folder / "sources"), wanted, folder=folder / "server", log_dir=folder / "logs")
+    launch = instance.lay_out(folder / "server", folder / "logs")
+    return Made(folder / "server", launch, launch.base_url.split(":")[2].split("/")[0])
 
 
-@pytest.mark.parametrize(("executor", "arm"), EXECUTORS.items())
-def test_every_executor_has_its_configuration(executor: str, arm: str, tmp_path: Path) -> None:
-    assert executor_arm(executor) == arm
-    made = layout(tmp_path, executor)
-    server = made.user_dir / "servers" / "matrix"
-    assert made.files[server / "executor.xml"].name == f"{arm}.xml"
-    extension = [path for path in made.files if "extension" in path.parts]
+@pytest.mark.parametrize(("executor", "config"), EXECUTORS.items())
+def test_every_executor_has_its_configuration(executor: str, config: str, tmp_path: Path) -> None:
+    made = lay_out(tmp_path, executor, feature_set="microProfile-6.1")
+    liberty = SERVERS / "open-liberty"
+    matrix = "usr/servers/matrix"
+    assert {name: text for name, text in made.files.items() if name.startswith(matrix)} == {
+        f"{matrix}/server.xml": (liberty / "server.xml").read_text(),
+        f"{matrix}/bootstrap.properties": (liberty / "bootstrap.properties").read_text(),
+        f"{matrix}/features.xml": (liberty / "features" / "microProfile-6.1.xml").read_text(),
+        f"{matrix}/executor.xml": (liberty / "executors" / f"{config}.xml").read_text(),
+        f"{matrix}/apps/mp-ping.war": "mp-ping.war",
+    }
+    extension = [name for name in made.files if name.startswith("usr/extension/lib/")]
     assert len(extension) == (0 if executor == "liberty" else 2)
-    properties = [part for part in made.launch.command if part.startswith("-Djdkmatrix.executor=")]
-    assert properties == ([] if executor == "liberty" else [f"-Djdkmatrix.executor={executor}"])
+    told = [part for part in made.launch.command if part.startswith(("-Djdkmatrix.executor=", "-Djdkmatrix.threads="))]
+    way = {"liberty": [], "threads": [f"-Djdkmatrix.threads={executor}"]}
+    assert told == way.get(config, [f"-Djdkmatrix.executor={executor}"])
 
 
 def test_the_command_is_java_itself_with_the_options_in_order(tmp_path: Path) -> None:
-    made = layout(tmp_path, "virtual")
+    made = lay_out(tmp_path, "virtual", **{"jdkmatrix.x": "y z"})
     assert made.launch.command == (
         "/jdk/bin/java",
         "-javaagent:/cache/wlp/bin/tools/ws-javaagent.jar",
@@ -86,64 +100,84 @@ def test_the_command_is_java_itself_with_the_options_in_order(tmp_path: Path) ->
         "a/b=ALL-UNNAMED",
         "-Xmx1g",
         "-XX:+UseG1GC",
+        "-Djdkmatrix.own.platform=liberty=Default Executor-thread-",
+        "-Djdkmatrix.own.gauges=WebSphere:type=ThreadPoolStats,name=Default Executor",
         "-Djdkmatrix.executor=virtual",
         "-Djdkmatrix.burn.rounds_per_us=812.5",
+        "-Djdkmatrix.x=y z",
         "-jar",
         "/cache/wlp/bin/tools/ws-server.jar",
         "matrix",
         "--",
-        "--http.port=9123",
+        f"--http.port={made.port}",
         "--application=mp-ping",
     )
-    assert made.launch.base_url == "http://127.0.0.1:9123/mp-ping"
-    assert made.launch.messages_log == tmp_path / "logs" / "messages.log"
+    assert made.launch.base_url == f"http://127.0.0.1:{made.port}/mp-ping"
+    assert made.launch.messages_log == tmp_path / "logs" / "messages.log" and (tmp_path / "logs").is_dir()
+
+
+def test_a_server_of_ours_is_its_jar(tmp_path: Path) -> None:
+    for executor, option in (("jetty", "own"), ("fixed-50", "fixed-50")):
+        made = lay_out(tmp_path / executor, executor, server="jetty")
+        assert made.files == {}
+        jar = str(tmp_path / executor / "jetty-server.jar")
+        arguments = ("--port", made.port, "--application", "mp-ping", "--executor", option)
+        assert made.launch.command[-8:] == ("-jar", jar, *arguments)
+        assert "-Djdkmatrix.own.platform=jetty=qtp" in made.launch.command
 
 
 def test_nothing_of_our_environment_is_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx1m")
     monkeypatch.setenv("HTTP_PORT", "80")
-    made = layout(tmp_path, "liberty")
+    made = lay_out(tmp_path, "liberty")
     assert set(made.launch.env) == {"WLP_USER_DIR", "WLP_OUTPUT_DIR", "LOG_DIR", "PATH", "LANG"}
-
-
-def test_written_files_are_copies(tmp_path: Path) -> None:
-    made = layout(tmp_path, "cached", feature_set="microProfile-6.1")
-    write(made)
-    present = {path for path in made.user_dir.rglob("*") if path.is_file()}
-    assert present == set(made.files)
-    for target, source in made.files.items():
-        assert target.read_text() == source.read_text()
-    features = made.user_dir / "servers" / "matrix" / "features.xml"
-    assert features.read_text() == "microProfile-6.1.xml"
-    assert (tmp_path / "logs").is_dir() and made.output_dir.is_dir()
+    assert made.launch.env["WLP_USER_DIR"] == str(tmp_path / "server" / "usr")
 
 
 def test_an_unknown_feature_set_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MatrixError, match=r'"webProfile-10.0" is not a feature set \(allowed: restfulWS-3.1, restful'):
-        layout(tmp_path, "liberty", feature_set="webProfile-10.0")
+    with pytest.raises(MatrixError, match=r'"webProfile-10.0" is not a feature set of Open Liberty \(allowed: rest'):
+        lay_out(tmp_path, "liberty", feature_set="webProfile-10.0")
 
 
 @pytest.mark.parametrize("name", APPLICATIONS)
 def test_the_application_is_beside_its_configuration(name: str, tmp_path: Path) -> None:
     required = dict.fromkeys(APPLICATIONS[name].required, "x")
-    made = layout(tmp_path, "liberty", application=name, **required)
-    (war,) = [path for path in made.files if path.suffix == ".war"]
-    assert war == made.user_dir / "servers" / "matrix" / "apps" / f"{name}.war"
-    assert made.launch.base_url == f"http://127.0.0.1:9123/{name}"
+    made = lay_out(tmp_path, "liberty", application=name, **required)
+    assert made.files[f"usr/servers/matrix/apps/{name}.war"] == f"{name}.war"
+    assert made.launch.base_url == f"http://127.0.0.1:{made.port}/{name}"
     assert made.launch.command[-1] == f"--application={name}"
     assert {f"-D{key}=x" for key in required} <= set(made.launch.command)
 
 
-def test_each_application_has_a_file_of_its_own(tmp_path: Path) -> None:
-    made = workloads(tmp_path / "sources")
-    assert len({made.file(application.archive) for application in APPLICATIONS.values()}) == len(APPLICATIONS)
-
-
 def test_a_required_property_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(MatrixError, match=r'"banking" needs the system properties jdkmatrix\.remote\.url$'):
-        layout(tmp_path, "liberty", application="banking", **{"jdkmatrix.banking.accounts": "2"})
+        lay_out(tmp_path, "liberty", application="banking", **{"jdkmatrix.banking.accounts": "2"})
 
 
 def test_an_unknown_application_is_refused() -> None:
     with pytest.raises(MatrixError, match=r'"bank" is not an application \(allowed: mp-ping, banking, pinning\)'):
         application_of("bank")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ('title = "Eclipse Jetty"', "", "title: Field required"),
+        ('title = "Eclipse', "title = 7 #", "not valid TOML|title: Input should be a valid string, found 7"),
+        ("[plugged]", "[pluged]", "plugged: Field required"),
+        ('"{port}"', '"{prt}"', r"command.6: {prt} is no placeholder here \(allowed: application, executor"),
+        ('own_pool = "jetty"', 'own_pool = "pool"', r"own_pool: there is no \[executors.pool\]"),
+        ("version = [", "# version = [", "version: belongs to a server with a module"),
+        ('option = "own"', 'files = { "a.xml" = "b.xml" }', "files: there is no b.xml beside it"),
+    ],
+)
+def test_what_is_wrong_with_a_server_is_told_with_file_and_key(
+    right: str, wrong: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "jetty" / "server.toml"
+    path.parent.mkdir()
+    text = (SERVERS / "jetty" / "server.toml").read_text()
+    assert text.count(right) == 1
+    path.write_text(text.replace(right, wrong))
+    with pytest.raises(MatrixError, match=rf"jetty/server\.toml: (?:{message})"):
+        read_server(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,18 +12,17 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.domain.applications import APPLICATIONS
-from jdkmatrix.domain.servers import FEATURE_SETS
 from jdkmatrix.host.http import Connection
 from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.liberty import Liberty, provision_liberty
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, build_workloads
 from jdkmatrix.records.windows import Gauges
-from jdkmatrix.servers.base import LaunchRequest
-from jdkmatrix.servers.liberty import LibertyLayout, check_folder, lay_out, write
+from jdkmatrix.servers.base import Launch
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.servers.process import ServerError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
+from tests.support.servers import liberty
 
 pytestmark = pytest.mark.real
 
@@ -36,50 +34,38 @@ CPUS = tuple(sorted(os.sched_getaffinity(0)))
 
 
 @pytest.fixture(scope="module")
-def liberty() -> Liberty:
-    return provision_liberty(find_project().root, "open-liberty", FEATURE_SETS, say=print)
-
-
-@pytest.fixture(scope="module")
 def workloads() -> Workloads:
     return build_workloads(find_project().root, say=print)
 
 
-def layout(
-    liberty: Liberty, workloads: Workloads, folder: Path, *, executor: str, feature_set: str = "restfulWS-3.1"
-) -> LibertyLayout:
+def lay_out(workloads: Workloads, folder: Path, *, executor: str, feature_set: str = "restfulWS-3.1") -> Launch:
     jdk = hosttools.find_jdk()
     assert jdk is not None
-    wanted = LaunchRequest(
-        application=APPLICATIONS["mp-ping"],
+    instance = Instance(
+        server=liberty(),
+        workloads=workloads,
+        application="mp-ping",
         java=jdk.home / "bin" / "java",
+        vm="hotspot",
         feature_set=feature_set,
         executor=executor,
-        port=free_port(),
         jvm_options=("-Xmx256m", "-XX:+UseSerialGC"),
-        properties={"jdkmatrix.burn.rounds_per_us": str(ROUNDS_PER_US)},
+        rounds_per_us=ROUNDS_PER_US,
+        properties={},
     )
-    made = lay_out(liberty, workloads, wanted, folder=folder / "server", log_dir=folder / "logs")
-    write(made)
-    return made
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return instance.lay_out(folder / "server", folder / "logs")
 
 
 @pytest.mark.parametrize("name", ["a b", "ü", "a+", "a&=", "a,", "a;", "a'", "a$", "a[1]", "a:b", "a@~"])
-def test_it_runs_in_any_other_folder(liberty: Liberty, workloads: Workloads, tmp_path: Path, name: str) -> None:
-    check_folder(tmp_path / name)
-    with running(layout(liberty, workloads, tmp_path / name, executor="virtual")) as (_, connection):
+def test_it_runs_in_any_other_folder(workloads: Workloads, tmp_path: Path, name: str) -> None:
+    check_folder("open-liberty", tmp_path / name)
+    with running(lay_out(workloads, tmp_path / name, executor="virtual")) as (_, connection):
         assert connection.get("/ping")[0] == 200
 
 
 @contextmanager
-def running(made: LibertyLayout) -> Iterator[tuple[ServerProcess, Connection]]:
-    with ServerProcess(made.launch, cpus=CPUS, rules=RULES) as process:
+def running(launch: Launch) -> Iterator[tuple[ServerProcess, Connection]]:
+    with ServerProcess(launch, cpus=CPUS, rules=RULES) as process:
         process.wait_ready()
         with Connection(process.base_url, timeout_s=30) as connection:
             yield process, connection
@@ -87,10 +73,8 @@ def running(made: LibertyLayout) -> Iterator[tuple[ServerProcess, Connection]]:
 
 # Every executor is in test_real_forks; these differ in what their gauges can tell.
 @pytest.mark.parametrize("executor", ["liberty", "virtual", "fixed-4"])
-def test_an_executor_serves_from_its_own_threads(
-    executor: str, liberty: Liberty, workloads: Workloads, tmp_path: Path
-) -> None:
-    made = layout(liberty, workloads, tmp_path, executor=executor)
+def test_an_executor_serves_from_its_own_threads(executor: str, workloads: Workloads, tmp_path: Path) -> None:
+    made = lay_out(workloads, tmp_path, executor=executor)
     with running(made) as (process, connection):
         proof = prove_executor(connection, executor, requests=200)
         assert proof.requests == 200
@@ -110,17 +94,15 @@ def test_an_executor_serves_from_its_own_threads(
         process_id = process.pid
         assert "Name:\tjava\n" in Path(f"/proc/{process_id}/status").read_text(encoding="utf-8")
         environment = Path(f"/proc/{process_id}/environ").read_text(encoding="utf-8").strip("\0")
-        assert {pair.split("=")[0] for pair in environment.split("\0")} == set(made.launch.env)
+        assert {pair.split("=")[0] for pair in environment.split("\0")} == set(made.env)
     assert not Path(f"/proc/{process_id}").exists()
-    assert "stopped after" in made.launch.messages_log.read_text(encoding="utf-8"), "SIGTERM stops it in order"
+    assert "stopped after" in made.messages_log.read_text(encoding="utf-8"), "SIGTERM stops it in order"
 
 
 # The third is in test_banking_real, with the application that it is for.
 @pytest.mark.parametrize("feature_set", ["restfulWS-3.1", "microProfile-6.1"])
-def test_the_application_on_each_feature_set(
-    feature_set: str, liberty: Liberty, workloads: Workloads, tmp_path: Path
-) -> None:
-    made = layout(liberty, workloads, tmp_path, executor="virtual", feature_set=feature_set)
+def test_the_application_on_each_feature_set(feature_set: str, workloads: Workloads, tmp_path: Path) -> None:
+    made = lay_out(workloads, tmp_path, executor="virtual", feature_set=feature_set)
     with running(made) as (_, connection):
         whoami = connection.get_json("/whoami")
         assert set(whoami) == {"thread", "thread_id", "virtual", "executor", "java_version", "vm_name"}
@@ -141,13 +123,13 @@ def test_the_application_on_each_feature_set(
         assert connection.get("/gauges?reset=all")[0] == 400
 
         assert twice_the_rounds_take_twice_the_time(connection)
-    log = made.launch.messages_log.read_text(encoding="utf-8")
+    log = made.messages_log.read_text(encoding="utf-8")
     assert " E " not in "".join(line[:120] for line in log.splitlines()), "a start without an error"
 
 
-def test_requests_in_flight_are_counted_while_they_burn(liberty: Liberty, workloads: Workloads, tmp_path: Path) -> None:
+def test_requests_in_flight_are_counted_while_they_burn(workloads: Workloads, tmp_path: Path) -> None:
     requests, burn_us = 3, 500_000
-    made = layout(liberty, workloads, tmp_path, executor="platform")
+    made = lay_out(workloads, tmp_path, executor="platform")
     with running(made) as (process, connection):
 
         def burn() -> tuple[int, bytes]:
@@ -167,54 +149,48 @@ def test_requests_in_flight_are_counted_while_they_burn(liberty: Liberty, worklo
         assert (after.in_flight, after.in_flight_peak) == (0, max(gauges.in_flight_peak for gauges in seen))
 
 
-def test_ping_without_calibration_says_what_is_missing(liberty: Liberty, workloads: Workloads, tmp_path: Path) -> None:
-    made = layout(liberty, workloads, tmp_path, executor="liberty")
-    command = tuple(part for part in made.launch.command if "rounds_per_us" not in part)
-    with running(replace_command(made, command)) as (_, connection):
+def test_ping_without_calibration_says_what_is_missing(workloads: Workloads, tmp_path: Path) -> None:
+    made = lay_out(workloads, tmp_path, executor="liberty")
+    command = tuple(part for part in made.command if "rounds_per_us" not in part)
+    with running(replace(made, command=command)) as (_, connection):
         assert connection.get("/ping") == (200, b"pong")
         status, body = connection.get("/ping?burn_us=5")
         assert status == 500 and b"jdkmatrix.burn.rounds_per_us" in body
 
 
-def test_a_target_that_matches_nothing_is_ready_and_opens_no_port(
-    liberty: Liberty, workloads: Workloads, tmp_path: Path
-) -> None:
-    made = layout(liberty, workloads, tmp_path, executor="virtual")
-    for bundle in (made.user_dir / "extension" / "lib").glob("*.jar"):
+def test_a_target_that_matches_nothing_is_ready_and_opens_no_port(workloads: Workloads, tmp_path: Path) -> None:
+    made = lay_out(workloads, tmp_path, executor="virtual")
+    for bundle in (tmp_path / "server" / "usr" / "extension" / "lib").glob("*.jar"):
         bundle.unlink()
     with (
         pytest.raises(ServerError, match=r"CWWKF0011I.*has opened no port"),
-        ServerProcess(made.launch, cpus=CPUS, rules=RULES) as process,
+        ServerProcess(made, cpus=CPUS, rules=RULES) as process,
     ):
         process.wait_ready()
 
 
-def test_a_heap_that_is_too_small_is_told_in_the_words_of_the_log(
-    liberty: Liberty, workloads: Workloads, tmp_path: Path
-) -> None:
-    made = layout(liberty, workloads, tmp_path, executor="virtual")
-    command = tuple("-Xmx12m" if part.startswith("-Xmx") else part for part in made.launch.command)
+def test_a_heap_that_is_too_small_is_told_in_the_words_of_the_log(workloads: Workloads, tmp_path: Path) -> None:
+    made = lay_out(workloads, tmp_path, executor="virtual")
+    command = tuple("-Xmx12m" if part.startswith("-Xmx") else part for part in made.command)
     with (
         pytest.raises(ServerError, match=r"^[^\n]*; its log says: java\.lang\.OutOfMemoryError: Java heap space"),
-        ServerProcess(replace_command(made, command).launch, cpus=CPUS, rules=RULES) as process,
+        ServerProcess(replace(made, command=command), cpus=CPUS, rules=RULES) as process,
     ):
         process.wait_ready()
 
 
-@pytest.mark.parametrize("arm", ["virtual", "liberty-virtual"])
-def test_an_unknown_kind_ends_the_server(arm: str, liberty: Liberty, workloads: Workloads, tmp_path: Path) -> None:
-    made = layout(liberty, workloads, tmp_path, executor=arm)
+def test_an_unknown_kind_ends_the_server(workloads: Workloads, tmp_path: Path) -> None:
+    made = lay_out(workloads, tmp_path, executor="virtual")
     command = tuple(
-        "-Djdkmatrix.executor=virtal" if part.startswith("-Djdkmatrix.executor=") else part
-        for part in made.launch.command
+        "-Djdkmatrix.executor=virtal" if part.startswith("-Djdkmatrix.executor=") else part for part in made.command
     )
     with (
         pytest.raises(ServerError, match="the server ended with status"),
-        ServerProcess(replace_command(made, command).launch, cpus=CPUS, rules=RULES) as process,
+        ServerProcess(replace(made, command=command), cpus=CPUS, rules=RULES) as process,
     ):
         process.wait_ready()
-    log = made.launch.messages_log.read_text(encoding="utf-8")
-    assert "unknown request executor: found virtal, allowed are virtual, platform, cached, liberty-virtual" in log
+    log = made.messages_log.read_text(encoding="utf-8")
+    assert "unknown request executor: found virtal, allowed are cached, fixed-N" in log
 
 
 def twice_the_rounds_take_twice_the_time(connection: Connection) -> bool:
@@ -228,7 +204,3 @@ def twice_the_rounds_take_twice_the_time(connection: Connection) -> bool:
         if in_a_row == 3:
             return True
     return False
-
-
-def replace_command(made: LibertyLayout, command: tuple[str, ...]) -> LibertyLayout:
-    return replace(made, launch=replace(made.launch, command=command))

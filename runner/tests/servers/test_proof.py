@@ -27,6 +27,8 @@ def test_right_answers_are_summed_up() -> None:
         (answers("fixed-50", virtual=False, threads=5), "fixed-10", 'executor "fixed-50"'),
         (answers("virtual", virtual=True, threads=3), "virtual", "20 requests ran on 3"),
         (answers("platform", virtual=False, threads=3), "platform", "20 requests ran on 3"),
+        (answers("virtual-bounded-8", virtual=True, threads=8), "virtual-bounded-8", "20 requests ran on 8"),
+        (answers("virtual-bounded-8", virtual=False, threads=20), "virtual-bounded-8", "platform thread"),
         (
             [*answers("cached", virtual=False, threads=2, count=19), Whoami("liberty", "x", 9, False)],
             "cached",

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import altair as alt
 
-from jdkmatrix.domain.executors import SERVED
+from jdkmatrix.domain.executors import usual_executors
 from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, Table, blank, blanks
 
 # The dash of an executor's line, so that colour is not the only difference.
@@ -28,8 +28,8 @@ _QUANTILE_TICKS = [1, 2, 10, 100, 1000, 10_000, 100_000]
 
 
 def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
-    """The plain ones of servers first, present or not, so that their colours do not depend on what was measured."""
-    return (*SERVED, *sorted(set(executors) - set(SERVED)))
+    """Those of the usual server first, present or not, so that their colours do not depend on what was measured."""
+    return (*usual_executors(), *sorted(set(executors) - set(usual_executors())))
 
 
 def colour() -> alt.Color:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
+from jdkmatrix.domain.catalogue import catalogue, server_kinds
 from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.cells.heat import legend
 from jdkmatrix.report.charts.specs import dash_of
@@ -25,7 +27,9 @@ def pages_of(templates: Path) -> Pages:
 
 
 def digest_of_templates(templates: Path) -> str:
-    return digest_of_files(templates, sorted(path for path in templates.glob("*") if path.is_file()))
+    """Of all that the pages are made of beside results and code: what is told of servers and executors, too."""
+    files = digest_of_files(templates, sorted(path for path in templates.glob("*") if path.is_file()))
+    return hashlib.sha256(f"{files}{catalogue()}{server_kinds()}".encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
@@ -38,6 +42,8 @@ def _pages(templates: Path, digest: str) -> Pages:
         statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
         tail_lines=logs.TAIL_LINES,
         method_page=METHOD_PAGE,
+        catalogue=catalogue(),
+        servers=tuple(server_kinds().values()),
     )
 
 

@@ -4,7 +4,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Makes threads with {@code factory} and counts those that began to run and those that ended. */
-final class CountingThreadFactory implements ThreadFactory {
+public final class CountingThreadFactory implements ThreadFactory {
     private final ThreadFactory factory;
     private final LongAdder started = new LongAdder();
     private final LongAdder ended = new LongAdder();

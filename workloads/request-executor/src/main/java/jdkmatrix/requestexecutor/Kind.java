@@ -1,72 +1,69 @@
 package jdkmatrix.requestexecutor;
 
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Which executor runs requests; {@link #toString} is the name that stands in matrix.toml. */
-public sealed interface Kind {
-    /** One new virtual thread for each request. */
-    record Virtual() implements Kind {
-        @Override
-        public String toString() {
-            return "virtual";
-        }
+/**
+ * An executor that a server can be given: a row of the catalogue (workloads/executors/executors.toml).
+ *
+ * @param name as it stands in matrix.toml, {@code fixed-50}
+ * @param row as it stands in the catalogue, {@code fixed-N}
+ * @param size N; 0 where there is none
+ */
+public record Kind(String name, String row, int size) {
+    private static final Pattern SIZED = Pattern.compile("(.+-)([1-9][0-9]{0,4})");
+    private static final Properties CATALOGUE = catalogue();
+
+    /** @throws IllegalArgumentException says what was found and what is allowed */
+    public static Kind named(String text) {
+        return Optional.ofNullable(text)
+                .map(Kind::parsed)
+                .filter(kind -> kind.is("plugged") && kind.row.endsWith("-N") == (kind.size > 0))
+                .orElseThrow(() -> new IllegalArgumentException("unknown request executor: found %s, allowed are %s, with N from 1 to 99999"
+                        .formatted(text == null ? "nothing" : text, rows().sorted().collect(Collectors.joining(", ")))));
     }
 
-    /** One new platform thread for each request. */
-    record Platform() implements Kind {
-        @Override
-        public String toString() {
-            return "platform";
-        }
+    /** The rows of the catalogue that a server can be given. */
+    static Stream<String> rows() {
+        return CATALOGUE.stringPropertyNames().stream()
+                .filter(key -> key.endsWith(".plugged"))
+                .map(key -> key.substring(0, key.lastIndexOf('.')));
     }
 
-    /** {@code threads} platform threads and an unbounded queue. */
-    record Fixed(int threads) implements Kind {
-        @Override
-        public String toString() {
-            return "fixed-" + threads;
-        }
+    public boolean isVirtual() {
+        return is("virtual");
     }
 
-    /** As many platform threads as there are requests at once, reused for a minute. */
-    record Cached() implements Kind {
-        @Override
-        public String toString() {
-            return "cached";
-        }
+    /** Does it start a thread for each request? */
+    public boolean isPerRequest() {
+        return is("per_request");
     }
 
-    /** Liberty's own pool with its autonomic sizing, made of virtual threads. */
-    record LibertyVirtual() implements Kind {
-        @Override
-        public String toString() {
-            return "liberty-virtual";
-        }
+    private boolean is(String flag) {
+        return "true".equals(CATALOGUE.getProperty(row + "." + flag));
     }
 
-    int MAX_FIXED_THREADS = 99_999;
-    Pattern FIXED = Pattern.compile("fixed-([1-9][0-9]{0,4})");
-
-    /** @return empty where there is no such kind */
-    static Optional<Kind> named(String text) {
-        return Optional.ofNullable(
-                switch (text) {
-                    case "virtual" -> new Virtual();
-                    case "platform" -> new Platform();
-                    case "cached" -> new Cached();
-                    case "liberty-virtual" -> new LibertyVirtual();
-                    case null -> null;
-                    default -> fixed(text);
-                });
+    private static Kind parsed(String text) {
+        Matcher sized = SIZED.matcher(text);
+        return sized.matches() ? new Kind(text, sized.group(1) + "N", Integer.parseInt(sized.group(2))) : new Kind(text, text, 0);
     }
 
-    private static Kind fixed(String text) {
-        Matcher match = FIXED.matcher(text);
-        if (!match.matches() || Integer.parseInt(match.group(1)) > MAX_FIXED_THREADS) {
-            return null;
+    private static Properties catalogue() {
+        Properties rows = new Properties();
+        try (Reader file = new InputStreamReader(Kind.class.getResourceAsStream("executors.toml"), StandardCharsets.UTF_8)) {
+            rows.load(file);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
         }
-        return new Fixed(Integer.parseInt(match.group(1)));
+        return rows;
     }
 }

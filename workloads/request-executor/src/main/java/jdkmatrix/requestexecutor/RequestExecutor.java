@@ -2,146 +2,101 @@ package jdkmatrix.requestexecutor;
 
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.Supplier;
 
 /**
- * The JDK's stock executor of a kind, with threads that carry the kind in their name. Threads that live for one
- * request share one name: a number in it would cost each request a string.
+ * What runs requests: the JDK's stock executor of a kind, with threads that carry the kind in their name. Threads that live
+ * for one request share one name, {@code jdkmatrix-KIND}, since a number in it would cost each request a string; those of a
+ * pool are numbered behind a {@code #}.
+ *
+ * @param isPerRequest does it start a thread for each task?
+ * @param threads what the executor starts threads with, without what it has them wait for
+ * @param executor null where only threads are lent
  */
-public sealed interface RequestExecutor extends RequestExecutorMXBean {
-    String THREAD_PREFIX = "jdkmatrix-";
+public record RequestExecutor(
+        String name,
+        boolean isPerRequest,
+        CountingThreadFactory threads,
+        ExecutorService executor,
+        Supplier<Integer> poolSize,
+        Supplier<Integer> active,
+        Supplier<Integer> queued)
+        implements RequestExecutorMXBean {
+    private static final String THREAD_PREFIX = "jdkmatrix-";
 
-    static RequestExecutor of(Kind kind) {
-        return switch (kind) {
-            case Kind.Virtual virtual -> new PerTask(virtual, Thread.ofVirtual().name(THREAD_PREFIX + virtual).factory());
-            case Kind.Platform platform ->
-                new PerTask(platform, Thread.ofPlatform().daemon().name(THREAD_PREFIX + platform).factory());
-            case Kind.Fixed fixed -> {
-                CountingThreadFactory threads = numberedPlatform(fixed);
-                yield new Pool(fixed, threads, (ThreadPoolExecutor) Executors.newFixedThreadPool(fixed.threads(), threads));
-            }
-            case Kind.Cached cached -> {
-                CountingThreadFactory threads = numberedPlatform(cached);
-                yield new Pool(cached, threads, (ThreadPoolExecutor) Executors.newCachedThreadPool(threads));
-            }
-            case Kind.LibertyVirtual libertyVirtual -> new LibertyThreads(libertyVirtual);
+    /** The one place that knows how each row of the catalogue is made. */
+    public static RequestExecutor of(Kind kind) {
+        CountingThreadFactory threads = threads(kind.name(), kind.isVirtual(), kind.isPerRequest());
+        return switch (kind.row()) {
+            case "virtual" -> perTask(kind, threads, () -> null);
+            case "virtual-bounded-N" -> bounded(kind, threads);
+            case "platform" -> perTask(kind, threads, () -> 0);
+            case "cached" -> pool(kind, threads, Executors.newCachedThreadPool(threads));
+            case "fixed-N" -> pool(kind, threads, Executors.newFixedThreadPool(kind.size(), threads));
+            default -> throw new IllegalStateException(kind.row() + " is in the catalogue, and nobody makes it");
         };
     }
 
-    private static CountingThreadFactory numberedPlatform(Kind kind) {
-        return new CountingThreadFactory(
-                Thread.ofPlatform().daemon().name(THREAD_PREFIX + kind + "-", 1).factory());
+    /** Virtual threads for a server's own pool, as whose executor {@code name} stands: there is no executor of ours. */
+    static RequestExecutor lent(String name) {
+        return new RequestExecutor(name, false, threads(name, true, false), null, () -> null, () -> null, () -> null);
     }
 
-    /** One thread for each task. */
-    final class PerTask implements RequestExecutor {
-        private final Kind kind;
-        private final CountingThreadFactory threads;
-        private final ExecutorService executor;
-
-        PerTask(Kind kind, ThreadFactory factory) {
-            this.kind = kind;
-            this.threads = new CountingThreadFactory(factory);
-            this.executor = Executors.newThreadPerTaskExecutor(threads);
-        }
-
-        public ExecutorService executor() {
-            return executor;
-        }
-
-        @Override
-        public String getKind() {
-            return kind.toString();
-        }
-
-        @Override
-        public Integer getPoolSize() {
-            return threads.live();
-        }
-
-        @Override
-        public Integer getActive() {
-            return threads.live();
-        }
-
-        @Override
-        public Integer getQueued() {
-            return kind instanceof Kind.Virtual ? null : 0;
-        }
-
-        @Override
-        public long getStarted() {
-            return threads.started();
-        }
+    private static RequestExecutor perTask(Kind kind, CountingThreadFactory threads, Supplier<Integer> queued) {
+        ExecutorService executor = Executors.newThreadPerTaskExecutor(threads);
+        return new RequestExecutor(kind.name(), true, threads, executor, threads::live, threads::live, queued);
     }
 
-    /** Threads that serve many tasks. */
-    record Pool(Kind kind, CountingThreadFactory threads, ThreadPoolExecutor executor) implements RequestExecutor {
-        @Override
-        public String getKind() {
-            return kind.toString();
-        }
-
-        @Override
-        public Integer getPoolSize() {
-            return executor.getPoolSize();
-        }
-
-        @Override
-        public Integer getActive() {
-            return executor.getActiveCount();
-        }
-
-        @Override
-        public Integer getQueued() {
-            return executor.getQueue().size();
-        }
-
-        @Override
-        public long getStarted() {
-            return threads.started();
-        }
+    private static RequestExecutor bounded(Kind kind, CountingThreadFactory threads) {
+        Semaphore permits = new Semaphore(kind.size());
+        ExecutorService executor = Executors.newThreadPerTaskExecutor(task -> threads.newThread(() -> {
+            permits.acquireUninterruptibly();
+            try {
+                task.run();
+            } finally {
+                permits.release();
+            }
+        }));
+        return new RequestExecutor(
+                kind.name(), true, threads, executor, threads::live, () -> kind.size() - permits.availablePermits(), permits::getQueueLength);
     }
 
-    /** Threads for Liberty's own pool: there is no executor of ours. */
-    final class LibertyThreads implements RequestExecutor {
-        private final Kind kind;
-        private final CountingThreadFactory threads;
+    private static RequestExecutor pool(Kind kind, CountingThreadFactory threads, ExecutorService executor) {
+        ThreadPoolExecutor pool = (ThreadPoolExecutor) executor;
+        return new RequestExecutor(
+                kind.name(), false, threads, pool, pool::getPoolSize, pool::getActiveCount, () -> pool.getQueue().size());
+    }
 
-        LibertyThreads(Kind kind) {
-            this.kind = kind;
-            this.threads =
-                    new CountingThreadFactory(Thread.ofVirtual().name(THREAD_PREFIX + kind + "-", 1).factory());
-        }
+    private static CountingThreadFactory threads(String name, boolean virtual, boolean perRequest) {
+        Thread.Builder threads = virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+        threads = perRequest ? threads.name(THREAD_PREFIX + name) : threads.name(THREAD_PREFIX + name + "#", 1);
+        return new CountingThreadFactory(threads.factory());
+    }
 
-        ThreadFactory threads() {
-            return threads;
-        }
+    @Override
+    public String getKind() {
+        return name;
+    }
 
-        @Override
-        public String getKind() {
-            return kind.toString();
-        }
+    @Override
+    public Integer getPoolSize() {
+        return poolSize.get();
+    }
 
-        @Override
-        public Integer getPoolSize() {
-            return null;
-        }
+    @Override
+    public Integer getActive() {
+        return active.get();
+    }
 
-        @Override
-        public Integer getActive() {
-            return null;
-        }
+    @Override
+    public Integer getQueued() {
+        return queued.get();
+    }
 
-        @Override
-        public Integer getQueued() {
-            return null;
-        }
-
-        @Override
-        public long getStarted() {
-            return threads.started();
-        }
+    @Override
+    public long getStarted() {
+        return threads.started();
     }
 }

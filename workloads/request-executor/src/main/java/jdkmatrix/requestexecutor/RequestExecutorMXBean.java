@@ -6,7 +6,7 @@ public interface RequestExecutorMXBean {
 
     String getKind();
 
-    /** Threads that are alive; null for {@code liberty-virtual}, whose pool Liberty's own MBean describes. */
+    /** Threads that are alive; null where they were lent to a pool of the server, which has gauges of its own. */
     Integer getPoolSize();
 
     /** Threads that run a task. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -20,18 +21,19 @@ class RequestExecutorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // kind, virtual, threads for 20 tasks at once, queued meanwhile
-        "virtual, true, 20,",
-        "platform, false, 20, 0",
-        "cached, false, 20, 0",
-        "fixed-3, false, 3, 17",
+        // kind, virtual, threads for 20 tasks, of which so many run at once, queued meanwhile
+        "virtual, true, 20, 20,",
+        "virtual-bounded-3, true, 20, 3, 17",
+        "platform, false, 20, 20, 0",
+        "cached, false, 20, 20, 0",
+        "fixed-3, false, 3, 3, 17",
     })
-    void runsAndCountsTasks(String kind, boolean virtual, int threads, Integer queued) throws Exception {
-        RequestExecutor gauges = RequestExecutor.of(Activator.kind(kind));
-        CountDownLatch running = new CountDownLatch(threads);
+    void runsAndCountsTasks(String kind, boolean virtual, int threads, int atOnce, Integer queued) throws Exception {
+        RequestExecutor gauges = RequestExecutor.of(Kind.named(kind));
+        CountDownLatch running = new CountDownLatch(atOnce);
         CountDownLatch release = new CountDownLatch(1);
         List<Future<Thread>> tasks = new ArrayList<>();
-        try (ExecutorService executor = executor(gauges)) {
+        try (ExecutorService executor = gauges.executor()) {
             for (int task = 0; task < TASKS; task++) {
                 tasks.add(executor.submit(() -> {
                     running.countDown();
@@ -40,9 +42,13 @@ class RequestExecutorTest {
                 }));
             }
             running.await();
+            // A thread begins to run, and begins to wait, a moment after it was started.
+            for (int tries = 0; !(gauges.getStarted() == threads && Objects.equals(queued, gauges.getQueued())) && tries < 10_000; tries++) {
+                Thread.sleep(1);
+            }
             assertEquals(kind, gauges.getKind());
             assertEquals(threads, gauges.getPoolSize());
-            assertEquals(threads, gauges.getActive());
+            assertEquals(atOnce, gauges.getActive());
             assertEquals(queued, gauges.getQueued());
             assertEquals(threads, gauges.getStarted());
             release.countDown();
@@ -57,8 +63,8 @@ class RequestExecutorTest {
 
     @Test
     void threadsThatEndedAreNotAlive() throws Exception {
-        RequestExecutor gauges = RequestExecutor.of(Activator.kind("virtual"));
-        try (ExecutorService executor = executor(gauges)) {
+        RequestExecutor gauges = RequestExecutor.of(Kind.named("virtual"));
+        try (ExecutorService executor = gauges.executor()) {
             for (int task = 0; task < TASKS; task++) {
                 executor.submit(() -> null).get();
             }
@@ -72,23 +78,14 @@ class RequestExecutorTest {
     }
 
     @Test
-    void libertysPoolGetsNamedVirtualThreads() throws InterruptedException {
-        RequestExecutor.LibertyThreads gauges =
-                (RequestExecutor.LibertyThreads) RequestExecutor.of(Activator.kind("liberty-virtual"));
+    void aServersOwnPoolGetsNamedVirtualThreads() throws InterruptedException {
+        RequestExecutor gauges = RequestExecutor.lent("own-virtual");
         Thread thread = gauges.threads().newThread(() -> {});
         thread.start();
         thread.join();
         assertTrue(thread.isVirtual());
-        assertEquals("jdkmatrix-liberty-virtual-1", thread.getName());
+        assertEquals("jdkmatrix-own-virtual#1", thread.getName());
         assertNull(gauges.getPoolSize());
         assertEquals(1, gauges.getStarted());
-    }
-
-    private static ExecutorService executor(RequestExecutor gauges) {
-        return switch (gauges) {
-            case RequestExecutor.PerTask perTask -> perTask.executor();
-            case RequestExecutor.Pool pool -> pool.executor();
-            case RequestExecutor.LibertyThreads none -> throw new IllegalArgumentException(none.getKind());
-        };
     }
 }

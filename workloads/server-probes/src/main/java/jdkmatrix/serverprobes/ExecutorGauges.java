@@ -15,22 +15,19 @@ import jdkmatrix.common.jvm.Jmx;
  */
 record ExecutorGauges(Integer poolSize, Integer active, Integer queued, Long threadsStarted) {
     private static final ObjectName PLUGGED = Jmx.name("jdkmatrix:type=RequestExecutor");
-    private static final ObjectName LIBERTY = Jmx.name("WebSphere:type=ThreadPoolStats,name=Default Executor");
-    private static final ObjectName OTHER_SERVER = Jmx.name(OwnPoolMXBean.NAME);
+    private static final ObjectName OWN = Jmx.name(System.getProperty("jdkmatrix.own.gauges", OwnPoolMXBean.NAME));
 
     static ExecutorGauges read() {
         Integer poolSize = Jmx.integer(PLUGGED, "PoolSize");
         Long threadsStarted = Jmx.whole(PLUGGED, "Started");
         if (poolSize == null) {
-            // No plugged executor, or one that only lends its threads to Liberty's pool.
-            Integer libertys = Jmx.integer(LIBERTY, "PoolSize");
-            return libertys == null
-                    ? new ExecutorGauges(
-                            Jmx.integer(OTHER_SERVER, "PoolSize"),
-                            Jmx.integer(OTHER_SERVER, "Active"),
-                            Jmx.integer(OTHER_SERVER, "Queued"),
-                            threadsStarted)
-                    : new ExecutorGauges(libertys, Jmx.integer(LIBERTY, "ActiveThreads"), null, threadsStarted);
+            // No plugged executor, or one that only lends its threads to the server's pool.
+            Integer active = Jmx.integer(OWN, "Active");
+            return new ExecutorGauges(
+                    Jmx.integer(OWN, "PoolSize"),
+                    active == null ? Jmx.integer(OWN, "ActiveThreads") : active,
+                    Jmx.integer(OWN, "Queued"),
+                    threadsStarted);
         }
         Integer queued = Jmx.integer(PLUGGED, "Queued");
         return new ExecutorGauges(

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
  * On whose threads requests began, counted since the start of the process.
  *
  * <p>Each request counts itself, on the thread that runs it, by the name that the maker of the thread gave it. So the
- * count holds for the server's own pool as for a plugged executor, and the cost (some 8 ns) is the same for all.
+ * count holds for the server's own threads as for a plugged executor, and the cost (some 8 ns) is the same for all.
  */
 final class Served {
     /** How request-executor names every thread that it makes. */
@@ -26,7 +26,8 @@ final class Served {
         if (name.startsWith(PLUGGED)) {
             return virtual ? onPluggedVirtual : onPluggedPlatform;
         }
-        return OwnPool.ofThread(name) != null && !virtual ? onServers : elsewhere;
+        OwnExecutor own = OwnExecutor.ofThread(name);
+        return own != null && own.virtual() == virtual ? onServers : elsewhere;
     }
 
     void putInto(Map<String, Object> answer) {

@@ -1,5 +1,6 @@
 package jdkmatrix.serverprobes;
 
+import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletContextEvent;
 import jakarta.servlet.ServletContextListener;
 import java.util.Map;
@@ -11,11 +12,13 @@ public class ServletProbes implements ServletContextListener {
 
     @Override
     public void contextInitialized(ServletContextEvent starting) {
+        addTo(starting.getServletContext());
+    }
+
+    /** Where the application is made of code, without a listener. */
+    public static void addTo(ServletContext application) {
         PROBES.forEach((path, probe) -> {
-            if (!starting.getServletContext()
-                    .addServlet("probe " + path, new ProbeServlet(probe))
-                    .addMapping(path)
-                    .isEmpty()) {
+            if (!application.addServlet("probe " + path, new ProbeServlet(probe)).addMapping(path).isEmpty()) {
                 throw new IllegalStateException("the application has something else at " + path);
             }
         });

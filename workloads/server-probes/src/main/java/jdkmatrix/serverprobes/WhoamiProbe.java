@@ -1,17 +1,12 @@
 package jdkmatrix.serverprobes;
 
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** {@code GET /whoami}: the thread that serves this very request. */
 final class WhoamiProbe implements Probe {
-    // Threads that live for one request have no number of their own, those of a pool have one.
-    private static final Pattern PER_REQUEST = Pattern.compile("jdkmatrix-(virtual|platform)");
-    private static final Pattern POOLED = Pattern.compile("jdkmatrix-(cached|fixed-\\d+|liberty-virtual)-\\d+");
+    private static final char NUMBER = '#'; // behind the kind, where threads are numbered
 
     @Override
     public String answer(UnaryOperator<String> none) {
@@ -28,16 +23,14 @@ final class WhoamiProbe implements Probe {
 
     /** The kind of executor that named the thread: evidence, unlike a property that says what was asked for. */
     static String executor(String threadName) {
-        OwnPool own = OwnPool.ofThread(threadName);
+        OwnExecutor own = OwnExecutor.ofThread(threadName);
         if (own != null) {
-            return own.executor();
+            return own.name();
         }
-        for (Pattern ours : List.of(PER_REQUEST, POOLED)) {
-            Matcher match = ours.matcher(threadName);
-            if (match.matches()) {
-                return match.group(1);
-            }
+        if (!threadName.startsWith(Served.PLUGGED)) {
+            return "unknown";
         }
-        return "unknown";
+        int end = threadName.indexOf(NUMBER);
+        return threadName.substring(Served.PLUGGED.length(), end < 0 ? threadName.length() : end);
     }
 }

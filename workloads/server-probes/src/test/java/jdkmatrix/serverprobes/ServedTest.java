@@ -13,14 +13,14 @@ class ServedTest {
     @ParameterizedTest
     @CsvSource({
         "Default Executor-thread-12, false, served_on_servers",
-        "qtp1538399081-31, false, served_on_servers",
+        "own-virt-3, true, served_on_servers",
         "jdkmatrix-virtual, true, served_on_plugged_virtual",
-        "jdkmatrix-liberty-virtual-2, true, served_on_plugged_virtual",
+        "jdkmatrix-liberty-virtual#2, true, served_on_plugged_virtual",
         "jdkmatrix-platform, false, served_on_plugged_platform",
-        "jdkmatrix-fixed-50-7, false, served_on_plugged_platform",
+        "jdkmatrix-fixed-50#7, false, served_on_plugged_platform",
         "Inbound Read Selector.1, false, served_elsewhere",
         "Default Executor-thread-12, true, served_elsewhere",
-        "qtp1538399081-31, true, served_elsewhere",
+        "own-virt-3, false, served_elsewhere",
         "'', true, served_elsewhere",
     })
     void aRequestCountsItselfOnTheThreadThatRunsIt(String name, boolean virtual, String counter)

@@ -9,16 +9,13 @@ class WhoamiProbeTest {
     @ParameterizedTest
     @CsvSource({
         "Default Executor-thread-12, liberty",
-        "qtp1538399081-31, jetty",
+        "own-virt-3, liberty-own-virtual",
         "jdkmatrix-virtual, virtual",
         "jdkmatrix-platform, platform",
-        "jdkmatrix-cached-3, cached",
-        "jdkmatrix-fixed-50-7, fixed-50",
-        "jdkmatrix-fixed-1-1, fixed-1",
-        "jdkmatrix-liberty-virtual-2, liberty-virtual",
-        "jdkmatrix-fixed-50, unknown",
-        "jdkmatrix-cached, unknown",
-        "jdkmatrix-virtual-1, unknown",
+        "jdkmatrix-cached#3, cached",
+        "jdkmatrix-fixed-50#7, fixed-50",
+        "jdkmatrix-virtual-bounded-16, virtual-bounded-16",
+        "jdkmatrix-liberty-virtual#2, liberty-virtual",
         "Inbound Read Selector.1, unknown",
         "'', unknown",
     })

@@ -21,7 +21,7 @@ class FanoutTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"platform,1", "virtual,1", "fixed:5,4", "virtual-semaphore:5,4"})
+    @CsvSource({"platform,1", "virtual,1", "fixed:5,4", "virtual-bounded:5,4"})
     void nothingIsFasterThanTheServerAllows(String how, int rounds) throws IOException {
         try (SlowServer server = SlowServer.start(DELAY_MS, 200)) {
             Run run = fanout(server.url(), 20, how);

@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
+import jdkmatrix.requestexecutor.Kind;
+import jdkmatrix.requestexecutor.RequestExecutor;
 
 /** Runs the same request many times at once, and returns when all of them are over. */
 @FunctionalInterface
@@ -48,16 +49,9 @@ interface Fan {
             };
             case VIRTUAL -> (requests, request) ->
                     execute(Executors.newVirtualThreadPerTaskExecutor(), requests, request);
-            case VIRTUAL_SEMAPHORE -> (requests, request) -> {
-                Semaphore permits = new Semaphore(how.atOnce());
-                execute(Executors.newVirtualThreadPerTaskExecutor(), requests, () -> {
-                    permits.acquireUninterruptibly();
-                    try {
-                        request.run();
-                    } finally {
-                        permits.release();
-                    }
-                });
+            case VIRTUAL_BOUNDED -> (requests, request) -> {
+                Kind bounded = Kind.named("virtual-bounded-" + how.atOnce());
+                execute(RequestExecutor.of(bounded).executor(), requests, request);
             };
             case STRUCTURED -> StructuredFan::run;
         };

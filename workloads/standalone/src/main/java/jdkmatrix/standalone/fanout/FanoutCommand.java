@@ -40,7 +40,7 @@ public final class FanoutCommand extends ExperimentCommand<FanoutPlan> {
             names = "--how",
             required = true,
             paramLabel = "KIND",
-            description = "platform (a thread for each request), fixed:P (a pool), virtual, virtual-semaphore:P, structured "
+            description = "platform (a thread for each request), fixed:P (a pool), virtual, virtual-bounded:P, structured "
                     + "(StructuredTaskScope, before JDK 28 with --enable-preview for the JVM)")
     private String how;
 

@@ -11,13 +11,13 @@ import jdkmatrix.standalone.command.Choice;
  */
 record How(Kind kind, Integer atOnce) {
     private static final String OPTION = "--how";
-    private static final int MAX_AT_ONCE = 1_000_000;
+    private static final int MAX_AT_ONCE = 99_999;
 
     enum Kind {
         PLATFORM("platform"),
         FIXED("fixed"),
         VIRTUAL("virtual"),
-        VIRTUAL_SEMAPHORE("virtual-semaphore"),
+        VIRTUAL_BOUNDED("virtual-bounded"),
         STRUCTURED("structured");
 
         private final String word;
@@ -30,7 +30,7 @@ record How(Kind kind, Integer atOnce) {
     /** @throws IllegalArgumentException says what was found and what is allowed */
     static How parse(String text) {
         Choice choice = Choice.parse(
-                OPTION, text, List.of("platform", "virtual", "structured"), List.of("fixed:P", "virtual-semaphore:P"));
+                OPTION, text, List.of("platform", "virtual", "structured"), List.of("fixed:P", "virtual-bounded:P"));
         Integer atOnce = choice.argument() == null
                 ? null
                 : (int) Numbers.whole(OPTION + " " + choice.word(), choice.argument(), 1, MAX_AT_ONCE);

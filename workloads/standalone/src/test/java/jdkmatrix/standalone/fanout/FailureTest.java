@@ -66,13 +66,13 @@ class FailureTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"platform", "virtual", "structured", "fixed:7", "virtual-semaphore:100"})
+    @CsvSource({"platform", "virtual", "structured", "fixed:7", "virtual-bounded:100"})
     void howIsWrittenAsItIsRead(String text) {
         assertEquals(text, How.parse(text).toString());
     }
 
     @ParameterizedTest
-    @CsvSource({"fixed", "platform:2", "virtual-semaphore:0", "structured:1", "fixed:two"})
+    @CsvSource({"fixed", "platform:2", "virtual-bounded:0", "structured:1", "fixed:two"})
     void otherHowsAreRefused(String text) {
         assertThrows(IllegalArgumentException.class, () -> How.parse(text));
     }

@@ -1,0 +1,178 @@
+"""The servers and executors that there are. Another server is a folder in workloads/servers, another executor a row in
+workloads/executors/executors.toml, and nothing else names it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from jdkmatrix.domain.cell_key import DEFAULT_SERVER
+from jdkmatrix.domain.record import Record
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.project_files import read_table, validated, workloads_folder
+
+BUILT = "built:"  # begins the name of a file that the build makes
+_LISTS = ("jvm_options", "properties", "server_options")  # such an argument becomes several
+_OF_FILES = ("application", "executor", "feature_set")
+_OF_ENV = (*_OF_FILES, "java", "home", "jar", "folder", "log_dir", "port")
+
+
+def _filled_with(*allowed: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        for _, placeholder, _, _ in Formatter().parse(text):
+            if placeholder is not None and placeholder not in allowed:
+                raise ValueError(f"{{{placeholder}}} is no placeholder here (allowed: {', '.join(allowed)})")
+        return text
+
+    return check
+
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$")]
+File = Annotated[str, AfterValidator(_filled_with(*_OF_FILES))]
+EnvValue = Annotated[str, AfterValidator(_filled_with(*_OF_ENV))]
+Argument = Annotated[str, AfterValidator(_filled_with(*_OF_ENV, *_LISTS))]
+
+
+class ExecutorKind(Record):
+    """A row of the catalogue: an executor, with N for any number. `words`: what it is. `plugged`: every server can be
+    given it. `per_request`: it starts a thread for each request. `same_as`: the row of which this is an old name."""
+
+    words: str
+    same_as: str | None = None
+    plugged: bool = False
+    virtual: bool = False
+    per_request: bool = False
+
+
+class Switch(Record):
+    """How a server gets an executor. `switch`: the documented way, in words; `option`: what {executor} stands for, if
+    not for its name; `files` as those of the server; `properties` of the JVM."""
+
+    switch: str
+    option: str | None = None
+    files: Mapping[File, File] = {}
+    properties: Mapping[str, File] = {}
+
+
+class OwnExecutor(Switch):
+    """An executor that a server brings along. `threads`: how the names of its threads begin; None: they are ours."""
+
+    words: str
+    virtual: bool = False
+    threads: EnvValue | None = None
+
+
+class FeatureSet(Record):
+    """`has`: what an application may need beyond Jakarta REST. `only_here`: no server without features stands in."""
+
+    has: tuple[str, ...] = ()
+    only_here: bool = False
+
+
+class Limit(Record):
+    """A default that would change a comparison, and what it is `here`."""
+
+    what: str
+    default: str
+    here: str
+
+
+class ServerKind(Record):
+    """server.toml in a folder that has the server's name.
+
+    `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `plugged`: how it is
+    given those of the catalogue. `files`: by place in the fork's folder, a file beside server.toml or one that the
+    build makes. `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml
+    embeds it, and its jar says the `version`, in a file of properties by a key. `ready_words`: what it writes to
+    `messages_log` when it says that it is ready. `gauges`: the MBean of its own pool, where it is no OwnPoolMXBean. One
+    without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no folder may have in its name in
+    which it runs."""
+
+    name: Name
+    title: str
+    own_pool: Name
+    command: Annotated[tuple[Argument, ...], Field(min_length=1)]
+    env: Mapping[str, EnvValue]
+    files: Mapping[File, File] = {}
+    executors: Mapping[Name, OwnExecutor]
+    plugged: Switch
+    release: Literal["liberty"] | None = None
+    version: tuple[str, str] | None = None
+    ready_words: str | None = None
+    messages_log: str = "console.log"
+    gauges: str | None = None
+    feature_sets: Mapping[str, FeatureSet] = {}
+    unfit_in_paths: str = ""
+    limits: tuple[Limit, ...] = ()
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.own_pool not in self.executors:
+            raise ValueError(f"own_pool: there is no [executors.{self.own_pool}]")
+        if (self.release is None) == (self.version is None):
+            raise ValueError("version: belongs to a server with a module, and release to one without")
+        return self
+
+    @property
+    def has_features(self) -> bool:
+        return bool(self.feature_sets)
+
+    @property
+    def jar(self) -> str | None:
+        """What its module makes, by its name in the build; None where it has none."""
+        return f"{self.name}-server.jar" if self.release is None else None
+
+    def switch_of(self, executor: str) -> Switch:
+        return self.executors.get(executor, self.plugged)
+
+    def has(self, unsized_executor: str) -> bool:
+        row = catalogue().get(unsized_executor)
+        return unsized_executor in self.executors or (row is not None and row.plugged)
+
+
+@cache
+def server_kinds() -> Mapping[str, ServerKind]:
+    """By name, the usual one first.
+
+    Raises:
+        MatrixError: a server.toml is not as it should be: names the file and the key.
+    """
+    files = workloads_folder().glob("servers/*/server.toml")
+    order = sorted(files, key=lambda path: (path.parent.name != DEFAULT_SERVER, path))
+    return {path.parent.name: read_server(path) for path in order}
+
+
+def read_server(path: Path) -> ServerKind:
+    """As `server_kinds`, of one server.toml."""
+    kind = validated(ServerKind, {**read_table(path), "name": path.parent.name}, str(path))
+    for files in (kind.files, kind.plugged.files, *(own.files for own in kind.executors.values())):
+        for source in files.values():
+            if not (source.startswith(BUILT) or "{" in source or (path.parent / source).is_file()):
+                raise MatrixError(f"{path}: files: there is no {source} beside it")
+    return kind
+
+
+@cache
+def catalogue() -> Mapping[str, ExecutorKind]:
+    """workloads/executors/executors.toml.
+
+    Raises:
+        MatrixError: a row is not as it should be: names the file and the row.
+    """
+    path = workloads_folder() / "executors" / "executors.toml"
+    return {name: validated(ExecutorKind, row, f"{path}: {name}") for name, row in read_table(path).items()}
+
+
+@cache
+def executor_kinds() -> Mapping[str, ExecutorKind | OwnExecutor]:
+    """Every executor, with N for any number: what the usual server brings along, what every server can be given, what
+    others bring along, and what only experiments without a server have."""
+    rows = catalogue()
+    plugged = {name: row for name, row in rows.items() if row.plugged}
+    usual, *others = [kind.executors for kind in server_kinds().values()]
+    return {**usual, **plugged, **{name: one for own in others for name, one in own.items()}, **rows}

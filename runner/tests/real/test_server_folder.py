@@ -1,0 +1,60 @@
+"""Another server is a folder, and nothing else names it: in a copy of the tree, a fork of it is measured."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.store.runs import RunStore
+from tests.support.project import ROOT, SHORT, make_project, matrix
+from tests.support.records import in_whole
+
+pytestmark = pytest.mark.real
+
+
+def rewrite(path: Path, *changes: tuple[str, str]) -> None:
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text, f"{path} has no {old!r}"
+        text = text.replace(old, new, 1)
+    path.write_text(text)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("one_run_on_this_host")
+def test_a_server_is_a_folder(tmp_path: Path) -> None:
+    home = make_project(tmp_path / "project")
+    for shared in (".build", "workloads"):
+        (home / shared).unlink()
+    ignored = shutil.ignore_patterns("target")
+    shutil.copytree(ROOT / "workloads", home / "workloads", ignore=ignored)
+    pier = home / "workloads" / "servers" / "pier"
+    shutil.copytree(ROOT / "workloads" / "servers" / "jetty", pier, ignore=ignored)
+    rewrite(pier / "pom.xml", ("<artifactId>jetty-server<", "<artifactId>pier-server<"))
+    rewrite(
+        pier / "server.toml",
+        ('"Eclipse Jetty"', '"Pier"'),
+        ('own_pool = "jetty"', 'own_pool = "pier"'),
+        ("[executors.jetty]", "[executors.pier]"),
+    )
+    # What a user chooses to measure: the first lists of servers and executors are the axes.
+    rewrite(
+        home / "matrix.toml",
+        ("[servers.jetty]", "[servers.pier]\n\n[servers.jetty]"),
+        (SHORT, SHORT.replace('"open-liberty"', '"pier"').replace('"liberty", "virtual"', '"pier", "virtual"')),
+        *((f"\n{axis} = [", f'\n{axis} = ["pier", ') for axis in ("server", "executor")),
+    )
+    done = matrix(home, "run", "--profile", "short", "--run", str(tmp_path / "run"), timeout_s=500)
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    loaded = in_whole(RunStore(tmp_path / "run").load())
+    proofs = {cell.key.executor: cell.forks[0].served.proof for cell in loaded.cells}
+    assert {name: (proof.executor, proof.virtual) for name, proof in proofs.items() if proof} == {
+        "pier": ("pier", False),
+        "virtual": ("virtual", True),
+    }
+    (server,) = loaded.run.servers
+    assert (server.id, server.name) == ("pier", "Pier")
+    page = (home / "site" / "runs" / "run" / "index.html").read_text()
+    assert "<dt>Pier</dt>" in page

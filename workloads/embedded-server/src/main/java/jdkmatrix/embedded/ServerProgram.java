@@ -1,0 +1,110 @@
+package jdkmatrix.embedded;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.BindException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import javax.management.JMException;
+import javax.management.ObjectName;
+import jdkmatrix.common.command.Numbers;
+import jdkmatrix.common.command.Program;
+import jdkmatrix.requestexecutor.Kind;
+import jdkmatrix.requestexecutor.RequestExecutor;
+import jdkmatrix.requestexecutor.RequestExecutorMXBean;
+import jdkmatrix.serverprobes.Json;
+import jdkmatrix.serverprobes.OwnPoolMXBean;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command line of an embedded server. Prints one JSON line, {@code {"event":"ready","port":N,…}}, when requests are
+ * awaited; a SIGTERM ends the process at once, whatever is in flight, as it does any JVM (status 143). Exit status: 1 it could
+ * not listen, 2 wrong usage.
+ */
+@Command(
+        name = "server",
+        description = "Serves an application under test, HTTP/1.1 on 127.0.0.1, until a SIGTERM.",
+        mixinStandardHelpOptions = true)
+public final class ServerProgram implements Callable<Integer> {
+    private static final int MAX_PORT = 65_535;
+
+    private final EmbeddedServer server;
+
+    @Spec
+    private CommandSpec command;
+
+    @Option(names = "--port", required = true, paramLabel = "N", description = "0: any free one")
+    private int port;
+
+    @Option(names = "--application", required = true, paramLabel = "NAME", description = Application.ALLOWED)
+    private String application;
+
+    @Option(
+            names = "--executor",
+            required = true,
+            paramLabel = "NAME",
+            description = "what runs requests: own, as the server comes, or one of the catalogue")
+    private String executor;
+
+    private ServerProgram(EmbeddedServer server) {
+        this.server = server;
+    }
+
+    /** Ends the process with the program's exit status. */
+    public static void run(EmbeddedServer server, String... arguments) {
+        System.exit(Program.commandLine(new ServerProgram(server), Exception::getMessage, "server " + server.version())
+                .execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        Program.checked(command, () -> Numbers.whole("--port", port, 0, MAX_PORT));
+        Application served = Program.checked(command, () -> Application.named("--application", application));
+        Optional<RequestExecutor> plugged = server.own().contains(executor)
+                ? Optional.empty()
+                : Optional.of(RequestExecutor.of(Program.checked(command, () -> Kind.named(executor))));
+        int listening = start(served, plugged);
+        if (plugged.isPresent()) {
+            register(RequestExecutorMXBean.NAME, plugged.get());
+        } else if (server.ownPool() != null) {
+            register(OwnPoolMXBean.NAME, server.ownPool());
+        }
+        Map<String, Object> ready = new LinkedHashMap<>();
+        ready.put("event", "ready");
+        ready.put("port", listening);
+        ready.put("application", application);
+        ready.put("executor", executor);
+        ready.put("version", server.version());
+        ready.put("java_version", Runtime.version().toString());
+        System.out.println(Json.object(ready));
+        System.out.flush();
+        new CountDownLatch(1).await();
+        return 0;
+    }
+
+    private int start(Application served, Optional<RequestExecutor> plugged) throws Exception {
+        try {
+            return server.start(port, served, executor, plugged);
+        } catch (Exception failure) {
+            Optional<Throwable> bound = Stream.<Throwable>iterate(failure, each -> each != null, Throwable::getCause)
+                    .filter(BindException.class::isInstance)
+                    .findFirst();
+            if (bound.isEmpty()) {
+                throw failure;
+            }
+            throw new IOException(
+                    "%s:%d cannot be bound: %s".formatted(EmbeddedServer.HOST, port, bound.get().getMessage()), failure);
+        }
+    }
+
+    private static void register(String name, Object gauges) throws JMException {
+        ManagementFactory.getPlatformMBeanServer().registerMBean(gauges, new ObjectName(name));
+    }
+}

@@ -1,0 +1,167 @@
+package jdkmatrix.embedded;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import jakarta.json.JsonObject;
+import jakarta.json.JsonValue;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+class RequestThreadsTest {
+    private static final int CONNECTIONS = 50;
+    private static final int REQUESTS = 20;
+    private static final List<String> COUNTERS = List.of(
+            "served_on_servers", "served_on_plugged_virtual", "served_on_plugged_platform", "served_elsewhere");
+
+    /** All at once, each on a connection of its own that is kept. */
+    private static <T> List<T> together(Running server, Exchange<T> exchange) throws Exception {
+        List<Callable<T>> drivers = new ArrayList<>();
+        for (int connection = 0; connection < CONNECTIONS; connection++) {
+            drivers.add(() -> {
+                try (Client client = server.connect()) {
+                    return exchange.with(client);
+                }
+            });
+        }
+        List<T> results = new ArrayList<>();
+        try (ExecutorService threads = Executors.newFixedThreadPool(CONNECTIONS)) {
+            for (Future<T> driver : threads.invokeAll(drivers)) {
+                results.add(driver.get());
+            }
+        }
+        return results;
+    }
+
+    private interface Exchange<T> {
+        T with(Client client) throws IOException;
+    }
+
+    private static void assertServed(int requests, String counter, JsonObject gauges) {
+        COUNTERS.forEach(name -> assertEquals(name.equals(counter) ? requests : 0, gauges.getInt(name), name));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // threads: how many requests run at once, of as many as there are connections
+        "own, false, 50, served_on_servers",
+        "virtual, true, 50, served_on_plugged_virtual",
+        "virtual-bounded-3, true, 3, served_on_plugged_virtual",
+        "platform, false, 50, served_on_plugged_platform",
+        "cached, false, 50, served_on_plugged_platform",
+        "fixed-3, false, 3, served_on_plugged_platform",
+    })
+    void requestsRunWhereTheExecutorSays(String executor, boolean virtual, int threads, String counter)
+            throws Exception {
+        // No call of the remote system ends before as many are in flight as there can be.
+        try (Remote remote = new Remote(threads);
+                Running server = new Running("banking", executor, remote.properties())) {
+            together(server, client -> {
+                for (int request = 0; request < REQUESTS; request++) {
+                    assertEquals(200, client.get("/banking/servlet/forward").status());
+                }
+                return null;
+            });
+            JsonObject gauges = server.gauges();
+            assertServed(CONNECTIONS * REQUESTS, counter, gauges);
+            assertEquals(threads, gauges.getInt("in_flight_peak"));
+            assertEquals(0, gauges.getInt("in_flight"));
+            assertThreads(executor, gauges);
+
+            Set<Long> threadIds = new HashSet<>();
+            for (List<JsonObject> answers : together(server, RequestThreadsTest::whoAreYou)) {
+                for (JsonObject whoami : answers) {
+                    assertEquals(executor, whoami.getString("executor"), whoami::toString);
+                    assertEquals(virtual, whoami.getBoolean("virtual"));
+                    threadIds.add(whoami.getJsonNumber("thread_id").longValue());
+                }
+            }
+            if (isPerRequest(executor)) {
+                assertEquals(CONNECTIONS * REQUESTS, threadIds.size());
+            } else if (executor.equals("fixed-3")) {
+                assertTrue(threadIds.size() <= threads, threadIds::toString);
+            }
+        }
+    }
+
+    private static List<JsonObject> whoAreYou(Client client) throws IOException {
+        List<JsonObject> answers = new ArrayList<>();
+        for (int request = 0; request < REQUESTS; request++) {
+            answers.add(client.get("/banking/whoami").json());
+        }
+        return answers;
+    }
+
+    private static boolean isPerRequest(String executor) {
+        return executor.startsWith("virtual") || executor.equals("platform");
+    }
+
+    private static void assertThreads(String executor, JsonObject gauges) {
+        if (executor.equals("own")) {
+            assertEquals(JsonValue.NULL, gauges.get("threads_started"));
+            assertTrue(gauges.getInt("pool_size") >= CONNECTIONS, gauges::toString);
+            assertTrue(gauges.getInt("active") >= 1, gauges::toString);
+        } else if (executor.equals("fixed-3")) {
+            assertEquals(3, gauges.getInt("threads_started"));
+            assertEquals(3, gauges.getInt("pool_size"));
+        } else if (executor.equals("cached")) {
+            assertTrue(gauges.getInt("threads_started") >= CONNECTIONS, gauges::toString);
+        } else {
+            assertTrue(gauges.getInt("threads_started") > CONNECTIONS * REQUESTS, gauges::toString);
+        }
+    }
+
+    /**
+     * Servers look for another request on the thread that has served one; Jetty, where that one was handed on, on a thread
+     * of its own pool.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"virtual", "virtual-bounded-1", "platform"})
+    void noThreadServesASecondRequestThatHasAlreadyCome(String executor) throws Exception {
+        String body = "{\"from\":\"000001\",\"to\":\"000002\",\"amount_minor\":1,\"currency\":\"EUR\",\"idempotency_key\":\"k\"}";
+        String some = Client.getOf("/banking/whoami")
+                + Client.postOf("/banking/servlet/transfers", body)
+                + Client.getOf("/banking/servlet/forward")
+                + Client.getOf("/banking/whoami");
+        try (Remote remote = new Remote(0);
+                Running server = new Running("banking", executor, remote.properties())) {
+            List<Set<Long>> seen = together(server, client -> {
+                Set<Long> threadIds = new HashSet<>();
+                client.send(some.repeat(REQUESTS));
+                for (int request = 0; request < REQUESTS; request++) {
+                    threadIds.add(threadOf(client.receive(), executor));
+                    assertEquals(201, client.receive().status());
+                    assertEquals(200, client.receive().status());
+                    threadIds.add(threadOf(client.receive(), executor));
+                }
+                return threadIds;
+            });
+            Set<Long> threadIds = new HashSet<>();
+            seen.forEach(threadIds::addAll);
+            assertEquals(CONNECTIONS * REQUESTS * 2, threadIds.size());
+            JsonObject gauges = server.gauges();
+            assertServed(
+                    CONNECTIONS * REQUESTS * 2,
+                    executor.startsWith("virtual") ? "served_on_plugged_virtual" : "served_on_plugged_platform",
+                    gauges);
+            assertTrue(gauges.getInt("threads_started") > CONNECTIONS * REQUESTS * 4, gauges::toString);
+        }
+    }
+
+    private static long threadOf(Client.Answer whoami, String executor) {
+        assertEquals(executor, whoami.json().getString("executor"), whoami::body);
+        return whoami.json().getJsonNumber("thread_id").longValue();
+    }
+}

@@ -1,0 +1,87 @@
+package jdkmatrix.embedded;
+
+import jakarta.json.Json;
+import jakarta.json.JsonObject;
+import jakarta.json.JsonReader;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The program of the module that runs these tests, in a process of its own. */
+final class Running implements AutoCloseable {
+    private static final int WAIT_S = 60;
+
+    private final Process process;
+    private final String application;
+    private JsonObject ready;
+
+    /** It is ready when this returns. */
+    Running(String application, String executor, String... jvmOptions) throws IOException {
+        this.application = application;
+        process = start(List.of(jvmOptions), "--port", "0", "--application", application, "--executor", executor);
+        try (JsonReader line = Json.createReader(new StringReader(
+                String.valueOf(process.inputReader(StandardCharsets.UTF_8).readLine())))) {
+            ready = line.readObject();
+        }
+    }
+
+    static Process start(List<String> jvmOptions, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(jvmOptions);
+        command.addAll(List.of(
+                "-Djdkmatrix.own.platform=own=" + System.getProperty("own.threads"),
+                "-Xmx256m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                System.getProperty("program.main")));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).start();
+    }
+
+    /** The exit status. */
+    static int endOf(Process process) throws InterruptedException {
+        if (!process.waitFor(WAIT_S, TimeUnit.SECONDS)) {
+            throw new AssertionError("it has not ended within " + WAIT_S + " s");
+        }
+        return process.exitValue();
+    }
+
+    static String saidWrong(Process process) throws IOException {
+        return new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    JsonObject ready() {
+        return ready;
+    }
+
+    int port() {
+        return ready.getInt("port");
+    }
+
+    Client connect() throws IOException {
+        return new Client(port());
+    }
+
+    JsonObject gauges() throws IOException {
+        try (Client client = connect()) {
+            return client.get("/" + application + "/gauges").json();
+        }
+    }
+
+    /** SIGTERM. */
+    Process terminate() {
+        // By its handle, which leaves the streams open.
+        process.toHandle().destroy();
+        return process;
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

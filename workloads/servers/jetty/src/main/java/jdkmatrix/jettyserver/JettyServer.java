@@ -1,0 +1,100 @@
+package jdkmatrix.jettyserver;
+
+import java.util.Optional;
+import jdkmatrix.embedded.Application;
+import jdkmatrix.embedded.EmbeddedServer;
+import jdkmatrix.embedded.ServerProgram;
+import jdkmatrix.requestexecutor.RequestExecutor;
+import jdkmatrix.serverprobes.OwnPoolMXBean;
+import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.Jetty;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/**
+ * Jetty, as it comes except where Open Liberty is told otherwise or has another default.
+ *
+ * <p>Its own pool, a {@link QueuedThreadPool}, always runs acceptors and selectors. A selector finds the connections that have
+ * something to read, and either reads and serves a request itself, when a reserved thread of the pool takes over the
+ * selecting, or hands it to an executor (Jetty's guide: Threading Architecture, Adaptive Execution Strategy). The executor is
+ * the pool, or else the one of {@link QueuedThreadPool#setVirtualThreadsExecutor}; with the latter there are no reserved
+ * threads, so that no selector ever serves. Jetty does not look at what that executor's threads are. Ours all come in there:
+ * what is compared has the same way through the server and differs in its threads alone.
+ */
+public final class JettyServer implements EmbeddedServer {
+    private final QueuedThreadPool pool = new QueuedThreadPool();
+
+    public static void main(String[] args) {
+        ServerProgram.run(new JettyServer(), args);
+    }
+
+    @Override
+    public String version() {
+        return Jetty.VERSION;
+    }
+
+    @Override
+    public int start(int port, Application application, String executor, Optional<RequestExecutor> plugged)
+            throws Exception {
+        Server server = new Server(pool);
+        HttpConfiguration http = new HttpConfiguration();
+        http.setSendServerVersion(false);
+        ServerConnector connector = new ServerConnector(server, new HttpConnectionFactory(http));
+        connector.setHost(HOST);
+        connector.setPort(port);
+        connector.setIdleTimeout(KEPT_MS);
+        connector.setAcceptQueueSize(BACKLOG);
+        server.addConnector(connector);
+        server.setHandler(plugged(plugged, handler(application)));
+        connector.open();
+        server.start();
+        return connector.getLocalPort();
+    }
+
+    private static Handler handler(Application application) {
+        ServletContextHandler context = new ServletContextHandler(application.contextRoot());
+        context.addServletContainerInitializer(application);
+        return context;
+    }
+
+    private Handler plugged(Optional<RequestExecutor> plugged, Handler application) {
+        if (plugged.isEmpty()) {
+            return application;
+        }
+        RequestExecutor threads = plugged.get();
+        if (!threads.isPerRequest()) {
+            pool.setVirtualThreadsExecutor(threads.executor());
+            return application;
+        }
+        ThreadPerRequest perRequest = new ThreadPerRequest(threads.executor());
+        pool.setVirtualThreadsExecutor(perRequest::execute);
+        return perRequest.around(application);
+    }
+
+    @Override
+    public OwnPoolMXBean ownPool() {
+        return new OwnPool(pool);
+    }
+
+    /** Threads that accept, select or are in reserve run no task. */
+    private record OwnPool(QueuedThreadPool pool) implements OwnPoolMXBean {
+        @Override
+        public int getPoolSize() {
+            return pool.getThreads();
+        }
+
+        @Override
+        public int getActive() {
+            return pool.getUtilizedThreads();
+        }
+
+        @Override
+        public int getQueued() {
+            return pool.getQueueSize();
+        }
+    }
+}
