@@ -4,9 +4,11 @@ import fcntl
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.project import find_project
@@ -19,7 +21,6 @@ for _name, _examples in (("enough", 25), ("few-examples", 10), ("many-examples",
     settings.register_profile(_name, deadline=None, max_examples=_examples)
 settings.load_profile("enough")
 
-# With --dist loadgroup each file is a group; of these folders each is one, whose tests share a store or a browser.
 _TOGETHER = ("tests/nix/", "tests/browser/")
 # What takes longest begins first, so that no worker is left alone with it at the end.
 _FIRST = ("tests/nix/", "tests/real/test_runs.py", "tests/browser/", "tests/real/")
@@ -37,11 +38,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if asked and "mark.real" not in collection_path.read_text() else None
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file is a group, or a whole folder whose tests share a store or a browser."""
+    if config.option.dist != "loadfile":
+        return None
+    made = LoadFileScheduling(config, log)
+    of_file = made._split_scope
+    made._split_scope = lambda nodeid: next(filter(nodeid.startswith, _TOGETHER), of_file(nodeid))
+    return made
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        file = item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(next(filter(file.startswith, _TOGETHER), file)))
     items.sort(key=lambda item: [not item.nodeid.startswith(first) for first in _FIRST])
 
 
