@@ -4,17 +4,26 @@ import fcntl
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
+from jdkmatrix.provision import hosttools
+from jdkmatrix.provision.project import find_project
+from jdkmatrix.provision.workloads import Workloads, build_workloads
 from tests.nix.upkeep import tidy
 
-# How long an example takes depends on what else this host does.
-settings.register_profile("unhurried", deadline=None)
-# For places that are tried for what they lack, after the properties were explored elsewhere.
-settings.register_profile("few-examples", deadline=None, max_examples=10)
-settings.load_profile("unhurried")
+# Examples of each property: for `make test`, the everyday loop, and once a week. How long one takes depends on what
+# else this host does.
+for _name, _examples in (("enough", 25), ("few-examples", 10), ("many-examples", 200)):
+    settings.register_profile(_name, deadline=None, max_examples=_examples)
+settings.load_profile("enough")
+
+_TOGETHER = ("tests/nix/", "tests/browser/")
+# What takes longest begins first, so that no worker is left alone with it at the end.
+_FIRST = ("tests/nix/", "tests/real/test_runs.py", "tests/browser/", "tests/real/")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -23,9 +32,42 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         tidy()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where only real tests are asked for, files without one are not even imported."""
+    asked = config.option.markexpr.startswith(("real", "alone")) and collection_path.name.startswith("test_")
+    return True if asked and "mark.real" not in collection_path.read_text() else None
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file is a group, or a whole folder whose tests share a store or a browser."""
+    if config.option.dist != "loadfile":
+        return None
+    made = LoadFileScheduling(config, log)
+    of_file = made._split_scope
+    made._split_scope = lambda nodeid: next(filter(nodeid.startswith, _TOGETHER), of_file(nodeid))
+    return made
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: [not item.nodeid.startswith(first) for first in _FIRST])
+
+
 @pytest.fixture
 def one_run_on_this_host() -> Iterator[None]:
     """`matrix run` is refused while another one measures: tests that start one take turns, in whatever process."""
     with (Path(tempfile.gettempdir()) / "jdk-matrix-tests.lock").open("a") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         yield
+
+
+@pytest.fixture(scope="session")
+def workloads() -> Workloads:
+    return build_workloads(find_project().root, say=print)
+
+
+@pytest.fixture(scope="session")
+def java() -> Path:
+    """Of the host's JDK, which compiles."""
+    jdk = hosttools.find_jdk()
+    assert jdk is not None, "no JDK 21 or newer with javac: set JAVA_HOME"
+    return jdk.home / "bin" / "java"

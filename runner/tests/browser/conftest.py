@@ -1,4 +1,4 @@
-"""A browser, and sites to open in it."""
+"""One browser for all tests, and sites to open in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import site_of
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -29,7 +29,7 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Sites by name: one condition only, of a published experiment, and a small matrix with failed, invalid and missing
     cells."""
@@ -42,14 +42,14 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def experiments(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of every kind of experiment without a server, on real results."""
     folder = tmp_path_factory.mktemp("experiments")
     return site_of([experiments_run(folder / "run", accidents=True)], folder / "site")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of two runs: many conditions on one host, one on another; its front page."""
     folder = tmp_path_factory.mktemp("answers")
@@ -59,4 +59,13 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     there = session.model_copy(update={"host": session.host.model_copy(update={"hostname_hash": "ab<b>&\"'"})})
     moved = replace(other, run=other.run.model_copy(update={"sessions": (there,)}))
     site_of([wide, moved], folder / "site")
+    return folder / "site" / "index.html"
+
+
+@pytest.fixture(scope="session")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The front page of a run with several conditions, some with a closed loop and some with a rate."""
+    folder = tmp_path_factory.mktemp("several")
+    shape = Shape(jdks=("temurin-25",), burn_us=(0, 500), loads=("saturate-50", "rate-2000"), blocks=5, windows=1)
+    site_of([synthetic_run(folder / "run", shape)], folder / "site")
     return folder / "site" / "index.html"

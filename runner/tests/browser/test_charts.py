@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.store.runs import RunStore
-from tests.support.browser import open_all_details, open_page, pages_of
+from tests.support.browser import open_all_details, pages_of, reading
 from tests.support.project import ROOT
 from tests.support.ramped_runs import ramped
 from tests.support.searched_runs import searched
@@ -25,28 +25,24 @@ pytestmark = pytest.mark.real
 def test_wherever_the_pointer_is_the_nearest_point_of_a_line_tells_its_figures(
     browser: Browser, sites: dict[str, Path], kind: str
 ) -> None:
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    opened = open_page(context, pages_of(sites["quick"])[kind])
-    page = opened.page
-    open_all_details(page)
-    told = json.loads(page.locator("#page-charts").text_content() or "")
-    lines = [name for name, chart in told["charts"].items() if "params" in told["shapes"][chart["shape"]]]
-    assert lines
-    tooltip = page.locator("#vg-tooltip-element.visible")
-    for name in (lines[0], lines[-1]):
-        page.mouse.move(0, 0)
-        plot = page.locator(f".plot[data-chart='{name}'] svg .background").first
-        plot.scroll_into_view_if_needed()
-        box = plot.bounding_box()
-        assert box is not None
-        figures = set()
-        for share in range(1, 10):
-            page.mouse.move(box["x"] + box["width"] * share / 10, box["y"] + box["height"] / 2)
-            tooltip.wait_for()
-            figures.add(tooltip.inner_text())
-        assert len(figures) > 3
-    assert opened.complaints == []
-    context.close()
+    with reading(browser, pages_of(sites["quick"])[kind]) as page:
+        open_all_details(page)
+        told = json.loads(page.locator("#page-charts").text_content() or "")
+        lines = [name for name, chart in told["charts"].items() if "params" in told["shapes"][chart["shape"]]]
+        assert lines
+        tooltip = page.locator("#vg-tooltip-element.visible")
+        for name in (lines[0], lines[-1]):
+            page.mouse.move(0, 0)
+            plot = page.locator(f".plot[data-chart='{name}'] svg .background").first
+            plot.scroll_into_view_if_needed()
+            box = plot.bounding_box()
+            assert box is not None
+            figures = set()
+            for share in range(1, 10):
+                page.mouse.move(box["x"] + box["width"] * share / 10, box["y"] + box["height"] / 2)
+                tooltip.wait_for()
+                figures.add(tooltip.inner_text())
+            assert len(figures) > 3
 
 
 @pytest.fixture(scope="module")
@@ -67,28 +63,32 @@ def charted(tmp_path_factory: pytest.TempPathFactory, sites: dict[str, Path], ex
 def test_every_kind_of_chart_says_what_the_pointer_is_at_and_of_which_executor(
     browser: Browser, charted: list[Path]
 ) -> None:
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
     by_executor = 0
     for path in charted:
-        page = open_page(context, path).page
-        open_all_details(page)
-        told = json.loads(page.locator("#page-charts").text_content() or "")
-        of_shape = {chart["shape"]: (name, chart) for name, chart in told["charts"].items()}
-        for shape, (name, chart) in of_shape.items():
-            if "tooltip" not in json.dumps(told["shapes"][shape]) or chart["datasets"].get("points") == []:
-                continue  # only a line of what was asked for
-            executors = {row["executor"] for rows in chart["datasets"].values() for row in rows if "executor" in row}
-            said = tooltips(page, name)
-            assert said, (path, name)
-            for text in said:
-                assert not {"undefined", "null", "NaN"} & set(text.split()), (path, name, text)
-                if executors:
-                    of = dict(line.split("\t") for line in text.splitlines())
-                    assert of.get("executor", of.get("arm")) in executors, (name, text)
-            by_executor += bool(executors)
-        page.close()
+        with reading(browser, path) as page:
+            by_executor += shapes_with_executors(page, path)
     assert by_executor >= 7
-    context.close()
+
+
+def shapes_with_executors(page: Page, path: Path) -> int:
+    """How many kinds of charts of this page name their executors."""
+    open_all_details(page)
+    found = 0
+    told = json.loads(page.locator("#page-charts").text_content() or "")
+    of_shape = {chart["shape"]: (name, chart) for name, chart in told["charts"].items()}
+    for shape, (name, chart) in of_shape.items():
+        if "tooltip" not in json.dumps(told["shapes"][shape]) or chart["datasets"].get("points") == []:
+            continue  # only a line of what was asked for
+        executors = {row["executor"] for rows in chart["datasets"].values() for row in rows if "executor" in row}
+        said = tooltips(page, name)
+        assert said, (path, name)
+        for text in said:
+            assert not {"undefined", "null", "NaN"} & set(text.split()), (path, name, text)
+            if executors:
+                of = dict(line.split("\t") for line in text.splitlines())
+                assert of.get("executor", of.get("arm")) in executors, (name, text)
+        found += bool(executors)
+    return found
 
 
 def tooltips(page: Page, chart: str) -> set[str]:
@@ -116,18 +116,14 @@ def tooltips(page: Page, chart: str) -> set[str]:
 
 
 def test_every_chart_hands_out_its_data(browser: Browser, sites: dict[str, Path]) -> None:
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
-    opened = open_page(context, sites["quick"] / "index.html")
-    page = opened.page
-    assert page.locator(".data-of").count() == page.locator(".plot[data-state=drawn]").count() > 0
-    button = page.locator(".chart").first.locator(".data-of")
-    button.focus()
-    with page.expect_download() as download:
-        page.keyboard.press("Enter")
-    text = Path(download.value.path()).read_text("utf-8")
-    head, *rows = text.strip().split("\n")
-    assert "executor" in head.split(",") and len(rows) >= 2
-    assert all(len(row.split(",")) >= len(head.split(",")) for row in rows)
-    assert download.value.suggested_filename.endswith(".csv")
-    assert opened.complaints == []
-    context.close()
+    with reading(browser, sites["quick"] / "index.html", accept_downloads=True) as page:
+        assert page.locator(".data-of").count() == page.locator(".plot[data-state=drawn]").count() > 0
+        button = page.locator(".chart").first.locator(".data-of")
+        button.focus()
+        with page.expect_download() as download:
+            page.keyboard.press("Enter")
+        text = Path(download.value.path()).read_text("utf-8")
+        head, *rows = text.strip().split("\n")
+        assert "executor" in head.split(",") and len(rows) >= 2
+        assert all(len(row.split(",")) >= len(head.split(",")) for row in rows)
+        assert download.value.suggested_filename.endswith(".csv")

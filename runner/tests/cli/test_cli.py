@@ -59,7 +59,7 @@ def test_a_site_that_could_not_be_written_is_told_before_anything_is_measured(ho
 def test_a_folder_that_no_server_can_run_in_is_told_before_anything_is_measured(
     home: Path, tmp_path: Path, name: str
 ) -> None:
-    done = called(home, "run", "--profile", "short", "--run", str(tmp_path / name))
+    done = called(home, "run", "--profile", "quick", "--run", str(tmp_path / name))
     assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
     assert "Open Liberty cannot run below a folder with " in done.stderr
 

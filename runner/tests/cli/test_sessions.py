@@ -247,7 +247,7 @@ def test_a_stage_that_cannot_begin_takes_nothing_from_those_before_it(
 def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(
     measure: Callable[..., int], script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-10#1"] = [
+    script.endings["mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.saturate-10#1"] = [
         failed(Reason(code="server-hangs", message="the server hangs"))
     ]
     assert measure() == EXIT_WITH_FAILURES
@@ -261,7 +261,8 @@ def test_a_finished_run_offers_what_can_be_measured_again(
     measure: Callable[..., int], script: Script, host: Host, loaded: Callable[[], LoadedRun],
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-10#2"] = [invalid, failed(DRIVER), invalid]
+    second = "mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.saturate-10#2"
+    script.endings[second] = [invalid, failed(DRIVER), invalid]
     assert measure() == 0, "of two forks one can be used"
     assert "faults of the host have left gaps in 1 block: matrix run --resume" in capsys.readouterr().out
     first = loaded().run

@@ -14,9 +14,7 @@ from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.fork.remote import RemoteError, RemoteProcess, parse_stats
 from jdkmatrix.host.http import Connection
-from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.project import find_project
-from jdkmatrix.provision.workloads import build_workloads
+from jdkmatrix.provision.workloads import Workloads
 
 ALL_CPUS = tuple(sorted(os.sched_getaffinity(0)))
 CPUS = ALL_CPUS[:1]
@@ -40,12 +38,6 @@ def told(**changes: Any) -> dict[str, Any]:
         "loop_lateness": None,
         **changes,
     }
-
-
-def java() -> Path:
-    jdk = hosttools.find_jdk()
-    assert jdk is not None
-    return jdk.home / "bin" / "java"
 
 
 def test_figures_are_summed_up_as_the_drivers_are() -> None:
@@ -79,9 +71,9 @@ def test_figures_of_another_version_are_refused(changes: dict[str, Any]) -> None
 
 
 @pytest.mark.real
-def test_what_does_not_start_says_why(tmp_path: Path) -> None:
+def test_what_does_not_start_says_why(java: Path, tmp_path: Path) -> None:
     with (
-        RemoteProcess(tmp_path / "no.jar", java(), cpus=CPUS, log_dir=tmp_path) as remote,
+        RemoteProcess(tmp_path / "no.jar", java, cpus=CPUS, log_dir=tmp_path) as remote,
         pytest.raises(RemoteError, match=r"(?s)ended with exit status 1; the end of .*Unable to access jarfile"),
     ):
         remote.wait_ready()
@@ -104,12 +96,13 @@ def test_another_program_is_told_from_it(printed: str, said: str, tmp_path: Path
 
 @pytest.mark.real
 @pytest.mark.alone
-def test_with_hundreds_of_requests_in_flight_it_is_late_by_a_small_part_of_the_delay(tmp_path: Path) -> None:
+def test_with_hundreds_of_requests_in_flight_it_is_late_by_a_small_part_of_the_delay(
+    workloads: Workloads, java: Path, tmp_path: Path
+) -> None:
     """2,000 requests a second with 200 ms each are 400 in flight. How late it may be is no speed of its own but a share
     of the delay, large enough for a host that is busy with other things."""
-    workloads = build_workloads(find_project().root, say=print)
-    driver = LoadgenDriver(workloads.file("loadgen.jar"), java(), "host")
-    with RemoteProcess(workloads.file("remote.jar"), java(), cpus=CPUS, log_dir=tmp_path) as remote:
+    driver = LoadgenDriver(workloads.file("loadgen.jar"), java, "host")
+    with RemoteProcess(workloads.file("remote.jar"), java, cpus=CPUS, log_dir=tmp_path) as remote:
         remote.wait_ready()
         target = Target(url=f"{remote.url}?delay_us=200000", cpus=ALL_CPUS[-1:], log_dir=tmp_path)
         with driver.open(target) as session:
@@ -125,9 +118,8 @@ def test_with_hundreds_of_requests_in_flight_it_is_late_by_a_small_part_of_the_d
 
 
 @pytest.mark.real
-def test_it_answers_and_tells_its_figures_and_its_end(tmp_path: Path) -> None:
-    jar = build_workloads(find_project().root, say=print).file("remote.jar")
-    with RemoteProcess(jar, java(), cpus=CPUS, log_dir=tmp_path) as remote:
+def test_it_answers_and_tells_its_figures_and_its_end(workloads: Workloads, java: Path, tmp_path: Path) -> None:
+    with RemoteProcess(workloads.file("remote.jar"), java, cpus=CPUS, log_dir=tmp_path) as remote:
         remote.wait_ready()
         remote.wait_ready()
         remote.stats(reset=True)

@@ -17,7 +17,6 @@ from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.limit_groups import limit_groups
 from jdkmatrix.host.limits import LimitHost, plan_limits, read_limit_host
-from jdkmatrix.provision import hosttools
 from jdkmatrix.records.limits import LimitHit
 
 pytestmark = pytest.mark.real
@@ -55,13 +54,12 @@ public class Greedy {
 
 
 @pytest.fixture(scope="module")
-def java(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def greedy(java: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The command, but for what it is greedy for."""
     folder = tmp_path_factory.mktemp("greedy")
     (folder / "Greedy.java").write_text(GREEDY)
-    jdk = hosttools.find_jdk()
-    assert jdk is not None
-    subprocess.run([jdk.home / "bin/javac", folder / "Greedy.java"], check=True)
-    return jdk.home / "bin/java", folder
+    subprocess.run([java.with_name("javac"), folder / "Greedy.java"], check=True)
+    return [str(java), "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto", "-cp", str(folder), "Greedy"]
 
 
 @pytest.fixture(params=["this host", "the watch alone"])
@@ -74,19 +72,15 @@ def own_groups() -> list[Path]:
     return [path for folder in folders for path in folder.glob(f"jdk-matrix-{os.getpid()}-*")]
 
 
-def run_greedy(
-    java: tuple[Path, Path], what: str, limits: Limits, host: LimitHost, log: Path
-) -> tuple[int, list[LimitHit]]:
-    binary, folder = java
+def run_greedy(greedy: list[str], what: str, limits: Limits, host: LimitHost, log: Path) -> tuple[int, list[LimitHit]]:
     plan = plan_limits(limits, host)
-    command = [str(binary), "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto", "-cp", str(folder), "Greedy", what]
     with limit_groups(plan) as groups, log.open("wb") as sink:
         process = launch.spawn(
-            command,
+            [*greedy, what],
             cpus=CPUS,
             cgroups=groups.folders,
             open_files_max=plan.open_files_max,
-            cwd=folder,
+            cwd=log.parent,
             stdout=sink,
             stderr=subprocess.STDOUT,
         )
@@ -103,9 +97,9 @@ def run_greedy(
     return status, list(found)
 
 
-def test_too_many_threads(java: tuple[Path, Path], host: LimitHost, tmp_path: Path) -> None:
+def test_too_many_threads(greedy: list[str], host: LimitHost, tmp_path: Path) -> None:
     limits = Limits(threads_max=200)
-    status, (found,) = run_greedy(java, "threads", limits, host, tmp_path / "log")
+    status, (found,) = run_greedy(greedy, "threads", limits, host, tmp_path / "log")
     assert found.code == "threads-limit"
     if plan_limits(limits, host).watched:
         assert status == -signal.SIGKILL
@@ -115,9 +109,9 @@ def test_too_many_threads(java: tuple[Path, Path], host: LimitHost, tmp_path: Pa
         assert found.figures["threads_refused"] >= 1 and found.figures["log_lines"] >= 1
 
 
-def test_too_much_memory(java: tuple[Path, Path], host: LimitHost, tmp_path: Path) -> None:
+def test_too_much_memory(greedy: list[str], host: LimitHost, tmp_path: Path) -> None:
     limits = Limits(memory_bytes_max=200 << 20)
-    status, (found,) = run_greedy(java, "memory", limits, host, tmp_path / "log")
+    status, (found,) = run_greedy(greedy, "memory", limits, host, tmp_path / "log")
     assert (found.code, status) == ("memory-limit", -signal.SIGKILL)
     if plan_limits(limits, host).watched:
         assert found.figures["seen"] > 200 << 20
@@ -125,12 +119,12 @@ def test_too_much_memory(java: tuple[Path, Path], host: LimitHost, tmp_path: Pat
         assert found.figures["oom_kills"] >= 1
 
 
-def test_too_many_open_files(java: tuple[Path, Path], tmp_path: Path) -> None:
-    status, (found,) = run_greedy(java, "files", Limits(open_files_max=256), read_limit_host(), tmp_path / "log")
+def test_too_many_open_files(greedy: list[str], tmp_path: Path) -> None:
+    status, (found,) = run_greedy(greedy, "files", Limits(open_files_max=256), read_limit_host(), tmp_path / "log")
     assert (found.code, status) == ("files-limit", 3)
     assert found.figures["limit"] == 256 and found.figures["log_lines"] >= 1
 
 
-def test_what_stays_within_its_limits_has_no_outcome(java: tuple[Path, Path], host: LimitHost, tmp_path: Path) -> None:
+def test_what_stays_within_its_limits_has_no_outcome(greedy: list[str], host: LimitHost, tmp_path: Path) -> None:
     limits = Limits(threads_max=200, memory_bytes_max=500 << 20, open_files_max=256)
-    assert run_greedy(java, "nothing", limits, host, tmp_path / "log") == (0, [])
+    assert run_greedy(greedy, "nothing", limits, host, tmp_path / "log") == (0, [])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ from bootstrap import TEST_PROGRAMS
 from jdkmatrix.jdks.catalogue import this_system
 from jdkmatrix.provision.artefacts import LOCK_FILE, load_lock
 from jdkmatrix.store.runs import RunStore
-from tests.nix.flake_checkout import FlakeCheckout, Seeds, commit, gather_seeds, hdrhistogram, make
-from tests.nix.install import newest_nix, nix_of_host_release
+from tests.nix.flake_checkout import FlakeCheckout, Seeds, commit, hdrhistogram
+from tests.nix.install import nix_of_host_release
 from tests.support.project import ROOT, RULES
 from tests.support.records import in_whole
 
@@ -39,23 +40,11 @@ cpus = [1]
 burn_us = [0]
 load = ["saturate-50"]
 """
+UNIT = 'python -m pytest -m "not real"'
+# Of the unit tests, those that find something out about where they run.
+LOOK_AROUND = " tests/".join(("", "doctor", "fork", "host", "jdks", "nix", "probes", "project", "provision"))
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
-
-
-@pytest.fixture(scope="module")
-def seeds() -> Seeds:
-    return gather_seeds()
-
-
-# Both Nixes evaluate everything; what is built is the same, so that one of them builds it.
-built = pytest.mark.parametrize("flake", ["newest"], indirect=True)
-
-
-@pytest.fixture(scope="module", params=["of the host's release", "newest"])
-def flake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, seeds: Seeds) -> FlakeCheckout:
-    nix = newest_nix() if request.param == "newest" else nix_of_host_release()
-    return make(tmp_path_factory.mktemp("flake"), nix, seeds)
 
 
 def test_every_output_evaluates_for_both_systems(flake: FlakeCheckout) -> None:
@@ -72,6 +61,13 @@ def test_every_output_evaluates_for_both_systems(flake: FlakeCheckout) -> None:
         assert {system: set(names) for system, names in derivations.items()} == {
             system: set(names) for system, names in shown[kind].items()
         }
+
+
+def test_the_oldest_nix_evaluates_it_too(flake: FlakeCheckout) -> None:
+    """What it would build is what the newest builds."""
+    older = replace(flake, nix=nix_of_host_release())
+    older.run("flake", "show", "--json", ".")
+    older.run("flake", "check", "--no-build", ".")
 
 
 def test_each_package_and_app_says_what_it_is_and_is_told_from_the_others(flake: FlakeCheckout) -> None:
@@ -128,7 +124,6 @@ def test_every_build_of_the_flake_keeps_to_the_sandbox() -> None:
     assert [path.name for path in NIX_FILES if "__noChroot" in path.read_text()] == []
 
 
-@built
 def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds: Seeds, tmp_path: Path) -> None:
     """A lock file with a wrong sha256 for an archive, and the archive where a file of that sha256 should be."""
     other = flake.copy(tmp_path, seeds=str(tmp_path / "seeds"))
@@ -144,7 +139,6 @@ def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds
     assert "hash mismatch in fixed-output derivation" in found.stderr
 
 
-@built
 def test_plan_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     planned = flake.run("run", ".#matrix", "--", "plan", "--profile", "quick", cwd=tmp_path)
     assert "temurin-25" in planned.stdout
@@ -153,7 +147,6 @@ def test_plan_through_nix_run(flake: FlakeCheckout, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@built
 def test_the_shell_has_what_make_test_looks_for(flake: FlakeCheckout, tmp_path: Path) -> None:
     """Programs on PATH, a JDK, and the libraries that wheels leave to the system (manylinux, PEP 513)."""
     flake.run("build", "--out-link", str(tmp_path / "shell"), f".#devShells.{this_system()}.default")
@@ -175,7 +168,6 @@ def test_the_shell_has_what_make_test_looks_for(flake: FlakeCheckout, tmp_path: 
     assert {"libstdc++.so.6", "libgcc_s.so.1", "libz.so.1"} <= shared
 
 
-@built
 @pytest.mark.usefixtures("one_run_on_this_host")
 def test_without_arguments_it_measures_the_mission_and_writes_the_site(flake: FlakeCheckout, tmp_path: Path) -> None:
     """Every part comes from the store, and the run says so."""
@@ -216,8 +208,14 @@ def test_without_arguments_it_measures_the_mission_and_writes_the_site(flake: Fl
     assert (work / "site" / "index.html").is_file()
 
 
-def test_flake_check(flake: FlakeCheckout) -> None:
-    """On the newest Nix with its builds."""
-    builds = [] if flake.nix.program == newest_nix().program else ["--no-build"]
-    done = flake.run("flake", "check", "--print-build-logs", *builds, ".", check=False)
+def test_flake_check(flake: FlakeCheckout, tmp_path: Path) -> None:
+    """With all its builds; of the unit tests those for which the sandbox may make a difference. `make test` runs all of
+    them outside, the workflow's check of the flake (.github/workflows/ci.yml) inside."""
+    other = flake.copy(tmp_path)
+    checks = other.source / "nix" / "checks.nix"
+    text = checks.read_text()
+    assert text.count(UNIT) == 1
+    checks.write_text(text.replace(UNIT, f"{UNIT}{LOOK_AROUND}"))
+    commit(other.source)
+    done = other.run("flake", "check", "--print-build-logs", ".", check=False)
     assert done.returncode == 0, done.stderr[-6000:]

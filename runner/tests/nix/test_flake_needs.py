@@ -13,8 +13,7 @@ from jdkmatrix.jdks.identify import is_early_access
 from jdkmatrix.jdks.locate import has_everything
 from jdkmatrix.provision.artefacts import load_lock
 from jdkmatrix.run.plan import select_cells
-from tests.nix.flake_checkout import FlakeCheckout, make
-from tests.nix.install import newest_nix
+from tests.nix.flake_checkout import FlakeCheckout
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
 
@@ -30,9 +29,8 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
-def flake(tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
-    folder = tmp_path_factory.mktemp("needs")
-    return make(folder / "here", newest_nix()).copy(folder / "whole", everything=True)
+def whole(flake: FlakeCheckout, tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
+    return flake.copy(tmp_path_factory.mktemp("whole"), everything=True)
 
 
 def select(profiles: Iterable[str]) -> set[str]:
@@ -42,16 +40,16 @@ def select(profiles: Iterable[str]) -> set[str]:
     return {MATRIX.driver.jdk, *(cell.jdk for cell in cells), *(one for one in artefacts if one)}
 
 
-def needs(flake: FlakeCheckout, attribute: str, of: str) -> dict[str, frozenset[str]]:
+def needs(whole: FlakeCheckout, attribute: str, of: str) -> dict[str, frozenset[str]]:
     """By name, what stands behind everything in `attribute`: ids of JDKs, names of other artefacts. `of`: a function in
     Nix from one of them to its text."""
     derivations = f"builtins.mapAttrs (_: one: builtins.attrNames (builtins.getContext ({of} one)))"
-    found = json.loads(flake.run("eval", "--json", f".#{attribute}", "--apply", derivations).stdout)
-    return {name: frozenset(_parts(flake, paths)) for name, paths in found.items()}
+    found = json.loads(whole.run("eval", "--json", f".#{attribute}", "--apply", derivations).stdout)
+    return {name: frozenset(_parts(whole, paths)) for name, paths in found.items()}
 
 
-def _parts(flake: FlakeCheckout, derivations: list[str]) -> set[str]:
-    listed = flake.nix.run(["--query", "--requisites", *derivations], flake.source, tool="nix-store").stdout
+def _parts(whole: FlakeCheckout, derivations: list[str]) -> set[str]:
+    listed = whole.nix.run(["--query", "--requisites", *derivations], whole.source, tool="nix-store").stdout
     built = {Path(line).name.partition("-")[2].removesuffix(".drv") for line in listed.splitlines()}
     jdks = {entry.id for entry in ENTRIES if f"jdk-{entry.id}-{entry.version.replace('+', '_')}" in built}
     archives = {
@@ -61,8 +59,8 @@ def _parts(flake: FlakeCheckout, derivations: list[str]) -> set[str]:
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
-def apps(flake: FlakeCheckout, request: pytest.FixtureRequest) -> dict[str, frozenset[str]]:
-    return needs(flake, f"apps.{request.param}", "(app: app.program)")
+def apps(whole: FlakeCheckout, request: pytest.FixtureRequest) -> dict[str, frozenset[str]]:
+    return needs(whole, f"apps.{request.param}", "(app: app.program)")
 
 
 @pytest.mark.parametrize("app", ["doctor", "report", "update-jdks"])
@@ -86,21 +84,21 @@ def test_what_the_smaller_apps_have_not_is_what_the_tool_says_that_everything_ha
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_early_access_is_needed_only_where_it_is_asked_for(flake: FlakeCheckout, system: str) -> None:
+def test_early_access_is_needed_only_where_it_is_asked_for(whole: FlakeCheckout, system: str) -> None:
     """And what its vendor takes away, only by its own package."""
     asked_for = {f"jdk-{jdk}" for jdk in EARLY_ACCESS & PINNED} | {"matrix-with-early-access"}
-    packages = needs(flake, f"packages.{system}", "(one: one.outPath)")
+    packages = needs(whole, f"packages.{system}", "(one: one.outPath)")
     assert asked_for < set(packages)
     assert {name for name, parts in packages.items() if parts & EARLY_ACCESS} == asked_for
     assert packages["matrix-with-early-access"] & EARLY_ACCESS == {"sapmachine-22-ea"}
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_checks_need_what_quick_needs_and_parts_the_rest(flake: FlakeCheckout, system: str) -> None:
+def test_the_checks_need_what_quick_needs_and_parts_the_rest(whole: FlakeCheckout, system: str) -> None:
     """What `nix flake check` builds must fit on the disk of a hosted runner; `parts` are built one after the other."""
-    checks = needs(flake, f"checks.{system}", "(one: one.outPath)")
+    checks = needs(whole, f"checks.{system}", "(one: one.outPath)")
     assert set.union(*map(set, checks.values())) == OF_QUICK | {"workloads"}
-    parts = needs(flake, f"legacyPackages.{system}.parts", "(one: one.outPath)")
+    parts = needs(whole, f"legacyPackages.{system}.parts", "(one: one.outPath)")
     of_jdks = {name: one for name, one in parts.items() if name.startswith("jdk-")}
     assert set().union(*of_jdks.values()) == PINNED - EARLY_ACCESS
     assert all(len(one) == 1 for one in of_jdks.values())
@@ -109,16 +107,16 @@ def test_the_checks_need_what_quick_needs_and_parts_the_rest(flake: FlakeCheckou
     assert servers == SERVERS | {MATRIX.driver.jdk}
 
 
-def test_only_the_sources_tests_run_on_the_sources(flake: FlakeCheckout) -> None:
+def test_only_the_sources_tests_run_on_the_sources(whole: FlakeCheckout) -> None:
     """The others try the package, which would import what is on PYTHONPATH instead of itself."""
     script = "builtins.mapAttrs (_: one: toString (one.drvAttrs.args or [ ]))"
-    scripts = json.loads(flake.run("eval", "--json", f".#checks.{SYSTEMS[0]}", "--apply", script).stdout)
+    scripts = json.loads(whole.run("eval", "--json", f".#checks.{SYSTEMS[0]}", "--apply", script).stdout)
     assert [name for name, text in scripts.items() if "PYTHONPATH" in text] == ["unit"]
 
 
 @pytest.mark.parametrize("jdk", sorted({entry.id for entry in ENTRIES} - PINNED))
-def test_whoever_asks_for_a_jdk_that_no_hash_pins_is_told_why(flake: FlakeCheckout, jdk: str) -> None:
-    asked = flake.run("build", "--no-link", f".#jdk-{jdk.replace('.', '_')}", check=False)
+def test_whoever_asks_for_a_jdk_that_no_hash_pins_is_told_why(whole: FlakeCheckout, jdk: str) -> None:
+    asked = whole.run("build", "--no-link", f".#jdk-{jdk.replace('.', '_')}", check=False)
     assert asked.returncode != 0
     assert f"{jdk} is not in the flake: " in asked.stderr
     rolling = next(entry.rolling for entry in ENTRIES if entry.id == jdk)

@@ -100,31 +100,25 @@ def test_evaluation(nix: Nix, tmp_path: Path) -> None:
 
 @real
 @slow
-def test_the_right_hash_builds(nix: Nix, tmp_path: Path) -> None:
+def test_it_builds_and_checks_and_writes_nothing_outside_the_cache(nix: Nix, tmp_path: Path) -> None:
+    """Since this module was imported: getting it counts, where it had to be got."""
     build(nix, tmp_path)
+    flake, text = new_flake(tmp_path / "checked")
+    nix.run(["flake", "check", flake], tmp_path)
+    assert [p for p in nix.store.glob("*-seed") if p.is_file() and p.read_text() == text]
+    assert outside() == BEFORE
 
 
 @real
 @slow
-def test_a_wrong_hash_fails(nix: Nix, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [("build", "--no-link"), ("flake", "check")])
+def test_a_wrong_hash_fails(nix: Nix, tmp_path: Path, command: tuple[str, ...]) -> None:
     flake, text = new_flake(tmp_path / "flake", right=False)
-    done = nix.run(["build", "--no-link", flake], tmp_path, check=False)
+    done = nix.run([*command, flake], tmp_path, check=False)
     assert done.returncode not in (0, None)
     assert "hash mismatch in fixed-output derivation" in done.stderr
     assert re.search(rf"specified:\s+{re.escape(hash_of('something else'))}", done.stderr), done.stderr
     assert re.search(rf"got:\s+{re.escape(hash_of(text))}", done.stderr), done.stderr
-
-
-@real
-@slow
-def test_flake_check_builds_the_checks(nix: Nix, tmp_path: Path) -> None:
-    right, text = new_flake(tmp_path / "right")
-    nix.run(["flake", "check", right], tmp_path)
-    assert [p for p in nix.store.glob("*-seed") if p.is_file() and p.read_text() == text]
-    wrong, _ = new_flake(tmp_path / "wrong", right=False)
-    done = nix.run(["flake", "check", wrong], tmp_path, check=False)
-    assert done.returncode != 0
-    assert "hash mismatch in fixed-output derivation" in done.stderr
 
 
 @real
@@ -135,16 +129,6 @@ def test_other_tools_than_nix(nix: Nix, tmp_path: Path) -> None:
     (tmp_path / "a.nix").write_text("{ b = 1 }")
     with pytest.raises(MatrixError, match="syntax error"):
         nix.run(["--parse", "a.nix"], tmp_path, tool="nix-instantiate")
-
-
-@real
-@slow
-def test_nothing_outside_the_cache_is_written(nix: Nix, tmp_path: Path) -> None:
-    """Since this module was imported: getting it counts, where it had to be got."""
-    build(nix, tmp_path)
-    flake, _ = new_flake(tmp_path / "checked")
-    nix.run(["flake", "check", flake], tmp_path)
-    assert outside() == BEFORE
 
 
 @real

@@ -15,8 +15,7 @@ from packaging.requirements import Requirement
 
 from jdkmatrix.jdks.catalogue import this_system
 from jdkmatrix.provision import hosttools
-from tests.nix.flake_checkout import STAND_IN, FlakeCheckout, make, shown
-from tests.nix.install import newest_nix
+from tests.nix.flake_checkout import STAND_IN, FlakeCheckout, shown
 from tests.support.project import ROOT
 
 VERSIONS: dict[str, str] = json.loads((STAND_IN / "versions.json").read_text())
@@ -70,11 +69,6 @@ def test_a_requirement_that_is_not_met_is_refused(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- evaluating and building
-
-
-@pytest.fixture(scope="module")
-def flake(tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
-    return make(tmp_path_factory.mktemp("stand-in"), newest_nix())
 
 
 def evaluated(flake: FlakeCheckout, expression: str) -> subprocess.CompletedProcess[str]:

@@ -18,9 +18,8 @@ from jdkmatrix.jdks.resolve import Available, resolve
 from jdkmatrix.probes.memory import MemorySampler, read_memory
 from jdkmatrix.probes.native_memory import Origin
 from jdkmatrix.probes.process import SutGoneError
-from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.provision.workloads import build_workloads
+from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.process import ServerProcess
@@ -51,13 +50,12 @@ def catalogue_java(name: str) -> Path:
 
 
 @pytest.mark.parametrize("jdk", ["temurin-21.0.8", "temurin-25"])
-def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, tmp_path: Path) -> None:
+def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, workloads: Workloads, tmp_path: Path) -> None:
     java = catalogue_java(jdk)
-    project = find_project()
     (tmp_path / "logs").mkdir()
     what = Instance(
         server=liberty(),
-        workloads=build_workloads(project.root, say=print),
+        workloads=workloads,
         application="mp-ping",
         java=java,
         vm="hotspot",
@@ -91,12 +89,9 @@ def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, tmp_path: Path) -
         read_memory(pid, java, "hotspot", None, started_ns=0)
 
 
-def test_the_stacks_of_many_threads_are_found(tmp_path: Path) -> None:
+def test_the_stacks_of_many_threads_are_found(java: Path, tmp_path: Path) -> None:
     source = tmp_path / "Sleepers.java"
     source.write_text(SLEEPERS)
-    jdk = hosttools.find_jdk()
-    assert jdk is not None
-    java = jdk.home / "bin" / "java"
 
     def reading_with(threads: int) -> MemoryReading:
         command = [str(java), NMT, "-Xmx64m", str(source), str(threads)]

@@ -363,10 +363,11 @@ def test_the_real_matrix_refuses_what_it_does_not_know(machine: Machine, home: P
 @pytest.mark.real
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("one_run_on_this_host")
-def test_a_real_run_is_cut_off_by_its_slice_and_is_completed_by_the_next(machine: Machine, home: Path) -> None:
+def test_a_real_run_is_cut_off_by_its_slice_and_is_completed_by_the_next(machine: Machine, tmp_path: Path) -> None:
+    home = make_project(tmp_path / "project")
     machine.step("Line up", inputs={"profile": "short"})
     (name,) = machine.names("line")
-    cut = machine.step("Measure", real=True, home=home, env={"SLICE_S": "8"})
+    cut = machine.step("Measure", real=True, home=home, env={"SLICE_S": "5"})
     assert (cut.code, machine.names("line")) == (0, [name]), cut.output
     assert f"{name} was stopped (143) and goes on next time" in cut.output
     completed = machine.step("Measure", real=True, home=home)

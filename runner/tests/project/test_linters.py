@@ -80,11 +80,11 @@ def test_actionlint_finds_nothing_in_the_workflows() -> None:
     assert actionlint(*WORKFLOWS) == (0, "")
 
 
-@pytest.mark.parametrize("fault", ["SC2086", "potentially untrusted", 'undefined variable "nowhere"'])
-def test_actionlint_sees_faults_and_so_does_its_shellcheck(faulty: Path, fault: str) -> None:
+def test_actionlint_sees_faults_and_so_does_its_shellcheck(faulty: Path) -> None:
     code, output = actionlint(faulty)
     assert code == 1
-    assert fault in output
+    for fault in ("SC2086", "potentially untrusted", 'undefined variable "nowhere"'):
+        assert fault in output
 
 
 def test_zizmor_finds_nothing_in_the_workflows() -> None:
@@ -92,11 +92,11 @@ def test_zizmor_finds_nothing_in_the_workflows() -> None:
     assert code == 0, output
 
 
-@pytest.mark.parametrize("audit", ["template-injection", "unpinned-uses", "artipacked", "dangerous-triggers"])
-def test_zizmor_sees_faults(faulty: Path, audit: str) -> None:
+def test_zizmor_sees_faults(faulty: Path) -> None:
     code, output = zizmor(faulty)
     assert code > 10, "11 to 14: by the severity of what was found; less: it did not work"
-    assert f"[{audit}]" in output
+    for audit in ("template-injection", "unpinned-uses", "artipacked", "dangerous-triggers"):
+        assert f"[{audit}]" in output
 
 
 def test_shellcheck_finds_nothing_in_the_scripts() -> None:

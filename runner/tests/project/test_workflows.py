@@ -28,6 +28,11 @@ from tests.support.workflow_steps import (
 PINNED = re.compile(r"^ *(?:- )?uses: ([\w-]+(?:/[\w-]+)+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)$", re.MULTILINE)
 BUILD = (("nix", "build"), ("nix", "store"))
 APPS = {".#matrix", ".#doctor", ".#report"}
+WHOLE = {
+    ("make", "test"),
+    ("nix", "flake", "check", "--print-build-logs"),
+    ("nix", "develop", "--command", "make", "test-thorough"),
+}
 HOSTED = {"ubuntu-24.04", "ubuntu-24.04-arm"}
 
 
@@ -72,7 +77,7 @@ def test_a_job_has_a_name_a_timeout_and_the_least_rights(label: str, job: dict[s
 
 def test_no_checkout_leaves_its_token_behind() -> None:
     checkouts = [step for step in steps() if step.raw.get("uses", "").startswith("actions/checkout@")]
-    assert len(checkouts) == 7
+    assert len(checkouts) == 8
     assert all(step.raw["with"]["persist-credentials"] == "false" for step in checkouts)
 
 
@@ -186,9 +191,7 @@ def test_every_shell_step_is_one_call_and_fails_with_it(tmp_path: Path, step: St
         assert {(program, *arguments)[:2] for program, *arguments in ended.calls} <= {("nix", "eval"), *BUILD}
         return
     ((program, *arguments),) = ended.calls
-    assert (program, *arguments) in {("make", "test"), ("nix", "flake", "check", "--print-build-logs")} or (
-        program == "nix" and arguments[0] == "run" and arguments[1] in APPS
-    )
+    assert (program, *arguments) in WHOLE or (program == "nix" and arguments[0] == "run" and arguments[1] in APPS)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is what this is about")
@@ -252,11 +255,11 @@ def test_each_part_is_built_by_itself_and_thrown_away(tmp_path: Path, fails: str
     assert ended.output.endswith(said)
 
 
-def test_parts_are_built_by_the_schedule_alone() -> None:
+def test_parts_are_built_and_many_examples_tried_by_the_schedule_alone() -> None:
     workflow = load(FOLDER / "ci.yml")
     assert "schedule" in workflow["on"]
-    assert workflow["jobs"]["parts"]["if"] == "${{ github.event_name == 'schedule' }}"
-    assert {name for name, job in workflow["jobs"].items() if "if" in job} == {"parts"}
+    when = {name: job["if"] for name, job in workflow["jobs"].items() if "if" in job}
+    assert when == dict.fromkeys(("parts", "properties"), "${{ github.event_name == 'schedule' }}")
 
 
 @pytest.mark.parametrize(

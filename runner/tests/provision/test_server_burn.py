@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from jdkmatrix.provision import hosttools
-from jdkmatrix.provision.project import find_project
-from jdkmatrix.provision.workloads import build_workloads
+from jdkmatrix.provision.workloads import Workloads
 
 pytestmark = pytest.mark.real
 
 
-def calibrate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    jdk = hosttools.find_jdk()
-    assert jdk is not None
-    jar = build_workloads(find_project().root, say=print).file("burn.jar")
-    command = [str(jdk.home / "bin" / "java"), "-cp", str(jar), "jdkmatrix.burn.Calibrate", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+@pytest.fixture
+def calibrate(workloads: Workloads, java: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    command = [str(java), "-cp", str(workloads.file("burn.jar")), "jdkmatrix.burn.Calibrate"]
+    return lambda *arguments: subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
 
 
-def test_it_prints_one_json_object_and_agrees_with_itself() -> None:
+def test_it_prints_one_json_object_and_agrees_with_itself(
+    calibrate: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
     results = []
     for _ in range(2):
         done = calibrate("--seconds", "1")
@@ -36,9 +38,8 @@ def test_it_prints_one_json_object_and_agrees_with_itself() -> None:
     assert 20 < results[0] < 10_000
 
 
-@pytest.mark.parametrize("arguments", [(), ("--seconds",), ("--seconds", "soon"), ("--seconds", "0"), ("-s", "1")])
-def test_bad_arguments_are_one_line(arguments: tuple[str, ...]) -> None:
-    done = calibrate(*arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("calibrate: ") and done.stderr.count("\n") == 1
+def test_bad_arguments_are_one_line(calibrate: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    for arguments in ((), ("--seconds",), ("--seconds", "soon"), ("--seconds", "0"), ("-s", "1")):
+        done = calibrate(*arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("calibrate: ") and done.stderr.count("\n") == 1

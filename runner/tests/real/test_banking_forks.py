@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jdkmatrix.domain.applications import BANKING_ACCOUNTS
 from jdkmatrix.domain.tables import Limits, RemoteAnswers
-from jdkmatrix.fork.fork_record import ForkSetup, RemoteParts
+from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.fork.measure_fork import measure_fork
-from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.loads.kinds.ramps import RampedLoad
-from jdkmatrix.provision.project import Project
 from jdkmatrix.records.memory import UNATTRIBUTED
 from jdkmatrix.stats.ramps import seconds_of
 from jdkmatrix.subjects.parts import Parts
-from tests.support.project import make_project
-from tests.support.real_parts import Silent, key, parts_of, setup_of, subject_of, with_subject
+from tests.support.real_parts import Silent, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
 RAMP = RampedLoad(points=((0, 20), (2, 80), (6, 80)), connections=40, warmup_rps=20)
 DELAY_US = 100_000
-JDKS = {"virtual": "temurin-25", "platform": "temurin-21.0.8"}
+BANK: dict[str, Any] = {
+    "workload": "banking-servlet",
+    "wait_us": DELAY_US,
+    "load": "rampup-750",
+    "feature_set": "restfulWS-3.1-jsonb-3.0-servlet-6.0",
+}
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    home = make_project(tmp_path_factory.mktemp("project"))
-    return Project(home, home)
-
-
-@pytest.fixture(scope="module")
-def parts(project: Project) -> Parts:
-    return parts_of(project, JDKS.values())
-
-
-def banking(project: Project, parts: Parts, folder: Path, executor: str, mix: str, limits: Limits) -> ForkSetup:
-    cell = key(JDKS[executor], executor, workload="banking-servlet", wait_us=DELAY_US, load="rampup-750")
-    setup = setup_of(project, parts, cell, folder, feature_set="restfulWS-3.1-jsonb-3.0-servlet-6.0")
-    driver_jdk = parts.jdks[setup.matrix.driver.jdk]
-    assert isinstance(driver_jdk, Available)
+def banking(setup: ForkSetup, parts: Parts, mix: str, limits: Limits) -> ForkSetup:
     instance = subject_of(setup).instance
     workload = setup.matrix.workloads["banking-servlet"]
     served = with_subject(
@@ -58,14 +46,13 @@ def banking(project: Project, parts: Parts, folder: Path, executor: str, mix: st
         mix=setup.matrix.mixes[mix].below("/banking/servlet", ""),
     )
     cpus = served.parts.cpu_sets
-    java = driver_jdk.home / "bin" / "java"
-    remote = RemoteParts(parts.workloads.file("remote.jar"), java, RemoteAnswers(size_bytes=256))
+    remote = parts.remote(setup.matrix, RemoteAnswers(size_bytes=256))
     return replace(served, parts=replace(served.parts, cpu_sets=replace(cpus, remote=cpus.driver), remote=remote))
 
 
-def test_a_ramp_on_the_bank(project: Project, parts: Parts, tmp_path: Path) -> None:
+def test_a_ramp_on_the_bank(fork_of: Callable[..., ForkSetup], parts: Parts) -> None:
     limits = Limits(threads_max=2000, memory_bytes_max=4_000_000_000, open_files_max=4096)
-    fork = measure_fork(banking(project, parts, tmp_path, "virtual", "bank-day", limits), Silent())
+    fork = measure_fork(banking(fork_of("temurin-25", "virtual", **BANK), parts, "bank-day", limits), Silent())
     assert fork.usable, fork.reasons
     window = fork.served.windows[0]
     assert window.load.load == RAMP.ramp
@@ -91,9 +78,9 @@ def test_a_ramp_on_the_bank(project: Project, parts: Parts, tmp_path: Path) -> N
     assert fork.remote_command
 
 
-def test_a_thread_for_each_request_in_a_box_that_is_too_small(project: Project, parts: Parts, tmp_path: Path) -> None:
+def test_a_thread_for_each_request_in_a_box_that_is_too_small(fork_of: Callable[..., ForkSetup], parts: Parts) -> None:
     """Idle it has about 45 threads; the highest rate asks for 600 × 0.1 s more, and the box leaves it fewer."""
-    setup = banking(project, parts, tmp_path, "platform", "forward", Limits(threads_max=75))
+    setup = banking(fork_of("temurin-21.0.8", "platform", **BANK), parts, "forward", Limits(threads_max=75))
     steep = RAMP.model_copy(update={"connections": 200, "points": ((0, 20), (2, 600), (3, 600), (4, 20), (5, 20))})
     fork = measure_fork(with_subject(setup, load=steep), Silent())
     assert [outcome.code for outcome in fork.outcomes] == ["threads-limit"], fork.reasons

@@ -23,21 +23,9 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.parts import Parts
-from tests.support.project import make_project
-from tests.support.real_parts import Silent, key, parts_of, setup_of, subject_of, with_subject
+from tests.support.real_parts import Silent, key, setup_of, subject_of, with_subject
 
 pytestmark = pytest.mark.real
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    home = make_project(tmp_path_factory.mktemp("project"))
-    return Project(home, home)
-
-
-@pytest.fixture(scope="module")
-def parts(project: Project) -> Parts:
-    return parts_of(project, ["temurin-25"])
 
 
 class Once:
@@ -53,21 +41,22 @@ class Once:
 
 
 def servers() -> list[psutil.Process]:
-    return _children_with("ws-server.jar")
+    return _java(drives=False)
 
 
 def server_process() -> psutil.Process:
-    (one,) = servers()
-    return one
+    (found,) = servers()
+    return found
 
 
 def driver_process() -> psutil.Process:
-    (one,) = _children_with("loadgen.jar")
-    return one
+    (found,) = _java(drives=True)
+    return found
 
 
-def _children_with(word: str) -> list[psutil.Process]:
-    return [c for c in psutil.Process().children(recursive=True) if any(word in part for part in c.cmdline())]
+def _java(*, drives: bool) -> list[psutil.Process]:
+    children = [child for child in psutil.Process().children(recursive=True) if child.name() == "java"]
+    return [one for one in children if any("loadgen.jar" in part for part in one.cmdline()) == drives]
 
 
 def with_rules(setup: ForkSetup, **changes: float) -> ForkSetup:
@@ -83,27 +72,27 @@ def assert_failed(fork: Fork, code: str, *words: str) -> None:
     assert not [child for child in psutil.Process().children(recursive=True) if child.name() == "java"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_server_that_somebody_else_has_ended(
-    project: Project, parts: Parts, tmp_path: Path, number: signal.Signals
-) -> None:
-    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
-    fork = measure_fork(setup, Once(lambda: server_process().send_signal(number)))
-    assert_failed(fork, "killed", f"the server was ended by signal {number}, which did not come from this tool")
+def jetty(fork_of: Callable[..., ForkSetup], executor: str = "jetty") -> ForkSetup:
+    """What happens to a fork is the same on every server, and this one starts soonest."""
+    return fork_of("temurin-25", executor, server="jetty")
+
+
+def test_a_server_that_somebody_else_has_ended(fork_of: Callable[..., ForkSetup]) -> None:
+    fork = measure_fork(jetty(fork_of), Once(lambda: server_process().terminate()))
+    assert_failed(fork, "killed", "the server was ended by signal 15, which did not come from this tool")
     assert faults_of(fork) == ("killed",)
     assert fork.served.first_response_s is not None
 
 
-def test_a_server_in_a_box_that_somebody_else_has_killed(project: Project, parts: Parts, tmp_path: Path) -> None:
-    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
+def test_a_server_in_a_box_that_somebody_else_has_killed(fork_of: Callable[..., ForkSetup]) -> None:
+    setup = jetty(fork_of)
     boxed = subject_of(setup).workload.model_copy(update={"limits": Limits(threads_max=2000)})
     fork = measure_fork(with_subject(setup, workload=boxed), Once(lambda: server_process().kill()))
     assert_failed(fork, "killed", "signal 9")
 
 
-def test_a_server_that_crashes(project: Project, parts: Parts, tmp_path: Path) -> None:
-    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
-    fork = measure_fork(setup, Once(lambda: server_process().send_signal(signal.SIGSEGV)))
+def test_a_server_that_crashes(fork_of: Callable[..., ForkSetup]) -> None:
+    fork = measure_fork(jetty(fork_of), Once(lambda: server_process().send_signal(signal.SIGSEGV)))
     assert_failed(fork, "server", "killed by signal 6")
     assert faults_of(fork) == ()
 
@@ -116,7 +105,8 @@ def test_a_server_that_is_killed_in_turns_leaves_the_other_fork_to_its_end(
             if text.startswith("round 1, virtual"):
                 min(servers(), key=psutil.Process.create_time).kill()
 
-    setups = [setup_of(project, parts, key("temurin-25", one), tmp_path / one) for one in ("liberty", "virtual")]
+    cells = [key("temurin-25", one, server="jetty") for one in ("jetty", "virtual")]
+    setups = [setup_of(project, parts, cell, tmp_path / cell.executor) for cell in cells]
     forks = [RunningFork(setup, KillsTheFirst()) for setup in setups]
     killed, other = in_turns(forks, [(0, 1)] * 3, rewarm_s=0.5, lead_s=0.25, round_s=0.5)
     assert_failed(killed, "killed", "the server was ended by signal 9")
@@ -125,24 +115,18 @@ def test_a_server_that_is_killed_in_turns_leaves_the_other_fork_to_its_end(
     assert [window.index for window in other.served.windows] == [1, 2, 3]
 
 
-def test_a_driver_that_is_killed_and_the_fork_after_it(project: Project, parts: Parts, tmp_path: Path) -> None:
-    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path / "broken")
-    fork = measure_fork(setup, Once(lambda: driver_process().kill()))
+def test_a_driver_that_is_killed(fork_of: Callable[..., ForkSetup]) -> None:
+    fork = measure_fork(jetty(fork_of), Once(lambda: driver_process().kill()))
     assert_failed(fork, "driver")
     assert fork.served.windows == ()
-    after = measure_fork(setup_of(project, parts, key("temurin-25", "liberty"), tmp_path / "after"), Silent())
-    assert after.usable, after.reasons
 
 
-def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
-    project: Project, parts: Parts, tmp_path: Path
-) -> None:
-    setup = with_rules(setup_of(project, parts, key("temurin-25", "fixed-1"), tmp_path), answer_timeout_s=2)
+def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(fork_of: Callable[..., ForkSetup]) -> None:
+    setup = with_rules(jetty(fork_of, "fixed-1"), answer_timeout_s=2)
     askers: list[threading.Thread] = []
 
     def occupy() -> None:
         port = server_port()
-
         root = application_of("mp-ping").context_root
 
         def burn() -> None:
@@ -165,19 +149,20 @@ def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
 
 
 def server_port() -> int:
-    return next(int(part.partition("=")[2]) for part in server_process().cmdline() if part.startswith("--http.port="))
+    sockets = server_process().net_connections("tcp")
+    return next(socket.laddr.port for socket in sockets if socket.status == psutil.CONN_LISTEN)
 
 
-def test_a_server_that_is_stopped_has_no_dump_and_is_ended(project: Project, parts: Parts, tmp_path: Path) -> None:
-    setup = with_rules(setup_of(project, parts, key("temurin-25", "virtual"), tmp_path), answer_timeout_s=1)
+def test_a_server_that_is_stopped_has_no_dump_and_is_ended(fork_of: Callable[..., ForkSetup]) -> None:
+    setup = with_rules(jetty(fork_of), answer_timeout_s=1)
     fork = measure_fork(setup, Once(lambda: os.kill(server_process().pid, signal.SIGSTOP)))
     assert_failed(fork, "server-hangs", "no thread dump")
     assert not list(setup.log_dir.glob(".*")), "no trace of the question is left"
 
 
-def test_a_window_in_which_this_tool_was_stopped_is_refused(project: Project, parts: Parts, tmp_path: Path) -> None:
+def test_a_window_in_which_this_tool_was_stopped_is_refused(fork_of: Callable[..., ForkSetup]) -> None:
     """As Ctrl-Z does; the server and the driver go on."""
-    setup = replace(setup_of(project, parts, key("temurin-25", "virtual"), tmp_path), windows=2, window_s=3.0)
+    setup = replace(jetty(fork_of), windows=2, window_s=3.0)
     limits = setup.matrix.thresholds.model_copy(update={"readings_late_max_s": 2.0})
     setup = replace(setup, matrix=setup.matrix.model_copy(update={"thresholds": limits}))
     me = os.getpid()
@@ -194,8 +179,9 @@ def test_a_window_in_which_this_tool_was_stopped_is_refused(project: Project, pa
     assert elapsed_s[1] is not None and elapsed_s[1] > 5
 
 
-def test_a_log_that_floods(project: Project, parts: Parts, tmp_path: Path) -> None:
-    setup = with_rules(setup_of(project, parts, key("temurin-25", "liberty"), tmp_path), log_bytes_max=20_000_000)
+def test_a_log_that_floods(fork_of: Callable[..., ForkSetup]) -> None:
+    """On a server with a log of its own beside its console."""
+    setup = with_rules(fork_of("temurin-25", "liberty"), log_bytes_max=20_000_000)
     stop = threading.Event()
 
     def flood() -> None:
@@ -214,7 +200,6 @@ def test_a_log_that_floods(project: Project, parts: Parts, tmp_path: Path) -> No
     assert left.startswith(b"*****")
 
 
-def test_a_disk_that_is_full(project: Project, parts: Parts, tmp_path: Path) -> None:
-    setup = with_rules(setup_of(project, parts, key("temurin-25", "liberty"), tmp_path), free_disk_bytes_min=1 << 60)
-    fork = measure_fork(setup, Silent())
+def test_a_disk_that_is_full(fork_of: Callable[..., ForkSetup]) -> None:
+    fork = measure_fork(with_rules(jetty(fork_of), free_disk_bytes_min=1 << 60), Silent())
     assert_failed(fork, "disk-full", "MB of disk are left")

@@ -1,43 +1,34 @@
-"""One fork of each executor on each JDK that can be had here: real server, real driver, real CPUs."""
+"""One fork of each executor, and on each JDK that can be had here: real server, real driver, real CPUs."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
-import psutil
 import pytest
 
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
-from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Gauges
 from jdkmatrix.servers.proof import place_of
-from jdkmatrix.subjects.parts import Parts
-from tests.support.project import make_project
-from tests.support.real_parts import ROUNDS_PER_US, Silent, key, parts_of, setup_of, subject_of, with_subject
+from tests.support.real_parts import ROUNDS_PER_US, Silent, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
-# temurin-25.0.3 is there only where a host brings it along; semeru and the archives cannot be had on every network.
-MUST_RUN = ("temurin-21.0.8", "temurin-25", "temurin-25.0.2", "openjdk-28-nightly")
-EXECUTORS = ("liberty", "liberty-virtual", "virtual", "platform", "fixed-50", "cached")
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    home = make_project(tmp_path_factory.mktemp("project"))
-    return Project(home, home)
-
-
-@pytest.fixture(scope="module")
-def parts(project: Project) -> Parts:
-    return parts_of(project, MUST_RUN)
+EXECUTORS = ("liberty", "virtual", "liberty-virtual", "platform", "fixed-50", "cached")
+FORKS = [
+    *(("temurin-25", executor) for executor in EXECUTORS),
+    # What another release could change: the server itself, and virtual threads, its own and ours.
+    *product(("temurin-21.0.8", "openjdk-28-nightly"), ("liberty", "liberty-virtual", "virtual")),
+    ("temurin-25.0.2", "virtual"),
+]
 
 
 def assert_measured(fork: Fork) -> None:
@@ -69,20 +60,17 @@ def assert_gauges(executor: str, samples: list[Gauges | None]) -> None:
         assert gauges.jit_ms > 0 and gauges.heap_used_bytes > 0
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("jdk", MUST_RUN)
-def test_every_executor_on_every_jdk(project: Project, parts: Parts, tmp_path: Path, jdk: str, executor: str) -> None:
-    """As busy as it can be on one JDK; on the others at a rate, which leaves the tests beside it some CPU."""
-    setup = setup_of(project, parts, key(jdk, executor), tmp_path)
-    if jdk != "temurin-25":
+@pytest.mark.parametrize(("jdk", "executor"), FORKS)
+def test_every_executor_and_every_jdk(fork_of: Callable[..., ForkSetup], jdk: str, executor: str) -> None:
+    """Two as busy as they can be; the others at a rate, which leaves the tests beside them some CPU."""
+    setup = fork_of(jdk, executor)
+    if (jdk, executor) not in FORKS[:2]:
         setup = with_subject(setup, load=RateLoad(rate_rps=500, connections=10))
-    fork = measure_fork(setup, Silent())
-    assert_measured(fork)
+    assert_measured(measure_fork(setup, Silent()))
 
 
-def test_microprofile_burn_and_a_constant_rate(project: Project, parts: Parts, tmp_path: Path) -> None:
-    cell = key("temurin-25", "virtual", workload="mp-ping-mp61", burn_us=100)
-    setup = setup_of(project, parts, cell, tmp_path, feature_set="microProfile-6.1")
+def test_microprofile_burn_and_a_constant_rate(fork_of: Callable[..., ForkSetup]) -> None:
+    setup = fork_of("temurin-25", "virtual", workload="mp-ping-mp61", burn_us=100, feature_set="microProfile-6.1")
     load = RateLoad(rate_rps=500, connections=5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
@@ -95,9 +83,9 @@ def test_microprofile_burn_and_a_constant_rate(project: Project, parts: Parts, t
     assert fork.served.burn_check.best_us > 0
 
 
-def test_a_search_for_the_capacity(project: Project, parts: Parts, tmp_path: Path) -> None:
+def test_a_search_for_the_capacity(fork_of: Callable[..., ForkSetup], tmp_path: Path) -> None:
     """Any request may take so long, and the server is cold: what is found means nothing, its bounds do."""
-    setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path)
+    setup = fork_of("temurin-25", "liberty")
     load = CapacityLoad(connections=5, p99_max_us=1e9, floor_share=0.01, resolution=0.9, step_s=0.5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
@@ -112,8 +100,8 @@ def test_a_search_for_the_capacity(project: Project, parts: Parts, tmp_path: Pat
     assert (tmp_path / "logs" / "search-1.hlog").exists()
 
 
-def test_an_executor_that_is_not_the_cells_fails_the_fork(project: Project, parts: Parts, tmp_path: Path) -> None:
-    setup = setup_of(project, parts, key("temurin-25", "virtual"), tmp_path)
+def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: Callable[..., ForkSetup]) -> None:
+    setup = fork_of("temurin-25", "virtual")
     other = replace(subject_of(setup).instance, executor="cached")
     fork = measure_fork(with_subject(setup, instance=other), Silent())
     assert fork.status is Status.FAILED
@@ -123,10 +111,10 @@ def test_an_executor_that_is_not_the_cells_fails_the_fork(project: Project, part
 
 
 def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
-    project: Project, parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fork_of: Callable[..., ForkSetup], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both serve from platform threads; only the first proof, by answers, is left out."""
-    setup = setup_of(project, parts, key("temurin-25", "cached"), tmp_path)
+    setup = fork_of("temurin-25", "cached")
     other = replace(subject_of(setup).instance, executor="liberty")
     monkeypatch.setattr("jdkmatrix.subjects.served.measurement.prove_executor", lambda *_, **__: None)
     fork = measure_fork(with_subject(setup, instance=other), Silent())
@@ -134,12 +122,3 @@ def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
     assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
     assert "on the server's own threads" in fork.reasons[0].message
     assert fork.reasons[0].figures["wrong"] == fork.reasons[0].figures["begun"] > 0
-
-
-def test_no_process_is_left(project: Project, parts: Parts) -> None:
-    deadline = time.monotonic() + 20
-    while children := psutil.Process().children(recursive=True):
-        java = [child for child in children if child.name() == "java"]
-        if not java:
-            break
-        assert time.monotonic() < deadline, java

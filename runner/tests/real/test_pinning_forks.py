@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,42 +10,28 @@ import pytest
 
 from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
 from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.host.http import Connection
-from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.process import ServerProcess
-from jdkmatrix.subjects.parts import Parts
 from tests.support.pinning_results import assert_pinned
-from tests.support.project import make_project
-from tests.support.real_parts import Silent, cpu_sets, key, parts_of, setup_of, subject_of, with_subject
+from tests.support.real_parts import Silent, cpu_sets, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
 CARRIERS = 2
 BLOCK_S = 0.25
-CONNECTIONS = 80
+CONNECTIONS = 40
 LEAST_US = BLOCK_S * 1e6 * (1 - 1e-3)  # a histogram of three digits tells the lower end of what counts as the same
-WINDOW_S = 5.0  # 20 times the block; the last answers come after its end
+WINDOW_S = 3.0  # 12 times the block; the last answers come after its end
 PINNED_RPS = CARRIERS / BLOCK_S  # Little's law, with one request in flight per carrier
-ANSWER_TIMEOUT_S = 2  # pinned carriers need 9 s for the requests that are left when a window is over
+ANSWER_TIMEOUT_S = 2  # pinned carriers need 4 s for the requests that are left when a window is over
 FEATURES = "restfulWS-3.1-jsonb-3.0-servlet-6.0"
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    home = make_project(tmp_path_factory.mktemp("project"))
-    return Project(home, home)
-
-
-@pytest.fixture(scope="module")
-def parts(project: Project) -> Parts:
-    return parts_of(project, ["temurin-21.0.8", "temurin-25"])
-
-
-def blocked(project: Project, parts: Parts, folder: Path, jdk: str, construct: str, windows: int = 1) -> Fork:
-    setup = setup_of(project, parts, key(jdk, "virtual"), folder, feature_set=FEATURES)
+def blocked(setup: ForkSetup, construct: str, windows: int = 1) -> Fork:
     instance = subject_of(setup).instance
     carriers = [f"-Djdk.virtualThreadScheduler.{name}={CARRIERS}" for name in ("parallelism", "maxPoolSize")]
     server = setup.matrix.server.model_copy(update={"answer_timeout_s": ANSWER_TIMEOUT_S})
@@ -75,9 +62,9 @@ def throughputs_rps(fork: Fork) -> list[float]:
     return [window.load.throughput_rps for window in fork.served.windows]
 
 
-def test_a_monitor_pins_on_21_in_every_window(project: Project, parts: Parts, tmp_path: Path) -> None:
+def test_a_monitor_pins_on_21_in_every_window(fork_of: Callable[..., ForkSetup]) -> None:
     """In the second one, too: what the first has left in the server is neither in its way nor taken for a hang."""
-    fork = blocked(project, parts, tmp_path, "temurin-21.0.8", "synchronized", windows=2)
+    fork = blocked(fork_of("temurin-21.0.8", "virtual", feature_set=FEATURES), "synchronized", windows=2)
     both = throughputs_rps(fork)
     assert len(both) == 2
     for rps in both:
@@ -85,15 +72,13 @@ def test_a_monitor_pins_on_21_in_every_window(project: Project, parts: Parts, tm
 
 
 @pytest.mark.parametrize(("jdk", "construct"), [("temurin-21.0.8", "lock"), ("temurin-25", "synchronized")])
-def test_a_lock_does_not_nor_a_monitor_on_25(
-    project: Project, parts: Parts, tmp_path: Path, jdk: str, construct: str
-) -> None:
-    (rps,) = throughputs_rps(blocked(project, parts, tmp_path, jdk, construct))
+def test_a_lock_does_not_nor_a_monitor_on_25(fork_of: Callable[..., ForkSetup], jdk: str, construct: str) -> None:
+    (rps,) = throughputs_rps(blocked(fork_of(jdk, "virtual", feature_set=FEATURES), construct))
     assert 5 * PINNED_RPS <= rps <= CONNECTIONS / BLOCK_S
 
 
-def test_what_the_servlet_answers(project: Project, parts: Parts, tmp_path: Path) -> None:
-    setup = setup_of(project, parts, key("temurin-25", "virtual"), tmp_path, feature_set=FEATURES)
+def test_what_the_servlet_answers(fork_of: Callable[..., ForkSetup], tmp_path: Path) -> None:
+    setup = fork_of("temurin-25", "virtual", feature_set=FEATURES)
     instance = replace(subject_of(setup).instance, application="pinning")
     launch: Launch = instance.lay_out(tmp_path / "server", setup.log_dir)
     with ServerProcess(launch, cpus=cpu_sets().sut, rules=setup.matrix.server) as server:

@@ -22,12 +22,12 @@ from jdkmatrix.domain.applications import BANKING_ACCOUNTS, REMOTE_TIMEOUT_MS, R
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.http import Connection
 from jdkmatrix.probes.process import JIT_THREADS
-from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.provision.workloads import Workloads, build_workloads
+from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.servers.proof import prove_executor
+from tests.support.project import C1_ALONE
 from tests.support.servers import liberty
 
 pytestmark = pytest.mark.real
@@ -112,18 +112,6 @@ class Client:
 
 
 @pytest.fixture(scope="module")
-def workloads() -> Workloads:
-    return build_workloads(find_project().root, say=print)
-
-
-@pytest.fixture(scope="module")
-def java() -> Path:
-    jdk = hosttools.find_jdk()
-    assert jdk is not None
-    return jdk.home / "bin" / "java"
-
-
-@pytest.fixture(scope="module")
 def remote(workloads: Workloads, java: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RemoteProcess]:
     log_dir = tmp_path_factory.mktemp("remote")
     with RemoteProcess(workloads.file("remote.jar"), java, cpus=CPUS[:1], log_dir=log_dir) as process:
@@ -147,7 +135,7 @@ def bank(
         vm="hotspot",
         feature_set="restfulWS-3.1-jsonb-3.0-servlet-6.0",
         executor=EXECUTOR,
-        jvm_options=("-Xmx256m", "-XX:+UseSerialGC"),
+        jvm_options=("-Xmx256m", "-XX:+UseSerialGC", C1_ALONE),
         rounds_per_us=500,
         properties={
             REMOTE_URL: f"{remote.url}?delay_us=1000&size_bytes={BODY_BYTES}",

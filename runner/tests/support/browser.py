@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
 from tests.support.served_runs import Shape
 
 MATRIX = Shape(
     executors=("liberty", "virtual", "platform"), cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True
 )
-SCHEMES = ("light", "dark")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -56,6 +58,31 @@ def open_page(context: BrowserContext, file: Path, *, settle: bool = True) -> Op
     return opened
 
 
+@contextmanager
+def reading(
+    browser: Browser,
+    file: Path,
+    *,
+    width: int = 1440,
+    scheme: str = "light",
+    settle: bool = True,
+    files_max: int = 99,
+    **settings: Any,
+) -> Iterator[Page]:
+    """A page, `settle`d or not, in a context with these `settings`; it complains of nothing, and what it loads, and
+    those to which it leads, are files."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,  # type: ignore[arg-type]
+        **settings,
+    )
+    opened = open_page(context, file, settle=settle)
+    yield opened.page
+    assert opened.complaints == []
+    assert all(url.startswith("file://") for url in opened.requests) and len(opened.requests) <= files_max
+    context.close()
+
+
 WIDER_THAN_THE_PAGE = """
 () => [...document.querySelectorAll('body *')]
   .filter((e) => !e.closest('.scroll, pre, nav, svg, .alt, .skip') && e.getBoundingClientRect().right > innerWidth + 1)
@@ -88,31 +115,3 @@ def open_all_details(page: Page) -> None:
 def pages_of(site: Path) -> dict[str, Path]:
     cells = sorted((site / "cells").glob("*.html"))
     return {"index": site / "index.html", "cell": next(c for c in cells if ".virtual." in c.name)}
-
-
-CONTRAST = """
-(selectors) => {
-  const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
-  const rgb = (layers) => {
-    canvas.clearRect(0, 0, 1, 1);
-    for (const layer of layers) { canvas.fillStyle = layer; canvas.fillRect(0, 0, 1, 1); }
-    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  };
-  const luminance = (colour) => {
-    const [r, g, b] = colour.map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const found = {};
-  for (const selector of selectors) for (const element of document.querySelectorAll(selector)) {
-    if (!element.checkVisibility() || !element.textContent.trim()) continue;
-    const layers = [];
-    for (let e = element; e; e = e.parentElement) layers.unshift(getComputedStyle(e).backgroundColor);
-    const back = luminance(rgb(['white', ...layers]));
-    const front = luminance(rgb(['white', ...layers, getComputedStyle(element).color]));
-    const ratio = (Math.max(back, front) + 0.05) / (Math.min(back, front) + 0.05);
-    const name = `${selector} ${element.className}`;
-    found[name] = Math.min(found[name] ?? 99, ratio);
-  }
-  return found;
-}
-"""

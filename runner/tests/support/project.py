@@ -25,15 +25,15 @@ options = ["-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "{C1_ALONE}"]
 [workloads.mp-ping.jvm.openj9]
 options = ["-Xms256m", "-Xmx256m"]
 [profiles.short]
-description = "one fork of everything, far too short to mean anything"
+description = "one fork of everything on the server that starts soonest, far too short to mean anything"
 blocks = 1
 windows = 1
 window_s = 1
 [profiles.short.select]
 workload = ["mp-ping"]
-server = ["open-liberty"]
+server = ["jetty"]
 jdk = ["temurin-25"]
-executor = ["liberty", "virtual"]
+executor = ["jetty", "virtual"]
 cpus = [1]
 burn_us = [0]
 load = ["saturate-10"]

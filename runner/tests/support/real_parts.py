@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,9 @@ from tests.support.fork_setups import parts_with, setup_with
 from tests.support.project import C1_ALONE
 
 ROUNDS_PER_US = 500.0
+# temurin-25.0.3 is there only where a host brings it along; semeru and the archives cannot be had on every network.
+JDKS = ("temurin-21.0.8", "temurin-25", "temurin-25.0.2", "openjdk-28-nightly")
+SERVERS = ("open-liberty", "jetty", "tomcat")
 
 
 class Silent:
@@ -31,8 +33,9 @@ class Silent:
         pass
 
 
-def parts_of(project: Project, jdks: Iterable[str], server: str = "open-liberty") -> Parts:
-    cells = [key(jdk, own_pool(server), server=server) for jdk in jdks]
+def parts_of(project: Project) -> Parts:
+    """Every JDK and every server that forks are measured with here."""
+    cells = [key(jdk, own_pool(server), server=server) for jdk in JDKS for server in SERVERS]
     matrix = load_matrix(project.matrix)
     return set_up_parts(project, matrix, cells, profile=matrix.profiles["quick"], capacities_rps={}, say=print)
 

@@ -14,8 +14,8 @@ import pytest
 
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
-from jdkmatrix.provision.hosttools import find_jdk
-from tests.support.project import ROOT
+from jdkmatrix.provision.workloads import Workloads
+from tests.support.project import C1_ALONE
 
 SERVER = Path(__file__).with_name("MoodyServer.java")
 
@@ -39,7 +39,7 @@ class MoodyServer:
     """MoodyServer.java as a process."""
 
     def __init__(self, java: Path, classes: Path, **moods: int | str) -> None:
-        command = [str(java), "-XX:+UseSerialGC", "-Xmx128m", "-cp", str(classes), "MoodyServer"]
+        command = [str(java), "-XX:+UseSerialGC", "-Xmx128m", C1_ALONE, "-cp", str(classes), "MoodyServer"]
         arguments = [f"{key}={value}" for key, value in moods.items()]
         self.process = subprocess.Popen([*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
@@ -63,23 +63,8 @@ class MoodyServer:
 
 
 @pytest.fixture(scope="session")
-def loadgen_jar() -> Path:
-    jar = ROOT / "workloads/loadgen/target/loadgen.jar"
-    if not jar.is_file():
-        pytest.fail(f"{jar} is missing: build the workloads first (mvn -pl loadgen package)")
-    return jar
-
-
-@pytest.fixture(scope="session")
-def java() -> Path:
-    jdk = find_jdk()
-    assert jdk is not None, "no JDK 21 or newer with javac: set JAVA_HOME"
-    return jdk.home / "bin" / "java"
-
-
-@pytest.fixture(scope="session")
-def driver(loadgen_jar: Path, java: Path) -> LoadgenDriver:
-    return LoadgenDriver(loadgen_jar, java, "test-jdk")
+def driver(workloads: Workloads, java: Path) -> LoadgenDriver:
+    return LoadgenDriver(workloads.file("loadgen.jar"), java, "test-jdk")
 
 
 @pytest.fixture(scope="session")

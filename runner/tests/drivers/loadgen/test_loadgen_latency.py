@@ -118,27 +118,6 @@ def test_over_capacity(moody: Callable[..., MoodyServer], open_session: Callable
     assert after.corrected.max_us < 0.5 * result.corrected.percentiles_us["50"]
 
 
-def test_a_server_that_never_answers(
-    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
-) -> None:
-    server = moody(mood="silence")
-    session = open_session(server.url)
-    result = session.run(RateLoad(rate_rps=100, connections=10), 2, label="silent")
-    assert (result.due, result.sent, result.unsent) == (200, 10, 190)
-    assert (result.completed, result.outstanding, result.lower_bounds) == (0, 10, 200)
-    assert result.corrected is not None
-    assert result.corrected.count == 200
-    assert result.corrected.percentiles_us["50"] >= 1_000_000
-    assert result.throughput_rps == 0
-
-    closed = session.run(SaturateLoad(connections=10), 1, label="silent-closed")
-    assert (closed.due, closed.unsent, closed.corrected, closed.send_lateness) == (None, None, None, None)
-    assert (closed.sent, closed.completed, closed.outstanding, closed.lower_bounds) == (10, 0, 10, 10)
-    assert closed.answered_late == 0
-    assert closed.uncorrected is not None
-    assert closed.uncorrected.min_us >= 999_000, "to the three digits of a histogram"
-
-
 def test_closed_loop(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
     """Never more than one request outstanding per connection, and the next one at once."""
     server = moody(delay_us=2000)

@@ -1,0 +1,102 @@
+"""Every kind of page, wide and narrow, light and dark: it fits, is drawn, accessible, and asks nobody."""
+
+from __future__ import annotations
+
+import importlib.resources
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from jdkmatrix.cli.comparing import write_page
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.compare.sides import Side, compare_sides
+from tests.support.browser import CUT_OFF, WIDER_THAN_THE_PAGE, open_all_details, pages_of, reading
+from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.shipped import TEMPLATES
+
+pytestmark = pytest.mark.real
+
+# With the fewest charts that each has.
+KINDS = {
+    "front": 0, "front with a map": 0, "claims": 0, "history": 0, "browse": 0, "an executor": 0, "a comparison": 0,
+    "run": 6, "run of one condition": 6, "cell": 6, "run of experiments": 21, "cell of an experiment": 0, "method": 0,
+}  # fmt: skip
+# Each kind is seen wide and narrow, light and dark, and half of them light where the others are dark.
+SEEN = [
+    (kind, width, ("light", "dark")[(place + turn) % 2])
+    for place, kind in enumerate(KINDS)
+    for turn, width in enumerate((1440, 390))
+]
+# The rules of WCAG and of good practice that a program can check.
+AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+FOUND = """
+axe.run().then((r) => [
+  ...r.violations.map((v) => `${v.id}: ${v.nodes.length}, ${v.nodes[0].html.slice(0, 120)}`),
+  ...(r.passes.some((p) => p.id === 'color-contrast') ? [] : ['no text had its contrast checked']),
+])
+"""
+# A header cell without a scope, a chart without its figures in words beside it or without a name, by their number.
+UNTOLD = """
+() => ({
+  scopes: document.querySelectorAll('th:not([scope])').length,
+  words: [...document.querySelectorAll('figure.chart')].filter((f) => !f.querySelector('p')).length,
+  names: [...document.querySelectorAll('.plot[data-state]')].filter((p) => !p.ariaLabel).length,
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def pages(
+    answers: Path,
+    several: Path,
+    sites: dict[str, Path],
+    experiments: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, Path]:
+    site = answers.parent
+    return {
+        "front": answers,
+        "front with a map": several,
+        "claims": site / "claims" / "index.html",
+        "history": site / "history" / "index.html",
+        "browse": site / "by" / "index.html",
+        "an executor": site / "by" / "executor" / "virtual.html",
+        "a comparison": compared(tmp_path_factory.mktemp("compared")),
+        "run": sites["matrix"] / "index.html",
+        "run of one condition": sites["quick"] / "index.html",
+        "cell": pages_of(sites["matrix"])["cell"],
+        "run of experiments": experiments / "index.html",
+        "cell of an experiment": next((experiments / "cells").glob("*.html")),
+        "method": sites["quick"] / "method.html",
+    }
+
+
+def compared(folder: Path) -> Path:
+    """Two JDKs of one run."""
+    loaded = synthetic_run(folder / "run", replace(QUICK, blocks=5))
+    cells = Cells(loaded.run, loaded.cells)
+    before, after = (Side(loaded.run, cells, "jdk", jdk) for jdk in QUICK.jdks)
+    write_page(compare_sides(before, after, threshold=0.05), folder / "compared.html", TEMPLATES)
+    return folder / "compared.html"
+
+
+@pytest.mark.parametrize(("kind", "width", "scheme"), SEEN)
+def test_every_kind_of_page(browser: Browser, pages: dict[str, Path], kind: str, width: int, scheme: str) -> None:
+    # The pages' policy would refuse the checker's script.
+    # It loads itself and the site's one library.
+    with reading(browser, pages[kind], width=width, scheme=scheme, files_max=2, bypass_csp=True) as page:
+        open_all_details(page)
+        marks = page.eval_on_selector_all(
+            ".plot",
+            "plots => plots.map(p => p.querySelectorAll('svg :is([role=graphics-symbol], .role-mark path)').length)",
+        )
+        assert len(marks) >= KINDS[kind] and all(marks)
+        widths = page.eval_on_selector_all(".plot svg", "all => all.map(s => s.getBoundingClientRect().width)")
+        assert all(150 < w <= width for w in widths)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(WIDER_THAN_THE_PAGE) == page.evaluate(CUT_OFF) == []
+        assert page.evaluate(UNTOLD) == {"scopes": 0, "words": 0, "names": 0}
+        page.evaluate(AXE)
+        assert page.evaluate(FOUND) == []

@@ -1,0 +1,46 @@
+"""What real forks are measured with, set up once by each worker, and a check that none leaves a process behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.provision.project import Project
+from jdkmatrix.subjects.parts import Parts
+from tests.support.project import make_project
+from tests.support.real_parts import key, parts_of, setup_of
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    home = make_project(tmp_path_factory.mktemp("project"))
+    return Project(home, home)
+
+
+@pytest.fixture(scope="session")
+def parts(project: Project) -> Parts:
+    return parts_of(project)
+
+
+@pytest.fixture
+def fork_of(project: Project, parts: Parts, tmp_path: Path) -> Callable[..., ForkSetup]:
+    """The fork of a cell of this JDK and executor, with what else its key says, in this test's folder."""
+
+    def made(jdk: str, executor: str, *, feature_set: str = "restfulWS-3.1", **cell: object) -> ForkSetup:
+        return setup_of(project, parts, key(jdk, executor, **cell), tmp_path, feature_set=feature_set)
+
+    return made
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    yield
+    deadline = time.monotonic() + 20
+    while java := [child for child in psutil.Process().children(recursive=True) if child.name() == "java"]:
+        assert time.monotonic() < deadline, java
+        time.sleep(0.05)
