@@ -17,7 +17,7 @@ from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.turns import Turn
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.cells import AnyLoad
-from jdkmatrix.records.forks import Confinement, ExperimentFork, Fork, ServedFork
+from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.reasons import Reason, Status
 
@@ -56,7 +56,8 @@ class Measurement(Protocol):
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         """Of a fork that went through to its end: may its figures be used, and why not."""
 
-    def record(self) -> ServedFork | ExperimentFork: ...
+    def record(self) -> Mapping[str, Any]:
+        """What the fork's record has of it, beside its envelope: fields of Fork."""
 
 
 class Subject(Protocol):
@@ -156,7 +157,7 @@ def finished(setup: ForkSetup, draft: ForkDraft, measurement: Measurement) -> Fo
         limits=draft.limits,
         outcomes=draft.outcomes,
         logs=_logs(setup.log_dir, setup.log_prefix),
-        measured=measurement.record(),
+        **measurement.record(),
     )
 
 

@@ -12,15 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.records.cells import AnyLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 
 # Reasons of a failed fork that are the server's own doing; all others are the host's, the driver's, or ours.
 SERVERS_OWN = frozenset({"server", "server-hangs", "wrong-executor", "lost-update"})
-SHORTFALLS = frozenset({"rate-missed", "no-answers", "errors"})
 
 
 class ForkOutcome(Enum):
@@ -29,12 +28,12 @@ class ForkOutcome(Enum):
     LOST = "lost"
 
 
-def fate(fork: Fork, load: CellLoad) -> ForkOutcome:
+def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
     """What became of a fork. `load`: of its cell."""
     if fork.status is Status.FAILED:
         return ForkOutcome.NO if failed_by_itself(fork) else ForkOutcome.LOST
     if fork.status is Status.INVALID or not fork.served.valid_windows:
-        return ForkOutcome.NO if _fell_short_only(fork) else ForkOutcome.LOST
+        return ForkOutcome.LOST
     if not fork.usable:
         return ForkOutcome.NO
     answer = kind_of(load).answer(fork)
@@ -46,12 +45,6 @@ def fate(fork: Fork, load: CellLoad) -> ForkOutcome:
 def failed_by_itself(fork: Fork) -> bool:
     """Did the server, and nothing else, make this fork fail?"""
     return fork.status is Status.FAILED and any(reason.code in SERVERS_OWN for reason in fork.reasons)
-
-
-def _fell_short_only(fork: Fork) -> bool:
-    """Before shortfalls were recorded as such, they made windows invalid."""
-    codes = {reason.code for window in fork.served.windows for reason in window.reasons}
-    return bool(codes) and codes <= SHORTFALLS
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ class OutcomeCounts:
         return self.yes + self.no
 
 
-def attained(forks: Iterable[Fork], load: CellLoad, *, planned: int = 0) -> OutcomeCounts:
+def attained(forks: Iterable[Fork], load: AnyLoad, *, planned: int = 0) -> OutcomeCounts:
     """Of all forks of a cell. `planned`: those beyond its forks were never measured, and are lost."""
     fates = [fate(fork, load) for fork in forks]
     lost = fates.count(ForkOutcome.LOST) + max(0, planned - len(fates))

@@ -7,25 +7,38 @@ from typing import Any
 
 from jdkmatrix.config.model import AskedLoad
 from jdkmatrix.config.relative_loads import RelativeLoad
-from jdkmatrix.domain.loads import CapacityLoad, CellLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import (
+    CapacityLoad,
+    CountLoad,
+    InFlightLoad,
+    JoinedLoad,
+    RampedLoad,
+    RateLoad,
+    SaturateLoad,
+    StepsLoad,
+    TaskRateLoad,
+)
 from jdkmatrix.loads.base import LoadKind
 from jdkmatrix.loads.capacity_search import CapacitySearch
 from jdkmatrix.loads.closed_loop import ClosedLoop
 from jdkmatrix.loads.constant_rate import ConstantRate
+from jdkmatrix.loads.given_tasks import Tasks
 from jdkmatrix.loads.ramps import Joining, ramp
 from jdkmatrix.loads.rising_steps import RisingSteps
+from jdkmatrix.records.cells import AnyLoad
 
-KINDS: Mapping[type[CellLoad], Callable[[Any], LoadKind[Any]]] = {
+KINDS: Mapping[type[AnyLoad], Callable[[Any], LoadKind[Any]]] = {
     SaturateLoad: ClosedLoop,
     RateLoad: ConstantRate,
     CapacityLoad: CapacitySearch,
     StepsLoad: RisingSteps,
     RampedLoad: ramp,
     JoinedLoad: Joining,
+    **dict.fromkeys((InFlightLoad, TaskRateLoad, CountLoad), Tasks),
 }
 
 
-def kind_of(load: CellLoad) -> LoadKind[Any]:
+def kind_of(load: AnyLoad) -> LoadKind[Any]:
     return KINDS[type(load)](load)
 
 
@@ -34,7 +47,7 @@ def planned(load: AskedLoad) -> LoadKind[Any]:
     return kind_of(load.resolved(1.0, 0) if isinstance(load, RelativeLoad) else load)
 
 
-def loads_words(loads: Sequence[CellLoad]) -> str:
+def loads_words(loads: Sequence[AnyLoad]) -> str:
     """Of cells under a load of one name: it differs where it was worked out for each condition."""
     distinct = list(dict.fromkeys(loads))
     first = kind_of(distinct[0])

@@ -47,10 +47,9 @@ class RisingSteps(LoadKind[StepsLoad]):
         return None if kept_up and not fork.served.windows[-1].valid else kept_up
 
     def _was_saturated(self, fork: Fork) -> bool:
-        """Was the last step that counts missed? Before shortfalls were recorded, a series that ended early says so."""
+        """Was the last step that counts missed?"""
         last = fork.served.valid_windows[-1]
-        ended_early = len(fork.served.windows) < len(self.load.every_rate_rps) and last is fork.served.windows[-1]
-        return ended_early or any(reason.code in ("rate-missed", "no-answers") for reason in last.shortfalls)
+        return any(reason.code in ("rate-missed", "no-answers") for reason in last.shortfalls)
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         """The most of any step; at least that, where the server was not saturated."""

@@ -7,35 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.loads import (
-    CapacityLoad,
-    CellLoad,
-    CountLoad,
-    GivenTasks,
-    InFlightLoad,
-    JoinedLoad,
-    RampedLoad,
-    RateLoad,
-    SaturateLoad,
-    StepsLoad,
-    TaskLoad,
-    TaskRateLoad,
-)
+from jdkmatrix.domain.loads import CellLoad, TaskLoad
 from jdkmatrix.domain.record import Record
 from jdkmatrix.records.forks import Fork
 
-AnyLoad = Annotated[
-    SaturateLoad
-    | RateLoad
-    | RampedLoad
-    | JoinedLoad
-    | CapacityLoad
-    | StepsLoad
-    | InFlightLoad
-    | TaskRateLoad
-    | CountLoad,
-    Field(discriminator="kind"),
-]
+AnyLoad = Annotated[CellLoad | TaskLoad, Field(discriminator="kind")]
 
 
 class Identity(Record):
@@ -48,7 +24,7 @@ class Identity(Record):
 class CellRecord(Record):
     """`parameters`: of what is measured, its table of matrix.toml: a workload or an experiment."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     key: CellKey
     load: AnyLoad
     identity: Identity
@@ -57,17 +33,3 @@ class CellRecord(Record):
     jvm_flags: dict[str, str] = {}  # flags of the JVM on this cell's CPUs that are not at their default (HotSpot)
     forks: tuple[Fork, ...]
     attempts: tuple[Fork, ...] = ()  # measured and replaced by a later attempt, whole, in the order of measurement
-
-    @property
-    def served_load(self) -> CellLoad:
-        """Raises: TypeError: it is of an experiment without a server."""
-        if not isinstance(self.load, GivenTasks):
-            return self.load
-        raise TypeError(f"{self.key.cell_id} has no server")
-
-    @property
-    def task_load(self) -> TaskLoad:
-        """Raises: TypeError: it is of a server."""
-        if isinstance(self.load, GivenTasks):
-            return self.load
-        raise TypeError(f"{self.key.cell_id} has a server")

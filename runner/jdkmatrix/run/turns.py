@@ -73,7 +73,7 @@ def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) 
         for executor, cell in cells.items()
         if (base := cells.get(references(cells, cell.key.server)[executor])) is not None and base is not cell
         if (every := [fork for one in cells.values() for fork in one.forks if fork.together])
-        if (found := components(logs_of_rounds(metrics_of(cell.served_load)[0], cell, base))) is not None
+        if (found := components(logs_of_rounds(metrics_of(cell.load)[0], cell, base))) is not None
     ]
     return max(wanted, default=profile.rounds)
 

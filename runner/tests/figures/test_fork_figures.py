@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.loads import RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.figures.fork_figures import (
     comparable,
     cpu_us_per_request,
     knee_rps,
     overall,
+    per_answer,
     switches_per_request,
     throughput_rps,
     time_to_peak,
@@ -23,6 +23,7 @@ from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
+from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.windows import Window
 from tests.support.builders import cell, fork, load_result, pressure, sut_usage
 from tests.support.outcome_runs import all_of, missed, silent, spoilt, with_outcomes
@@ -151,10 +152,10 @@ def test_no_bound_gets_into_a_ratio(figures: dict[int, ForkFigure]) -> None:
     assert plain.keys() == {block for block, figure in figures.items() if figure.bound is Bound.NONE}
 
 
-def test_steps_of_another_length_are_not_taken_for_an_early_end(measured: Fork) -> None:
-    all_run = tuple(stepped(measured.served.windows[0], 1e6)[1])
-    longer = StepsLoad(**{**STEPS.model_dump(), "rates_rps": (*STEPS.rates_rps, 7000)})
-    whole = altered(measured, {"windows": all_run})
-    figure = throughput_rps(whole, STEPS)
-    assert figure is not None and figure == replace(figure, bound=Bound.AT_LEAST)
-    assert throughput_rps(whole, longer) == replace(figure, bound=Bound.NONE), "its series ended before the last rate"
+def test_a_total_is_told_for_each_answer_where_every_window_has_it() -> None:
+    told = WindowReading(metric="allocated_bytes", value=5e6)
+    (window,) = refusing(400).windows
+    with_it, without = window.model_copy(update={"readings": (told,)}), window
+    assert per_answer("allocated_bytes")(altered(fork(), {"windows": (with_it, with_it)}), CLOSED) == ForkFigure(5000.0)
+    assert per_answer("allocated_bytes")(altered(fork(), {"windows": (with_it, without)}), CLOSED) is None
+    assert per_answer("other")(altered(fork(), {"windows": (with_it,)}), CLOSED) is None

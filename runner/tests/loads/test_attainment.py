@@ -114,17 +114,6 @@ def test_one_short_window_is_enough_and_one_that_is_spoilt_says_nothing(measured
     assert first.valid
 
 
-def test_older_records_called_a_missed_rate_invalid(measured: Fork) -> None:
-    def older(*codes: str) -> Fork:
-        reasons = tuple(Reason(code=code, message="said") for code in codes)
-        windows = tuple(window.model_copy(update={"reasons": reasons}) for window in measured.served.windows)
-        return altered(measured, {"status": Status.INVALID, "windows": windows})
-
-    assert fate(older("rate-missed", "errors"), RATE) is ForkOutcome.NO
-    assert fate(older("rate-missed", "steal"), RATE) is ForkOutcome.LOST
-    assert fate(older(), RATE) is ForkOutcome.LOST
-
-
 @pytest.mark.parametrize("code", sorted(SERVERS_OWN))
 def test_a_fork_that_the_server_let_fail_is_an_outcome(code: str) -> None:
     broken = fork(1, Status.FAILED).model_copy(update={"reasons": (Reason(code=code, message="it did"),)})
@@ -166,7 +155,6 @@ def step(rate_rps: float, *, short: bool = False, spoilt_too: bool = False) -> W
         ([step(1000), step(2000, short=True), step(3000)], ForkOutcome.YES),  # the last rate was still answered
         ([step(1000), step(2000), step(3000, short=True)], ForkOutcome.NO),
         ([step(1000), step(2000, short=True)], ForkOutcome.NO),
-        ([step(1000), step(2000)], ForkOutcome.NO),  # recorded before shortfalls were: the series ended early
         ([step(1000), step(2000), step(3000, short=True, spoilt_too=True)], ForkOutcome.LOST),  # the driver could not
         ([step(1000), step(2000, short=True), step(3000, spoilt_too=True)], ForkOutcome.NO),
     ],

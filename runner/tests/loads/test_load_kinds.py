@@ -7,7 +7,16 @@ from typing import get_args
 import pytest
 
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.domain.loads import CapacityLoad, CellLoad, JoinedLoad, RampedLoad, RateLoad, SaturateLoad, StepsLoad
+from jdkmatrix.domain.loads import (
+    CapacityLoad,
+    CellLoad,
+    JoinedLoad,
+    RampedLoad,
+    RateLoad,
+    SaturateLoad,
+    StepsLoad,
+    TaskLoad,
+)
 from jdkmatrix.figures.metrics import METRICS, metrics_of
 from jdkmatrix.loads.base import Lengths
 from jdkmatrix.loads.kinds import KINDS, kind_of, loads_words, planned
@@ -24,8 +33,7 @@ LENGTHS = Lengths(2, 3)
 
 
 def test_every_load_of_a_cell_has_a_kind() -> None:
-    union, *_ = get_args(CellLoad)
-    assert set(KINDS) == set(get_args(union))
+    assert set(KINDS) == {kind for loads in (CellLoad, TaskLoad) for kind in get_args(get_args(loads)[0])}
     for load in (CLOSED, RATE, STEPS, LEVEL, JOINED, RISING, SEARCH):
         assert kind_of(load).load is load
 

@@ -81,4 +81,4 @@ def test_the_page_leads_with_what_the_stopping_rule_looks_at(run: LoadedRun, tmp
     both = Shape(loads=("saturate-50", "rate-2000"))
     for loaded in (run, synthetic_run(tmp_path / "others", both)):
         for cell in loaded.cells:
-            assert CellStats(cell).by_block(metrics_of(cell.served_load)[0]) == leading_by_block(cell)
+            assert CellStats(cell).by_block(metrics_of(cell.load)[0]) == leading_by_block(cell)
