@@ -25,6 +25,7 @@ from jdkmatrix.figures.fork_figures import (
     of_forks,
     overall,
     p99_us,
+    per_answer,
     rss_peak_bytes,
     switches_per_request,
     threads_peak,
@@ -95,6 +96,11 @@ SWITCHES = Metric(
     missing="threads ended whose switches the kernel did not keep",
     on_cell_page=True,
 )
+ALLOCATED = Metric(
+    *("allocated", "Allocated per request", False, per_answer("allocated_bytes"), "KiB", 3, 1 / 1024),
+    missing="the JVM does not count it, or wrk2 was the driver",
+    on_cell_page=True,
+)
 
 CPU_SHARE = Metric("cpu-share", "CPU use", True, cpu_share, "%", 3, 100)
 DIRECT_BUFFERS = Metric(
@@ -106,7 +112,7 @@ STEADY = Metric("steady", "Steady forks", True, was_steady, "%", 3, 100)
 
 METRICS = (
     *(THROUGHPUT, CPU, P99, SATURATED, LOWEST_CPU, TIME_TO_PEAK, KNEE, CAPACITY),
-    *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES),
+    *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES, ALLOCATED),
 )
 
 # Executors are not compared by these: they say what was seen where a claim was judged.

@@ -65,7 +65,7 @@ def assert_gauges(executor: str, samples: list[Gauges | None]) -> None:
         assert gauges is not None
         assert gauges.pool_size is not None and gauges.pool_size >= 1
         assert gauges.carriers is not None and (gauges.carriers >= 1) == is_virtual(executor)
-        assert gauges.jit_ms > 0 and gauges.heap_used_bytes > 0
+        assert gauges.jit_ms > 0 and gauges.heap_used_bytes > 0 and gauges.totals["allocated_bytes"] > 0
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)

@@ -100,6 +100,7 @@ def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: ServedCe
         ("RSS, peak", "MiB"),
         ("Threads, peak", ""),
         ("Context switches per request", ""),
+        ("Allocated per request", "KiB"),
     ]
     tiles = {name: figure for name, _, figure in page.tiles}
     windows = [window for fork in forks_of(loaded, "virtual") for window in fork.served.windows]
