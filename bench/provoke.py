@@ -201,7 +201,7 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Ou
                 return RATE_RPS
             if case.executor not in capacities_rps:
                 closed, _ = measured(replace(case, load="saturate-50"), [0.0, 0.0], RATE_RPS, seed=0)
-                capacities_rps[case.executor] = max(window.load.throughput_rps for window in closed.served.windows)
+                capacities_rps[case.executor] = max(window.load.throughput_rps for window in closed.windows)
             return round(case.of_capacity * capacities_rps[case.executor])
 
         for number, case in enumerate(cases):
@@ -216,7 +216,7 @@ def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[Outco
     """`placed`: what stood beside each window; the first window had nothing beside it and is left out, since the
     disturbances were drawn for those after it."""
     by_share: dict[float, list[Window]] = {}
-    for window, share in list(zip(fork.served.windows, placed, strict=False))[1:]:
+    for window, share in list(zip(fork.windows, placed, strict=False))[1:]:
         by_share.setdefault(share, []).append(window)
     for share, windows in sorted(by_share.items()):
         gates = Counter(code for window in windows for code in {reason.code for reason in window.reasons})

@@ -32,7 +32,7 @@ def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
     """What became of a fork. `load`: of its cell."""
     if fork.status is Status.FAILED:
         return ForkOutcome.NO if failed_by_itself(fork) else ForkOutcome.LOST
-    if fork.status is Status.INVALID or not fork.served.valid_windows:
+    if fork.status is Status.INVALID or not fork.valid_windows:
         return ForkOutcome.LOST
     if not fork.usable:
         return ForkOutcome.NO

@@ -157,7 +157,3 @@ class Fork(Record):
     def took_turns_with(self, other: Fork) -> bool:
         """Were they measured round by round, a window of each?"""
         return other.sequence in self.together and self.sequence in other.together
-
-    @property
-    def served(self) -> Fork:
-        return self

@@ -80,5 +80,5 @@ def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) 
 
 def _start_s(forks: Sequence[Fork]) -> float:
     """What a block of these costs before its first round: each is started and warmed by itself."""
-    each = [fork.served.warmup.windows[-1].t_s for fork in forks if fork.served.warmup and fork.served.warmup.windows]
+    each = [fork.warmup.windows[-1].t_s for fork in forks if fork.warmup and fork.warmup.windows]
     return fmean(len(fork.together) for fork in forks) * fmean(each) if each else 0.0

@@ -57,7 +57,7 @@ def test_a_refusal_is_no_answer() -> None:
     cost = cpu_us_per_request(refusing(400), CLOSED)
     assert cost is not None and cost.value == pytest.approx(1000 * 100 / 600), "refusing quickly makes it no cheaper"
     assert not refusing(1000).usable
-    assert refusing(400).served.windows[0].load.failed == 400
+    assert refusing(400).windows[0].load.failed == 400
     both = load_result(CLOSED, non_2xx=3, errors=Errors(timeout=4))
     assert both.failed == 7
 
@@ -91,17 +91,17 @@ def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measure
 def test_a_peak_that_was_never_reached_is_a_lower_bound(
     measured: Fork, capacity_rps: float, expected: ForkFigure
 ) -> None:
-    windows = tuple(stepped(measured.served.windows[0], capacity_rps)[1])
+    windows = tuple(stepped(measured.windows[0], capacity_rps)[1])
     assert throughput_rps(altered(measured, {"windows": windows}), STEPS) == expected
 
 
 def test_the_lowest_rate_is_the_lowest_that_was_asked_for(measured: Fork) -> None:
     """Without its window there is no such figure: that of the next rate is another one."""
-    windows = tuple(stepped(measured.served.windows[0], 3500)[1])
+    windows = tuple(stepped(measured.windows[0], 3500)[1])
     whole = altered(measured, {"windows": windows})
     lowest = cpu_us_per_request(whole, STEPS)
     assert lowest is not None and lowest.value == windows[0].cpu_us_per_answer
-    first = spoilt(whole).served.windows[0]
+    first = spoilt(whole).windows[0]
     assert cpu_us_per_request(altered(whole, {"windows": (first, *windows[1:])}), STEPS) is None
 
 

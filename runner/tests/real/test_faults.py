@@ -87,7 +87,7 @@ def test_a_server_that_somebody_else_has_ended(
     fork = measure_fork(setup, Once(lambda: server_process().send_signal(number)))
     assert_failed(fork, "killed", f"the server was ended by signal {number}, which did not come from this tool")
     assert faults_of(fork) == ("killed",)
-    assert fork.served.first_response_s is not None
+    assert fork.first_response_s is not None
 
 
 def test_a_server_in_a_box_that_somebody_else_has_killed(project: Project, parts: Parts, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_driver_that_is_killed_and_the_fork_after_it(project: Project, parts: 
     setup = setup_of(project, parts, key("temurin-25", "liberty"), tmp_path / "broken")
     fork = measure_fork(setup, Once(lambda: driver_process().kill()))
     assert_failed(fork, "driver")
-    assert fork.served.windows == ()
+    assert fork.windows == ()
     after = measure_fork(setup_of(project, parts, key("temurin-25", "liberty"), tmp_path / "after"), Silent())
     assert after.usable, after.reasons
 
@@ -167,9 +167,9 @@ def test_a_window_in_which_this_tool_was_stopped_is_refused(project: Project, pa
                 subprocess.Popen(["sh", "-c", f"sleep 1.5; kill -STOP {me}; sleep 6; kill -CONT {me}"])
 
     fork = measure_fork(setup, StopsInTheSecond())
-    codes = [[reason.code for reason in window.reasons] for window in fork.served.windows]
+    codes = [[reason.code for reason in window.reasons] for window in fork.windows]
     assert ["readings-late" in found for found in codes] == [False, True], fork.reasons
-    elapsed_s = [window.host.elapsed_s for window in fork.served.windows]
+    elapsed_s = [window.host.elapsed_s for window in fork.windows]
     assert elapsed_s[1] is not None and elapsed_s[1] > 5
 
 

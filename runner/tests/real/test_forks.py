@@ -41,9 +41,9 @@ def parts(project: Project) -> Parts:
 
 def assert_measured(fork: Fork) -> None:
     assert fork.usable, fork.reasons
-    assert fork.served.proof is not None
-    assert fork.served.proof.virtual == is_virtual(fork.served.proof.executor)
-    window = fork.served.windows[0]
+    assert fork.proof is not None
+    assert fork.proof.virtual == is_virtual(fork.proof.executor)
+    window = fork.windows[0]
     assert window.valid, window.reasons
     assert window.load.completed > 0
     assert window.load.errors.total == window.load.non_2xx == 0
@@ -52,11 +52,11 @@ def assert_measured(fork: Fork) -> None:
     served = window.served
     assert served is not None
     assert served.begun >= window.load.completed
-    assert served.on(place_of(fork.served.proof.executor)) == served.begun
-    if fork.served.proof.executor in ("virtual", "platform"):
+    assert served.on(place_of(fork.proof.executor)) == served.begun
+    if fork.proof.executor in ("virtual", "platform"):
         assert served.threads_started is not None and served.threads_started >= served.begun
-    assert fork.served.samples
-    assert_gauges(fork.served.proof.executor, [sample.gauges for sample in fork.served.samples])
+    assert fork.samples
+    assert_gauges(fork.proof.executor, [sample.gauges for sample in fork.samples])
     assert {"messages.log", "console.log"} <= fork.logs.keys()
 
 
@@ -85,13 +85,13 @@ def test_microprofile_burn_and_a_constant_rate(project: Project, parts: Parts, t
     load = RateLoad(rate_rps=500, connections=5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
-    result = fork.served.windows[0].load
+    result = fork.windows[0].load
     assert result.due is not None
     assert result.due == pytest.approx(500, abs=5)
     assert result.corrected is not None
-    assert fork.served.burn_check is not None
-    assert fork.served.burn_check.rounds == 100 * ROUNDS_PER_US
-    assert fork.served.burn_check.best_us > 0
+    assert fork.burn_check is not None
+    assert fork.burn_check.rounds == 100 * ROUNDS_PER_US
+    assert fork.burn_check.best_us > 0
 
 
 def test_a_search_for_the_capacity(project: Project, parts: Parts, tmp_path: Path) -> None:
@@ -100,10 +100,10 @@ def test_a_search_for_the_capacity(project: Project, parts: Parts, tmp_path: Pat
     load = CapacityLoad(connections=5, p99_max_us=1e9, floor_share=0.01, resolution=0.9, step_s=0.5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
-    assert fork.served.windows[0].load.load == load.in_windows
-    found = fork.served.capacity
+    assert fork.windows[0].load.load == load.in_windows
+    found = fork.capacity
     assert found is not None
-    assert found.ceiling_rps == pytest.approx(fork.served.windows[0].load.throughput_rps)
+    assert found.ceiling_rps == pytest.approx(fork.windows[0].load.throughput_rps)
     assert found.steps[0].rate_rps == pytest.approx(found.ceiling_rps / 100)
     assert found.steps[0].held, found.steps[0].window
     assert all(step.window.load.load.kind == "rate" and step.window.load.corrected for step in found.steps)
@@ -118,7 +118,7 @@ def test_an_executor_that_is_not_the_cells_fails_the_fork(project: Project, part
     assert fork.status is Status.FAILED
     assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
     assert 'did not run on "virtual"' in fork.reasons[0].message
-    assert fork.served.windows == ()
+    assert fork.windows == ()
 
 
 def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(

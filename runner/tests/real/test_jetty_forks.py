@@ -38,13 +38,13 @@ def parts(project: Project) -> Parts:
 def test_every_executor(project: Project, parts: Parts, tmp_path: Path, jdk: str, executor: str) -> None:
     fork = measure_fork(setup_of(project, parts, key(jdk, executor, server="jetty"), tmp_path), Silent())
     assert fork.usable, fork.reasons
-    assert fork.served.proof is not None and fork.served.proof.executor == executor
-    window = fork.served.windows[0]
+    assert fork.proof is not None and fork.proof.executor == executor
+    window = fork.windows[0]
     assert window.valid, window.reasons
     assert window.load.completed > 0 and window.load.failed == 0
     assert window.served is not None
     assert window.served.on(place_of(executor)) == window.served.begun >= window.load.completed
-    assert all(sample.gauges is not None and sample.gauges.heap_used_bytes > 0 for sample in fork.served.samples)
+    assert all(sample.gauges is not None and sample.gauges.heap_used_bytes > 0 for sample in fork.samples)
     assert "console.log" in fork.logs
 
 
@@ -52,7 +52,7 @@ def test_a_burn_is_the_one_that_was_asked_for(project: Project, parts: Parts, tm
     cell = key("temurin-25", "virtual", server="jetty", burn_us=100)
     fork = measure_fork(setup_of(project, parts, cell, tmp_path), Silent())
     assert fork.usable, fork.reasons
-    assert fork.served.burn_check is not None and fork.served.burn_check.rounds == 100 * ROUNDS_PER_US
+    assert fork.burn_check is not None and fork.burn_check.rounds == 100 * ROUNDS_PER_US
 
 
 @pytest.mark.parametrize(("asked", "runs"), [("virtual", "cached"), ("jetty", "fixed-50"), ("cached", "jetty")])

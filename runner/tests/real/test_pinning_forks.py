@@ -64,15 +64,15 @@ def blocked(project: Project, parts: Parts, folder: Path, jdk: str, construct: s
         ),
         Silent(),
     )
-    assert fork.usable, [*fork.reasons, *(window.reasons for window in fork.served.windows)]
+    assert fork.usable, [*fork.reasons, *(window.reasons for window in fork.windows)]
     return fork
 
 
 def throughputs_rps(fork: Fork) -> list[float]:
-    for window in fork.served.windows:
+    for window in fork.windows:
         assert window.load.errors.total == window.load.non_2xx == 0
         assert window.load.uncorrected is not None and window.load.uncorrected.min_us >= LEAST_US
-    return [window.load.throughput_rps for window in fork.served.windows]
+    return [window.load.throughput_rps for window in fork.windows]
 
 
 def test_a_monitor_pins_on_21_in_every_window(project: Project, parts: Parts, tmp_path: Path) -> None:
