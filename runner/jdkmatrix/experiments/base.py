@@ -1,4 +1,4 @@
-"""What an experiment is: a table of matrix.toml, the program's arguments, how the program's JSON becomes readings, and
+"""An experiment: a table of matrix.toml, the program's arguments, how the program's JSON becomes readings, and
 how they are shown."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Seen = Mapping[str, Any]  # as the program says in its JSON
 
 
 def at(seen: object, keys: str) -> Any:
-    """What stands there, by keys with dots between them; None where nothing does."""
+    """Follow keys with dots between them; None where nothing stands there."""
     for key in keys.split("."):
         seen = seen.get(key) if isinstance(seen, Mapping) else None
     return seen
@@ -70,7 +70,7 @@ class FactRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Details:
-    """What stands on a fork's page beside its readings. `distributions`: by what each is of, as the program has it;
+    """A fork's page shows these beside its readings. `distributions`: by what each is of, as the program has it;
     `sections`: what only this experiment has, each below a title of its own."""
 
     facts: tuple[FactRow, ...] = ()
@@ -80,7 +80,7 @@ class Details:
 
 @dataclass(frozen=True)
 class Spread:
-    """Of one metric over forks, whose median stands for them: two or three have no more to say."""
+    """One metric over forks, whose median stands for them: two or three have no more to say."""
 
     name: str
     title: str
@@ -196,11 +196,11 @@ class Experiment(Table, ABC):
     @classmethod
     @abstractmethod
     def facts(cls, seen: Seen) -> Iterator[FactRow]:
-        """What stands beside the figures. Raises: KeyError, TypeError, ValueError: it is not of this experiment."""
+        """Tell what stands beside figures. Raises: KeyError, TypeError, ValueError: it is not of this experiment."""
 
     @classmethod
     def sections(cls, seen: Seen) -> Iterator[tuple[str, tuple[FactRow, ...]]]:
-        """What only this experiment has, each below a title of its own. Raises: as `facts`."""
+        """Tell what only this experiment has, each below a title of its own. Raises: as `facts`."""
         yield from ()
 
     @classmethod

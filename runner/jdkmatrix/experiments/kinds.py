@@ -43,7 +43,7 @@ def table_of(parameters: Any) -> Experiment | None:
 
 
 def measurands(result: ProgramResult | None) -> dict[str, Measurand]:
-    """What the readings of such a result are, by id."""
+    """The metrics of such a result's readings, by id."""
     experiment = BY_NAME.get(result.experiment) if result else None
     return {one.id: one for one in experiment.METRICS} if experiment else {}
 

@@ -154,7 +154,7 @@ def cell_held(table: Experiment | None, seen: Sequence[Seen], load: TaskLoad) ->
 
 
 def pinned_words(result: ProgramResult) -> str | None:
-    """What JDK Flight Recorder saw; None where it is of another experiment, or there are no figures."""
+    """Events that JDK Flight Recorder saw; None where it is of another experiment, or there are no figures."""
     pinned = at(result.seen, "pinned")
     if pinned is None:
         return None

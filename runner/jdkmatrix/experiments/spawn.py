@@ -157,7 +157,7 @@ class Spawn(Experiment):
 
     @classmethod
     def readings(cls, result: ProgramResult) -> tuple[WindowReading, ...]:
-        """What it is about comes first: work that must be done, or threads that must be there."""
+        """The figure that it is about comes first: work that must be done, or threads that must be there."""
         found = list(super().readings(result))
         done = next((one for one in found if one.metric == _DONE and one.expected is not None), None)
         if done is not None:

@@ -98,7 +98,7 @@ SWITCHES = Metric(
 )
 ALLOCATED = Metric(
     *("allocated", "Allocated per request", False, per_answer("allocated_bytes"), "KiB", 3, 1 / 1024),
-    missing="the JVM does not count it, or wrk2 was the driver",
+    missing="not recorded: by wrk2, on a JVM that does not count it, or before this tool asked for it",
     on_cell_page=True,
 )
 
@@ -155,7 +155,7 @@ def metric_in(cell: CellRecord, metric_id: str) -> Metric | None:
 
 
 def metrics_of(load: AnyLoad) -> tuple[Metric, ...]:
-    """What executors under this load are compared by, the leading figure first; none of those without a server."""
+    """Executors under this load are compared by these, the leading figure first; arms without a server by none."""
     return tuple(BY_ID[name] for name in kind_of(load).metrics)
 
 

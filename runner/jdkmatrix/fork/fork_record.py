@@ -57,7 +57,7 @@ class Measurement(Protocol):
         """Of a fork that went through to its end: may its figures be used, and why not."""
 
     def record(self) -> Mapping[str, Any]:
-        """What the fork's record has of it, beside its envelope: fields of Fork."""
+        """Fields of Fork, beside those of its envelope."""
 
 
 class Subject(Protocol):

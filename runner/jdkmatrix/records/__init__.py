@@ -1,4 +1,4 @@
-"""What a run writes to disk: the file format.
+"""The file format of a run.
 
 What a cell and its loads are called is in `domain`; all else that files hold is here, so that it can be reviewed and
 versioned in one place.

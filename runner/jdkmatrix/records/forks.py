@@ -112,12 +112,12 @@ class Fork(Record):
 
     @property
     def readings(self) -> tuple[WindowReading, ...]:
-        """Of the program, the leading one first; what it could not tell is left out."""
+        """The program's figures, the leading one first; those that it could not tell are left out."""
         return self.program.readings if self.program else ()
 
     @property
     def result(self) -> ProgramResult | None:
-        """What its program said; None where it failed, or there is none."""
+        """The program's answer; None where it failed, or there is none."""
         return self.program.result if self.program else None
 
     @property

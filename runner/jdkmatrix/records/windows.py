@@ -1,4 +1,4 @@
-"""What was measured, window by window: a server under load, or a program that loads itself."""
+"""Windows: of a server under load, or of a program that loads itself."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class ObservedWindow(Record):
 
 
 class Window(ObservedWindow):
-    """Of a server under the load of a driver."""
+    """A server under the load of a driver."""
 
     index: int
     t_s: float  # its start
@@ -183,8 +183,8 @@ class Window(ObservedWindow):
 
 
 class ProgramWindow(ObservedWindow):
-    """Of a program that loads itself: the only one of its fork. `host`: over `host_span_s` seconds, from the last
-    reading before what it measured to the first after it; over its whole life, start and warm-up included, where it
+    """The only window of a program that loads itself. `host`: over `host_span_s` seconds, from the last reading
+    before what it measured to the first after it; over its whole life, start and warm-up included, where it
     tells no such span. None where it did not run.
 
     `result` is None where it failed; an outcome other than "complete" is a finding, not a failure."""

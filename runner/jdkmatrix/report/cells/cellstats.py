@@ -107,7 +107,7 @@ class CellStats:
 
     @cached_property
     def spreads(self) -> tuple[Spread, ...]:
-        """Of the metrics whose median over forks is shown, the leading one first."""
+        """Metrics whose median over forks is shown, the leading one first."""
         medians = (metric for metric in self.metrics if metric.over_forks == "median")
         return tuple(found for metric in medians if (found := spread_of(metric, self.record)))
 
@@ -121,12 +121,12 @@ class CellStats:
 
     @cached_property
     def table(self) -> Experiment | None:
-        """What was asked of an experiment; None where its file does not say, or it is none."""
+        """An experiment's table of matrix.toml; None where its file does not say, or it is none."""
         return table_of(self.record.parameters)
 
     @property
     def results(self) -> tuple[ProgramResult, ...]:
-        """What its program said, fork by fork."""
+        """Its program's answers, fork by fork."""
         return _results(self.record.forks)
 
     @property
@@ -135,7 +135,7 @@ class CellStats:
 
     @property
     def best_status(self) -> Status | None:
-        """Of any fork; None when none has run."""
+        """The best of its forks; None when none has run."""
         statuses = [fork.status for fork in self.record.forks]
         return next((one for one in (Status.OK, Status.INVALID, Status.FAILED) if one in statuses), None)
 

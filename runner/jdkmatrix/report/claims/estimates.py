@@ -44,7 +44,7 @@ class Results:
         return self._cells[key].get(key) if key in self._cells else None
 
     def unit(self, check: ClaimCheck, keys: Sequence[CellKey]) -> str:
-        """As its figure is shown here, in the cells that it looks at."""
+        """The unit in which its figure is shown, in the cells that it looks at."""
         cells = [cell for key in keys if (cell := self._cell(key))]
         found = (metric for cell in cells if (metric := cell.metric(check.metric)))
         metric = next(found, None if cells else BY_ID.get(check.metric))
@@ -92,8 +92,8 @@ class Results:
         return replace(found, confidence=SEQUENTIAL_CONFIDENCE)
 
     def seen(self, metric_id: str, key: CellKey) -> tuple[float, str] | None:
-        """What stands for a figure over the usable forks of a cell, and its unit; None where no fork has it. A bound
-        stands for what it bounds."""
+        """The figure over the usable forks of a cell, and its unit; None where no fork has it. A bound stands for what
+        it bounds."""
         cell = self._cell(key)
         metric = cell.metric(metric_id) if cell else None
         values = [figure.value for figure in cell.figures(metric).values()] if cell and metric else []

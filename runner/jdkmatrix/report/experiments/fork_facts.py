@@ -1,4 +1,4 @@
-"""What a program said beside its figures: distributions, the JVM, the remote system that it called. Pure."""
+"""Beside a program's figures: distributions, the JVM, the remote system that it called. Pure."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _MIB_FROM_KIB = 100  # a smaller size has its digits behind too many zeros
 
 
 def given(cell: CellStats) -> TaskLoad:
-    """What its program was given to do. Raises: TypeError: it has none."""
+    """The tasks that its program was given. Raises: TypeError: it has none."""
     if isinstance(cell.load, GivenTasks):
         return cell.load
     raise TypeError(f"{cell.key.cell_id} is loaded by a driver")
