@@ -201,7 +201,7 @@ def _run(
                 loadgen = Bundling(loadgen.jar, loadgen.java, loadgen.jdk_id, bundle_us)
             parts = replace(ready.parts, subject=replace(subject, driver=InTurns(loadgen, wrk2, turns)))
             fork = ready.measured(Path(folder), lambda text: console.print(f"  {text}", highlight=False), parts=parts)
-            capacity_rps = fork.served.windows[0].load.throughput_rps
+            capacity_rps = fork.windows[0].load.throughput_rps
             capacities_rps.setdefault(workload, capacity_rps)
             rows += _rows(asked, fork, turns, capacity_rps, capacities_rps[workload])
     return rows, {
@@ -225,7 +225,7 @@ def _rows(
     asked: Asked, fork: Fork, turns: Sequence[Turn], capacity_rps: float, base_rps: float
 ) -> Iterator[ComparedRow]:
     """The first window is flat out. `capacity_rps`: of this fork; `base_rps`: of virtual threads."""
-    made = list(zip(turns, fork.served.windows[1:], strict=False))
+    made = list(zip(turns, fork.windows[1:], strict=False))
     for share, of_rps in dict.fromkeys((turn.share, turn.of_rps) for turn in sorted(turns, key=_rate_first)):
         of: dict[Name, list[Window]] = {name: [] for name in ("loadgen", "wrk2")}
         for turn, window in made:

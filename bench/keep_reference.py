@@ -70,8 +70,8 @@ def _shortened(cell: CellRecord) -> Any:
     record = _without_points(cell.model_dump(mode="json"))
     if not isinstance(cell.load, LoadOverTime):
         for fork in (*record["forks"], *record["attempts"]):
-            if fork["fork"] > 1 and fork["measured"]["kind"] == "served":
-                _drop_series(fork["measured"])
+            if fork["fork"] > 1:
+                _drop_series(fork)
     return record
 
 
@@ -90,12 +90,12 @@ def _without_points(part: Any, name: str = "") -> Any:
     return less
 
 
-def _drop_series(measured: Any) -> None:
-    measured["samples"] = []
-    for window in measured["windows"]:
+def _drop_series(fork: Any) -> None:
+    fork["samples"] = []
+    for window in fork["windows"]:
         window["load"]["intervals"] = []
-    if measured["warmup"]:
-        measured["warmup"] |= {"windows": [], "settling": []}
+    if fork["warmup"]:
+        fork["warmup"] |= {"windows": [], "settling": []}
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class OneFork:
         if recorded is None or not recorded.forks:
             raise MatrixError("the fork was not recorded")
         fork = recorded.forks[-1]
-        if not fork.served.windows:
+        if not fork.windows:
             raise MatrixError(f"the fork has no windows: {'; '.join(reason.message for reason in fork.reasons)}")
         return fork
 

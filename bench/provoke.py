@@ -146,7 +146,9 @@ def main() -> int:
         return 2
     _show(outcomes, console)
     if arguments.json:
-        arguments.json.write_text(json.dumps({**host, "outcomes": [one.model_dump() for one in outcomes]}, indent=1) + "\n")
+        arguments.json.write_text(
+            json.dumps({**host, "outcomes": [one.model_dump() for one in outcomes]}, indent=1) + "\n"
+        )
     return 0 if all(_meets(one) for one in outcomes if one.on == "sut") else 1
 
 
@@ -188,7 +190,7 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Pr
                 return RATE_RPS
             if case.executor not in capacities_rps:
                 closed, _ = measured(replace(case, load="saturate-50"), [0.0, 0.0], RATE_RPS, seed=0)
-                capacities_rps[case.executor] = max(window.load.throughput_rps for window in closed.served.windows)
+                capacities_rps[case.executor] = max(window.load.throughput_rps for window in closed.windows)
             return round(case.of_capacity * capacities_rps[case.executor])
 
         for number, case in enumerate(cases):
@@ -203,7 +205,7 @@ def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[Provo
     """`placed`: what stood beside each window; the first window had nothing beside it and is left out, since the
     disturbances were drawn for those after it."""
     by_share: dict[float, list[Window]] = {}
-    for window, share in list(zip(fork.served.windows, placed, strict=False))[1:]:
+    for window, share in list(zip(fork.windows, placed, strict=False))[1:]:
         by_share.setdefault(share, []).append(window)
     for share, windows in sorted(by_share.items()):
         gates = Counter(code for window in windows for code in {reason.code for reason in window.reasons})

@@ -54,9 +54,9 @@ class _Progress:
         self._console.print(planned.label, highlight=False)
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
-        valid = len(fork.served.valid_windows)
+        valid = len(fork.valid_windows)
         self._keep()
-        self._console.print(f"    {fork.status.value}, {valid} of {len(fork.served.windows)} windows", highlight=False)
+        self._console.print(f"    {fork.status.value}, {valid} of {len(fork.windows)} windows", highlight=False)
 
     def decided(self, text: str) -> None:
         self._console.print(text, highlight=False)
@@ -122,11 +122,11 @@ def _blocks(cells: Iterable[CellRecord]) -> Iterator[dict[str, Any]]:
         for fork in cell.forks:
             place = f"{cell.key.jdk}, {cell.key.served}, {cell.key.load}"
             block = found.setdefault((place, fork.fork), {"place": place, "block": fork.fork, "arms": {}})
-            if fork.usable and fork.served.warmup and fork.served.first_response_s:
+            if fork.usable and fork.warmup and fork.first_response_s:
                 block["arms"][cell.key.executor] = {
-                    "first_response_s": round(fork.served.first_response_s, 2),
-                    "warm_s": round(fork.served.warmup.windows[-1].t_s, 2),
-                    "windows": [_window(window) for window in fork.served.windows],
+                    "first_response_s": round(fork.first_response_s, 2),
+                    "warm_s": round(fork.warmup.windows[-1].t_s, 2),
+                    "windows": [_window(window) for window in fork.windows],
                 }
     yield from found.values()
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from jdkmatrix.domain.quantities import amount, measure, wait_words
-from jdkmatrix.experiments.result import Reading, Spread
-from jdkmatrix.figures.experiments import outcomes, spreads
+from jdkmatrix.experiments.base import Measurand, Spread
+from jdkmatrix.experiments.kinds import measurands
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.store.cells import CellRecord
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 
 HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
 
 
 def fork_words(fork: Fork) -> str:
     """The leading figure and how it ended; what spoils it where something does."""
-    result = fork.experiment.result
+    result = fork.result
     if result is None:
         return f"{fork.status.value}: {fork.reasons[0].message.splitlines()[0] if fork.reasons else ''}"
-    parts = [_words(figure) for figure in result.readings[:1]]
+    known = measurands(result)
+    parts = [_words(one, known[one.metric]) for one in fork.readings[:1] if one.metric in known]
     if result.problem is not None:
         count = result.problem.at_count
         at = "" if count is None else f" at {count:,}"
@@ -29,9 +31,9 @@ def fork_words(fork: Fork) -> str:
     return " ".join(parts)
 
 
-def groups(cells: Sequence[CellRecord]) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+def groups(cells: Cells) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     """What cells have in common, with the name and unit of their leading figure; and a row for each, as `HEADINGS`."""
-    by_group: dict[str, list[CellRecord]] = {}
+    by_group: dict[str, list[CellStats]] = {}
     for cell in cells:
         key = cell.key
         cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
@@ -39,20 +41,21 @@ def groups(cells: Sequence[CellRecord]) -> Iterator[tuple[str, list[tuple[str, .
         wait = f", {wait_words(key.wait_us)} delay" if key.wait_us else ""
         by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {cpus}{burn}{wait}", []).append(cell)
     for title, members in by_group.items():
-        leading = {cell.key: next(iter(spreads(cell)), None) for cell in members}
-        names = dict.fromkeys(_name(spread) for spread in leading.values() if spread)
+        names = dict.fromkeys(_name(cell.spreads[0]) for cell in members if cell.spreads)
         words = f" – {' or '.join(names)}" if names else ""
-        yield f"{title}{words}", [_row(cell, leading[cell.key]) for cell in members]
+        yield f"{title}{words}", [_row(cell) for cell in members]
 
 
-def _row(cell: CellRecord, leading: Spread | None) -> tuple[str, ...]:
-    usable = sum(fork.usable for fork in cell.forks)
-    figures = (_why(cell), "", "") if leading is None else _columns(leading)
-    return (cell.key.executor, f"{usable}/{len(cell.forks)}", *figures, ", ".join(outcomes(cell)))
+def _row(cell: CellStats) -> tuple[str, ...]:
+    figures = _columns(cell.spreads[0]) if cell.spreads else (_why(cell), "", "")
+    outcomes = dict.fromkeys(result.outcome for result in cell.results)
+    forks = cell.record.forks
+    return (cell.key.executor, f"{len(cell.usable)}/{len(forks)}", *figures, ", ".join(outcomes))
 
 
-def _why(cell: CellRecord) -> str:
-    return ", ".join(sorted({fork.status.value for fork in cell.forks if fork.status is not Status.OK})) or "no figure"
+def _why(cell: CellStats) -> str:
+    statuses = {fork.status.value for fork in cell.record.forks if fork.status is not Status.OK}
+    return ", ".join(sorted(statuses)) or "no figure"
 
 
 def _name(spread: Spread) -> str:
@@ -67,6 +70,6 @@ def _columns(spread: Spread) -> tuple[str, str, str]:
     return text(spread.median), f"{text(spread.least)}–{text(spread.most)}", expected
 
 
-def _words(figure: Reading) -> str:
-    expected = "" if figure.expected is None else f" (expected {amount(figure.expected, figure.unit)})"
-    return f"{figure.name} {measure(figure.value, figure.unit)}{expected}"
+def _words(one: WindowReading, metric: Measurand) -> str:
+    expected = "" if one.expected is None else f" (expected {amount(one.expected, metric.unit)})"
+    return f"{metric.id} {measure(one.value, metric.unit)}{expected}"

@@ -30,13 +30,13 @@ class Display(CampaignListener, Protocol):
 
 def figures(fork: Fork, cell: CellRecord) -> str:
     """The result of one fork in a line; of rising steps the figures that the table has."""
-    if not cell.key.has_server:
+    if fork.program is not None:
         return experiments.fork_words(fork)
     if not fork.usable:
-        why = [*fork.reasons, *(reason for window in fork.served.windows for reason in window.shortfalls)]
+        why = [*fork.reasons, *(reason for window in fork.windows for reason in window.shortfalls)]
         return f"{fork.status.value}: {why[0].message.splitlines()[0] if why else ''}"
-    text = kind_of(cell.served_load).fork_words(fork)
-    short = {reason.code for window in fork.served.valid_windows for reason in window.shortfalls}
+    text = kind_of(cell.load).fork_words(fork)
+    short = {reason.code for window in fork.valid_windows for reason in window.shortfalls}
     marks = [*([] if fork.status is Status.OK else [fork.status.value]), *sorted(short)]
     return f"{text} ({', '.join(marks)})" if marks else text
 

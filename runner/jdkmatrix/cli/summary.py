@@ -19,7 +19,7 @@ from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cell_figures import failed_words, of_metric
-from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.outcomes import counted, sentence, worth_reporting
 from jdkmatrix.report.claims.published import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
@@ -56,7 +56,7 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
     console.print(f"{'[yellow]' if forks.amber else ''}{escape(f'{loaded.run.run_id}: {forks.text}')}", soft_wrap=True)
     if loaded.served or not loaded.experiments:
         console.print(_table(run))
-    for title, table in _experiment_tables(loaded.experiments):
+    for title, table in _experiment_tables(run.experiments):
         console.print(f"[bold]{escape(title)}", soft_wrap=True)
         console.print(table)
     if loaded.experiments:
@@ -78,7 +78,7 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
     console.print(_seed_words(loaded.run), soft_wrap=True)
 
 
-def _experiment_tables(cells: Sequence[CellRecord]) -> Iterator[tuple[str, Table]]:
+def _experiment_tables(cells: Cells) -> Iterator[tuple[str, Table]]:
     for title, rows in experiments.groups(cells):
         table = Table(box=box.SIMPLE_HEAD)
         for number, name in enumerate(experiments.HEADINGS):
@@ -112,7 +112,7 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
             markdown.escaped(_caption(judged)),
         ]
     if loaded.experiments:
-        parts += [_experiment_markdown(loaded.experiments), markdown.escaped(_EXPERIMENT_CAPTION)]
+        parts += [_experiment_markdown(judged.experiments), markdown.escaped(_EXPERIMENT_CAPTION)]
     lists = {
         "Published, and measured here": _published(judged),
         "Outcomes of forks, and what is not judged": tuple(_outcomes(judged)),
@@ -125,7 +125,7 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
     return "\n\n".join(parts)
 
 
-def _experiment_markdown(cells: Sequence[CellRecord]) -> str:
+def _experiment_markdown(cells: Cells) -> str:
     rows: list[Sequence[str]] = []
     for title, found in experiments.groups(cells):
         rows.append((f"**{markdown.escaped(title)}**", *[""] * (len(experiments.HEADINGS) - 1)))
@@ -156,10 +156,7 @@ def _cells_words(loaded: LoadedRun) -> str:
 
 
 def _unusable(loaded: LoadedRun) -> int:
-    """That an experiment came to nothing on a JDK which has not what it is about is no failure."""
-    return sum(not any(fork.usable for fork in cell.forks) for cell in loaded.served) + sum(
-        not any(fork.status is Status.OK for fork in cell.forks) for cell in loaded.experiments
-    )
+    return sum(not any(fork.conclusive for fork in cell.forks) for cell in loaded.cells)
 
 
 def _failed_forks(loaded: LoadedRun) -> int:
@@ -191,8 +188,8 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
             for reason in fork.reasons:
                 label = cell.key.fork_label(fork.fork, fork.attempt)
                 yield f"{label} {fork.status.value}: {reason.message.splitlines()[0]}"
-            if cell.key.has_server and fork.served.valid_windows and not fork.usable and not fork.reasons:
-                short = dict.fromkeys(reason.message for window in fork.served.windows for reason in window.shortfalls)
+            if fork.valid_windows and not fork.usable and not fork.reasons:
+                short = dict.fromkeys(reason.message for window in fork.windows for reason in window.shortfalls)
                 yield f"{cell.key.fork_label(fork.fork, fork.attempt)} without a figure: {'; '.join(short)}"
 
 
@@ -224,7 +221,7 @@ def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
 
 
 def _searched(cells: Iterable[CellRecord]) -> bool:
-    return any(CAPACITY in metrics_of(cell.served_load) for cell in cells)
+    return any(CAPACITY in metrics_of(cell.load) for cell in cells)
 
 
 def _headings(run: JudgedRun) -> tuple[str, ...]:
@@ -240,14 +237,14 @@ def _headings(run: JudgedRun) -> tuple[str, ...]:
 
 def _caption(run: JudgedRun) -> str:
     cells = run.loaded.served
-    kinds = list(dict.fromkeys(kind_of(cell.served_load).ratio_of for cell in cells)) or ["of req/s"]
+    kinds = list(dict.fromkeys(kind_of(cell.load).ratio_of for cell in cells)) or ["of req/s"]
     caption = f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval (*: no evidence yet)"
     if any(run.cells.reference(cell.key) == base_of(cell.key.executor) != cell.key.executor for cell in cells):
         caption += "; a tuned executor over itself without the tuning"
     if _searched(cells):
         return caption
     caption += "; p99: of all requests of the usable forks together"
-    if any(cell.served_load.in_windows.is_closed_loop for cell in cells):
+    if any(kind_of(cell.load).load.in_windows.is_closed_loop for cell in cells):
         caption += ", in a closed loop service time, where a slow answer delays the next request"
     return caption
 
@@ -280,7 +277,7 @@ def _cost(cell: CellStats) -> str:
 
 
 def _why_no_figure(cell: CellStats) -> str:
-    whys = {"no answers" if fork.served.valid_windows else fork.status.value for fork in cell.record.forks}
+    whys = {"no answers" if fork.valid_windows else fork.status.value for fork in cell.record.forks}
     return ", ".join(sorted(whys)) or "not measured"
 
 

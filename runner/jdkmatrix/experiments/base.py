@@ -1,17 +1,95 @@
-"""What an experiment is: a table of matrix.toml, the program's arguments, and how its figures are shown."""
+"""An experiment: a table of matrix.toml, the program's arguments, how the program's JSON becomes readings, and
+how they are shown."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of, row_of, size_of
 from jdkmatrix.domain.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Table
-from jdkmatrix.experiments.result import ExperimentResult, Spread
+from jdkmatrix.records.readings import ProgramResult, WindowReading
+
+Seen = Mapping[str, Any]  # as the program says in its JSON
+
+
+def at(seen: object, keys: str) -> Any:
+    """Follow keys with dots between them; None where nothing stands there."""
+    for key in keys.split("."):
+        seen = seen.get(key) if isinstance(seen, Mapping) else None
+    return seen
+
+
+@dataclass(frozen=True)
+class Measurand:
+    """A metric of an experiment. `id`: as pages, exports and claims call it; `unit`: "1/s", "s", "ms", "KiB", "%", ""
+    for a count; `alone`: where it stands without those before it.
+
+    `at`: its keys below `seen`, where it is `per` times as large, or how it is read of `seen`. Expected is what the
+    program's formula says, where that is about these keys; or `expected`, or what stands at those keys."""
+
+    id: str
+    unit: str
+    at: str | Callable[[Seen], float | None]
+    per: float = 1.0
+    more_is_better: bool = False
+    alone: str | None = None
+    expected: str | float | None = None
+
+    @property
+    def title(self) -> str:
+        return self.alone or self.id
+
+    def reading(self, result: ProgramResult) -> WindowReading | None:
+        """None where the program could not tell. Raises: ValueError: it is no finite number."""
+        found = at(result.seen, self.at) if isinstance(self.at, str) else self.at(result.seen or {})
+        if found is None:
+            return None
+        return WindowReading(metric=self.id, value=float(found) / self.per, expected=self._expected(result))
+
+    def _expected(self, result: ProgramResult) -> float | None:
+        if self.expected is not None:
+            return self.expected if isinstance(self.expected, float) else float(at(result.seen, self.expected))
+        told = result.expected
+        if told is None or told.value is None or told.quantity != self.at:
+            return None
+        return told.value / self.per
+
+
+class FactRow(NamedTuple):
+    """A fact of one fork in words."""
+
+    name: str
+    value: str
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class Details:
+    """A fork's page shows these beside its readings. `distributions`: by what each is of, as the program has it;
+    `sections`: what only this experiment has, each below a title of its own."""
+
+    facts: tuple[FactRow, ...] = ()
+    distributions: tuple[tuple[str, Seen], ...] = ()
+    sections: tuple[tuple[str, tuple[FactRow, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One metric over forks, whose median stands for them: two or three have no more to say."""
+
+    name: str
+    title: str
+    unit: str
+    median: float
+    least: float
+    most: float
+    forks: int
+    expected: float | None
 
 
 @dataclass(frozen=True)
@@ -39,14 +117,13 @@ class Group:
 @dataclass(frozen=True)
 class Page:
     """`glossary`: the names that its formulas use. `apart`: axes that make charts of their own; every other one is told
-    on the rows of a chart. `alone`: readings that need more words where they stand alone."""
+    on the rows of a chart."""
 
     title: str
     introduction: str
     glossary: str
     apart: tuple[str, ...]
     groups: tuple[Group, ...]
-    alone: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,32 +136,20 @@ class Given:
     url: str | None
 
 
-class CompleteCell(Protocol):
-    """A cell of one JDK, all of whose usable forks came to their end."""
+@dataclass(frozen=True)
+class CompleteCell:
+    """A cell of one JDK, all of whose usable forks came to their end. `table`: what was asked for, None where its file
+    does not say; `place`: what tells it from others of its kind and JDK; `subject`: what its rows are named by
+    (`Experiment.row`), no other cell of its JDK has the same and the same arm; `seen`: by its program, in its usable
+    forks."""
 
-    @property
-    def key(self) -> CellKey: ...
-    @property
-    def load(self) -> TaskLoad: ...
-    @property
-    def table(self) -> Experiment | None:
-        """What was asked for; None where its file does not say."""
-
-    @property
-    def place(self) -> str:
-        """What tells it from others of its kind and JDK."""
-
-    @property
-    def subject(self) -> str:
-        """What its rows are named by (`Experiment.row`); no other cell of its JDK has the same and the same arm."""
-
-    @property
-    def load_words(self) -> str: ...
-    @property
-    def results(self) -> Sequence[ExperimentResult]:
-        """Of its usable forks."""
-
-    def spread(self, name: str) -> Spread | None: ...
+    key: CellKey
+    load: TaskLoad
+    table: Experiment | None
+    place: str
+    subject: str
+    seen: Sequence[Seen]
+    spreads: Mapping[str, Spread]
 
 
 Sentences = Iterator[tuple[str, str]]
@@ -97,7 +162,8 @@ class Experiment(Table, ABC):
     # The executors that it has, with N for any number.
     ARMS: ClassVar[tuple[str, ...]]
     LOADS: ClassVar[tuple[type[InFlightLoad | TaskRateLoad | CountLoad], ...]]
-    RESULT: ClassVar[type[ExperimentResult]]
+    METRICS: ClassVar[tuple[Measurand, ...]]  # the leading one first
+    DISTRIBUTIONS: ClassVar[Mapping[str, str]] = {}  # the keys of each, with dots, by what it is of
     PAGE: ClassVar[Page]
     # Is it measured for a time, in one piece? Else until all is done.
     TIMED: ClassVar[bool]
@@ -121,6 +187,31 @@ class Experiment(Table, ABC):
     @abstractmethod
     def longest_s(self, measured_s: float) -> float:
         """After so long the program hangs."""
+
+    @classmethod
+    def readings(cls, result: ProgramResult) -> tuple[WindowReading, ...]:
+        """The leading one first; what the program could not tell is left out. Raises: as Measurand.reading."""
+        return tuple(found for one in cls.METRICS if (found := one.reading(result)) is not None) if result.seen else ()
+
+    @classmethod
+    @abstractmethod
+    def facts(cls, seen: Seen) -> Iterator[FactRow]:
+        """Tell what stands beside figures. Raises: KeyError, TypeError, ValueError: it is not of this experiment."""
+
+    @classmethod
+    def sections(cls, seen: Seen) -> Iterator[tuple[str, tuple[FactRow, ...]]]:
+        """Tell what only this experiment has, each below a title of its own. Raises: as `facts`."""
+        yield from ()
+
+    @classmethod
+    def details(cls, seen: Seen) -> Details:
+        """Raises: as `facts`."""
+        distributions = ((name, at(seen, keys)) for name, keys in cls.DISTRIBUTIONS.items())
+        return Details(
+            tuple(cls.facts(seen)),
+            tuple((name, found) for name, found in distributions if found is not None and found["count"] > 0),
+            tuple(cls.sections(seen)),
+        )
 
     @classmethod
     @abstractmethod
@@ -180,4 +271,4 @@ def with_size(executor: str) -> str:
 
 def with_reading(cells: Sequence[CompleteCell], name: str) -> list[tuple[CompleteCell, Spread]]:
     """Those that have it."""
-    return [(cell, spread) for cell in cells if (spread := cell.spread(name))]
+    return [(cell, spread) for cell in cells if (spread := cell.spreads.get(name))]

@@ -11,29 +11,22 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.domain.quantities import digits, measure, per_cent, plural, range_words
-from jdkmatrix.domain.record import Record
 from jdkmatrix.experiments.base import (
     ChartFigure,
     CompleteCell,
     Experiment,
+    FactRow,
     Given,
     Group,
+    Measurand,
     Page,
+    Seen,
     Sentences,
+    Spread,
+    at,
     cannot_have,
     with_reading,
     with_size,
-)
-from jdkmatrix.experiments.result import (
-    Distribution,
-    Expected,
-    ExperimentResult,
-    FactRow,
-    Reading,
-    Seen,
-    Spread,
-    known,
-    percentile_ms,
 )
 
 _PER_CPU = ("fjp-fifo", "fjp-lifo", "work-stealing")  # pools with a thread per CPU
@@ -43,166 +36,65 @@ _MEDIAN, _LONGEST = "median of them", "longest of them"
 _LONG = "of 10 ms and more"
 
 
-class AtLeast(Record):
-    at_least_us: float
-    count: int
-    total_s: float
+_QUEUED = "parks.parked_while_queued"
 
 
-class LongestPark(Record):
-    duration_us: float
-    since_start_s: float
-    tasks_queued: int
-    thread_id: int
+def _idle_percent(seen: Seen) -> float | None:
+    share = at(seen, f"{_QUEUED}.idle_share")
+    return None if share is None else float(share) * 100
 
 
-class ParkedWhileQueued(Record):
-    """Stretches in which a thread of the executor was parked while a task was submitted and not started.
-
-    `total_s` is summed over threads; `idle_worker_s` counts no more threads than tasks were queued; `idle_share` is the
-    latter as a share of all workers' time, None where
-    their number is not fixed."""
-
-    count: int
-    total_s: float
-    stretch: Distribution | None
-    at_least: tuple[AtLeast, ...]
-    longest: LongestPark | None
-    idle_worker_s: float
-    idle_share: float | None
+def _longest_ms(seen: Seen) -> float | None:
+    """0 where no thread was parked while a task was queued; None where nobody looked."""
+    if at(seen, _QUEUED) is None:
+        return None
+    found = at(seen, f"{_QUEUED}.longest.duration_us")
+    return 0.0 if found is None else float(found) / 1000
 
 
-class ParkClock(Record):
-    """How exactly JDK Flight Recorder's times are set against System.nanoTime."""
-
-    anchors: int
-    bracket_us: float
-    residual_us: float
+def _long_stretches(seen: Seen) -> float | None:
+    counted = at(seen, f"{_QUEUED}.at_least") or ()
+    return next((one["count"] for one in counted if one["at_least_us"] == _PUBLISHED_PARK_US), None)
 
 
-class ParkReport(Record):
-    """`probe`: whether JDK Flight Recorder looked; `reason`: why it could not. A park lasts until its thread runs.
-    `lost_bytes` above 0: parks are missing."""
-
-    probe: Literal["on", "off", "unavailable"]
-    reason: str | None
-    workers_parked: int | None = None
-    parked_s: float | None = None
-    park: Distribution | None = None
-    parked_while_queued: ParkedWhileQueued | None = None
-    parks_by_blocker: dict[str, int] | None = None
-    clock: ParkClock | None = None
-    lost_bytes: int | None = None
-
-    def told(self) -> Iterator[FactRow]:
-        if self.probe != "on":
-            yield FactRow("JDK Flight Recorder", "not asked to look" if self.probe == "off" else f"{self.reason}")
-            return
-        if self.workers_parked is not None and self.parked_s is not None:
-            workers = plural(self.workers_parked, "worker")
-            yield FactRow("Parked", f"{workers}, together for {digits(self.parked_s, 3)} s")
-        if self.parked_while_queued is not None:
-            yield from _told_queued(self.parked_while_queued)
-        if self.parks_by_blocker:
-            blockers = sorted(self.parks_by_blocker.items(), key=lambda item: -item[1])
-            yield FactRow("What they were parked on", "; ".join(f"{name} {number:,}" for name, number in blockers))
-        if self.clock:
-            yield FactRow("Times set against each other to", f"{digits(self.clock.residual_us, 2)} µs")
-        if self.lost_bytes:
-            yield FactRow("Lost", f"{self.lost_bytes:,} bytes of events: parks are missing")
+def _told_parks(parks: Seen) -> Iterator[FactRow]:
+    if parks["probe"] != "on":
+        yield FactRow("JDK Flight Recorder", "not asked to look" if parks["probe"] == "off" else f"{parks['reason']}")
+        return
+    if parks.get("workers_parked") is not None and parks.get("parked_s") is not None:
+        workers = plural(parks["workers_parked"], "worker")
+        yield FactRow("Parked", f"{workers}, together for {digits(parks['parked_s'], 3)} s")
+    if parks.get("parked_while_queued") is not None:
+        yield from _told_queued(parks["parked_while_queued"])
+    if parks.get("parks_by_blocker"):
+        blockers = sorted(parks["parks_by_blocker"].items(), key=lambda item: -item[1])
+        yield FactRow("What they were parked on", "; ".join(f"{name} {number:,}" for name, number in blockers))
+    if parks.get("clock"):
+        yield FactRow("Times set against each other to", f"{digits(parks['clock']['residual_us'], 2)} µs")
+    if parks.get("lost_bytes"):
+        yield FactRow("Lost", f"{parks['lost_bytes']:,} bytes of events: parks are missing")
 
 
-def _told_queued(found: ParkedWhileQueued) -> Iterator[FactRow]:
-    idle = "" if found.idle_share is None else f", {per_cent(found.idle_share)} of all workers’ time"
+def _told_queued(found: Seen) -> Iterator[FactRow]:
+    """Stretches in which a thread of the executor was parked while a task was submitted and not started, summed over
+    threads; `idle_worker_s` counts no more threads than tasks were queued, `idle_share` is that as a share of all
+    workers' time, None where their number is not fixed."""
+    idle = "" if found["idle_share"] is None else f", {per_cent(found['idle_share'])} of all workers’ time"
     yield FactRow(
         "Parked while tasks were queued",
-        f"{found.count:,} stretches, {digits(found.total_s, 3)} s over all workers; no more workers counted than "
-        f"tasks were queued: {digits(found.idle_worker_s, 3)} s{idle}",
+        f"{found['count']:,} stretches, {digits(found['total_s'], 3)} s over all workers; no more workers counted than "
+        f"tasks were queued: {digits(found['idle_worker_s'], 3)} s{idle}",
     )
-    for one in found.at_least:
+    for one in found["at_least"]:
         yield FactRow(
-            f"Of {digits(one.at_least_us / 1000, 3)} ms and more", f"{one.count:,}, {digits(one.total_s, 3)} s"
+            f"Of {digits(one['at_least_us'] / 1000, 3)} ms and more", f"{one['count']:,}, {digits(one['total_s'], 3)} s"
         )
-    if found.longest:
-        longest = found.longest
+    if longest := found["longest"]:
         yield FactRow(
             "The longest",
-            f"{digits(longest.duration_us / 1000, 3)} ms, from {digits(longest.since_start_s, 3)} s on, with "
-            f"{plural(longest.tasks_queued, 'task')} queued; thread {longest.thread_id}",
+            f"{digits(longest['duration_us'] / 1000, 3)} ms, from {digits(longest['since_start_s'], 3)} s on, with "
+            f"{plural(longest['tasks_queued'], 'task')} queued; thread {longest['thread_id']}",
         )
-
-
-class BurnSeen(Seen):
-    rounds_per_task: int
-    rounds_per_us: float
-    calibration_spread: float | None
-    burn_us: float
-    duration_s: float
-    warmup_unfinished: int
-    due: int
-    submitted: int
-    completed: int
-    completed_late: int
-    unfinished: int
-    throughput_per_s: float
-    cpu_s: float
-    cpus: int
-    cpu_share: float
-    latency_to_start: Distribution | None
-    latency_to_end: Distribution | None
-    lower_bounds: int
-    submitter_lateness: Distribution | None
-    tasks_queued_max: int
-    tasks_queued_mean: float
-    workers: int | None
-    parks: ParkReport
-
-    def readings(self, expected: Expected) -> Iterator[Reading]:
-        yield Reading(_THROUGHPUT, "1/s", self.throughput_per_s, expected.of("throughput_per_s"))
-        yield Reading(_CPU, "%", self.cpu_share * 100)
-        yield from known("p50", "ms", percentile_ms(self.latency_to_end, "50"))
-        yield from known("p99", "ms", percentile_ms(self.latency_to_end, "99"))
-        parked = self.parks.parked_while_queued
-        if parked is not None:
-            yield from known(_PARKED, "%", None if parked.idle_share is None else parked.idle_share * 100)
-            yield from known(_MEDIAN, "ms", percentile_ms(parked.stretch, "50"))
-            yield Reading(_LONGEST, "ms", parked.longest.duration_us / 1000 if parked.longest else 0.0)
-            long = [float(stretch.count) for stretch in parked.at_least if stretch.at_least_us == _PUBLISHED_PARK_US]
-            yield from known(_LONG, "", next(iter(long), None))
-
-    def counts(self) -> Iterator[FactRow]:
-        late = f", {self.completed_late:,} after the end" if self.completed_late else ""
-        yield FactRow(
-            "Tasks",
-            f"{self.due:,} due, {self.submitted:,} submitted, {self.completed:,} done{late}, {self.unfinished:,} never",
-        )
-        if self.warmup_unfinished:
-            yield FactRow("Left over from the warm-up", plural(self.warmup_unfinished, "task"))
-        yield FactRow("Queued", f"{self.tasks_queued_max:,} at most, {digits(self.tasks_queued_mean, 3)} on average")
-        work = f"{self.rounds_per_task:,} rounds, {digits(self.burn_us, 3)} µs on a CPU of its own"
-        yield FactRow("Work of a task", work)
-        yield FactRow(
-            "CPU", f"{digits(self.cpu_s, 3)} s in {digits(self.duration_s, 3)} s on {plural(self.cpus, 'CPU')}"
-        )
-        yield FactRow("Workers", f"{self.workers:,}" if self.workers is not None else "as many as it takes")
-        if self.lower_bounds:
-            yield FactRow("Lower bounds", f"{self.lower_bounds:,} latencies of tasks that were never done")
-
-    def distributions(self) -> Iterator[tuple[str, Distribution | None]]:
-        yield "From when it was due to its start", self.latency_to_start
-        yield "From when it was due to its end", self.latency_to_end
-        yield "Submitted late by", self.submitter_lateness
-        yield "Parks of workers", self.parks.park
-        parked = self.parks.parked_while_queued
-        yield "Parked while tasks were queued", parked.stretch if parked else None
-
-    def sections(self) -> Iterator[tuple[str, tuple[FactRow, ...]]]:
-        yield "Parks of workers", tuple(self.parks.told())
-
-
-class BurnResult(ExperimentResult):
-    experiment: Literal["burn"]
-    seen: BurnSeen | None
 
 
 class Burn(Experiment):
@@ -211,7 +103,27 @@ class Burn(Experiment):
 
     ARMS: ClassVar = ("virtual", "platform", "cached", "fixed-N", *_PER_CPU)
     LOADS: ClassVar = (InFlightLoad, TaskRateLoad)
-    RESULT: ClassVar = BurnResult
+    METRICS: ClassVar = (
+        Measurand(_THROUGHPUT, "1/s", "throughput_per_s", more_is_better=True),
+        Measurand(_CPU, "%", lambda seen: seen["cpu_share"] * 100, more_is_better=True),
+        Measurand("p50", "ms", "latency_to_end.percentiles_us.50", per=1000),
+        Measurand("p99", "ms", "latency_to_end.percentiles_us.99", per=1000),
+        Measurand(_PARKED, "%", _idle_percent),
+        Measurand(
+            *(_MEDIAN, "ms", f"{_QUEUED}.stretch.percentiles_us.50"),
+            per=1000,
+            alone="median stretch parked while tasks were queued",
+        ),
+        Measurand(_LONGEST, "ms", _longest_ms, alone="longest stretch parked while tasks were queued"),
+        Measurand(_LONG, "", _long_stretches, alone="such stretches of 10 ms and more"),
+    )
+    DISTRIBUTIONS: ClassVar = {
+        "From when it was due to its start": "latency_to_start",
+        "From when it was due to its end": "latency_to_end",
+        "Submitted late by": "submitter_lateness",
+        "Parks of workers": "parks.park",
+        "Parked while tasks were queued": f"{_QUEUED}.stretch",
+    }
     TIMED: ClassVar = True
     PAGE: ClassVar = Page(
         title="Burn",
@@ -254,11 +166,6 @@ class Burn(Experiment):
                 ),
             ),
         ),
-        alone={
-            _MEDIAN: "median stretch parked while tasks were queued",
-            _LONGEST: "longest stretch parked while tasks were queued",
-            _LONG: "such stretches of 10 ms and more",
-        },
     )
 
     experiment: Literal["burn"]
@@ -292,6 +199,31 @@ class Burn(Experiment):
 
     def longest_s(self, measured_s: float) -> float:
         return self.warmup_s + measured_s + 2 * self.drain_s
+
+    @classmethod
+    def facts(cls, seen: Seen) -> Iterator[FactRow]:
+        late = f", {seen['completed_late']:,} after the end" if seen["completed_late"] else ""
+        yield FactRow(
+            "Tasks",
+            f"{seen['due']:,} due, {seen['submitted']:,} submitted, {seen['completed']:,} done{late}, "
+            f"{seen['unfinished']:,} never",
+        )
+        if seen["warmup_unfinished"]:
+            yield FactRow("Left over from the warm-up", plural(seen["warmup_unfinished"], "task"))
+        on_average = digits(seen["tasks_queued_mean"], 3)
+        yield FactRow("Queued", f"{seen['tasks_queued_max']:,} at most, {on_average} on average")
+        work = f"{seen['rounds_per_task']:,} rounds, {digits(seen['burn_us'], 3)} µs on a CPU of its own"
+        yield FactRow("Work of a task", work)
+        span = f"{digits(seen['cpu_s'], 3)} s in {digits(seen['duration_s'], 3)} s"
+        yield FactRow("CPU", f"{span} on {plural(seen['cpus'], 'CPU')}")
+        workers = seen["workers"]
+        yield FactRow("Workers", f"{workers:,}" if workers is not None else "as many as it takes")
+        if seen["lower_bounds"]:
+            yield FactRow("Lower bounds", f"{seen['lower_bounds']:,} latencies of tasks that were never done")
+
+    @classmethod
+    def sections(cls, seen: Seen) -> Iterator[tuple[str, tuple[FactRow, ...]]]:
+        yield "Parks of workers", tuple(_told_parks(seen["parks"]))
 
     @classmethod
     def sentences(cls, cells: Sequence[CompleteCell]) -> Sentences:

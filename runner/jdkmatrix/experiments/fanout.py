@@ -17,76 +17,19 @@ from jdkmatrix.experiments.base import (
     ChartFigure,
     CompleteCell,
     Experiment,
+    FactRow,
     Given,
     Group,
+    Measurand,
     Page,
+    Seen,
     Sentences,
     cannot_have,
     with_reading,
     with_size,
 )
-from jdkmatrix.experiments.result import (
-    Distribution,
-    Expected,
-    ExperimentResult,
-    FactRow,
-    Reading,
-    Seen,
-    known,
-    percentile_ms,
-)
 
 _WALL = "until all were answered"
-
-
-class FanoutSeen(Seen):
-    wall_s: float
-    ideal_s: float
-    overhead_s: float
-    ok: int
-    failed: int
-    errors: dict[str, int]
-    latency: Distribution | None
-    since_start: Distribution | None
-    in_flight_most: int
-    open_files_before: int
-    open_files_peak: int
-    open_files_peak_is_lower_bound: bool
-    open_files_soft_limit: int | None
-    open_files_hard_limit: int | None
-    native_threads_peak: int
-
-    def readings(self, expected: Expected) -> Iterator[Reading]:
-        yield Reading(_WALL, "s", self.wall_s, self.ideal_s)
-        yield Reading("failed", "", float(self.failed), 0.0)
-        yield from known("p99 of a request", "ms", percentile_ms(self.latency, "99"))
-        yield Reading("in flight at once", "", float(self.in_flight_most))
-        yield Reading("open files at once", "", float(self.open_files_peak))
-        yield Reading("threads of the kernel", "", float(self.native_threads_peak))
-
-    def counts(self) -> Iterator[FactRow]:
-        errors = ", ".join(f"{name} {number:,}" for name, number in sorted(self.errors.items()))
-        yield FactRow("Requests", f"{self.ok:,} answered, {self.failed:,} failed{f' ({errors})' if errors else ''}")
-        yield FactRow("Beyond the ideal", measure(self.overhead_s, "s"))
-        least = "at least " if self.open_files_peak_is_lower_bound else ""
-        soft, hard = (
-            "none" if one is None else f"{one:,}" for one in (self.open_files_soft_limit, self.open_files_hard_limit)
-        )
-        yield FactRow(
-            "Open files",
-            f"{self.open_files_before:,} before, {least}{self.open_files_peak:,} at once; limits: soft {soft}, "
-            f"hard {hard}",
-        )
-        yield FactRow("Threads of the kernel", f"{self.native_threads_peak:,} at once")
-
-    def distributions(self) -> Iterator[tuple[str, Distribution | None]]:
-        yield "Request", self.latency
-        yield "Answered after the first request", self.since_start
-
-
-class FanoutResult(ExperimentResult):
-    experiment: Literal["fanout"]
-    seen: FanoutSeen | None
 
 
 class Fanout(Experiment):
@@ -95,7 +38,15 @@ class Fanout(Experiment):
 
     ARMS: ClassVar = ("virtual", "platform", "fixed-N", "virtual-bounded-N", "structured")
     LOADS: ClassVar = (CountLoad,)
-    RESULT: ClassVar = FanoutResult
+    METRICS: ClassVar = (
+        Measurand(_WALL, "s", "wall_s", expected="ideal_s"),
+        Measurand("failed", "", "failed", alone="failed requests", expected=0.0),
+        Measurand("p99 of a request", "ms", "latency.percentiles_us.99", per=1000),
+        Measurand("in flight at once", "", "in_flight_most"),
+        Measurand("open files at once", "", "open_files_peak"),
+        Measurand("threads of the kernel", "", "native_threads_peak"),
+    )
+    DISTRIBUTIONS: ClassVar = {"Request": "latency", "Answered after the first request": "since_start"}
     TIMED: ClassVar = False
     PAGE: ClassVar = Page(
         title="Fan-out",
@@ -116,7 +67,6 @@ class Fanout(Experiment):
                 (ChartFigure("until all were answered", "All answered", "seconds until all were answered"),),
             ),
         ),
-        alone={"failed": "failed requests"},
     )
 
     experiment: Literal["fanout"]
@@ -148,6 +98,24 @@ class Fanout(Experiment):
 
     def longest_s(self, measured_s: float) -> float:
         return 5 * self.timeout_s
+
+    @classmethod
+    def facts(cls, seen: Seen) -> Iterator[FactRow]:
+        errors = ", ".join(f"{name} {number:,}" for name, number in sorted(seen["errors"].items()))
+        requests = f"{seen['ok']:,} answered, {seen['failed']:,} failed"
+        yield FactRow("Requests", f"{requests} ({errors})" if errors else requests)
+        yield FactRow("Beyond the ideal", measure(seen["overhead_s"], "s"))
+        least = "at least " if seen["open_files_peak_is_lower_bound"] else ""
+        soft, hard = (
+            "none" if limit is None else f"{limit:,}"
+            for limit in (seen["open_files_soft_limit"], seen["open_files_hard_limit"])
+        )
+        yield FactRow(
+            "Open files",
+            f"{seen['open_files_before']:,} before, {least}{seen['open_files_peak']:,} at once; limits: soft {soft}, "
+            f"hard {hard}",
+        )
+        yield FactRow("Threads of the kernel", f"{seen['native_threads_peak']:,} at once")
 
     @classmethod
     def sentences(cls, cells: Sequence[CompleteCell]) -> Sentences:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from jdkmatrix.experiments.base import Experiment
+from jdkmatrix.experiments.base import Details, Experiment, Measurand
 from jdkmatrix.experiments.burn import Burn
 from jdkmatrix.experiments.fanout import Fanout
 from jdkmatrix.experiments.pinning import Pinning
-from jdkmatrix.experiments.result import ExperimentResult
 from jdkmatrix.experiments.spawn import Spawn
+from jdkmatrix.records.readings import ProgramResult
 
 EXPERIMENTS: tuple[type[Experiment], ...] = (Burn, Spawn, Pinning, Fanout)  # in the order of the page
 
@@ -28,10 +28,8 @@ BY_NAME: dict[str, type[Experiment]] = {name_of(one): one for one in EXPERIMENTS
 
 if TYPE_CHECKING:
     AnyExperiment = Experiment
-    AnyResult = ExperimentResult
 else:
     AnyExperiment = Annotated[reduce(or_, EXPERIMENTS), Field(discriminator="experiment")]
-    AnyResult = Annotated[reduce(or_, [one.RESULT for one in EXPERIMENTS]), Field(discriminator="experiment")]
 
 _TABLE: TypeAdapter[Experiment] = TypeAdapter(AnyExperiment)
 
@@ -42,3 +40,20 @@ def table_of(parameters: Any) -> Experiment | None:
         return _TABLE.validate_python(parameters)
     except ValidationError:
         return None
+
+
+def measurands(result: ProgramResult | None) -> dict[str, Measurand]:
+    """The metrics of such a result's readings, by id."""
+    experiment = BY_NAME.get(result.experiment) if result else None
+    return {one.id: one for one in experiment.METRICS} if experiment else {}
+
+
+def details_of(result: ProgramResult) -> Details:
+    """Empty where nothing was seen, or a file from elsewhere says what no such experiment has."""
+    experiment = BY_NAME.get(result.experiment)
+    if experiment is None or result.seen is None:
+        return Details()
+    try:
+        return experiment.details(result.seen)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return Details()

@@ -11,19 +11,22 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import CountLoad, TaskLoad
 from jdkmatrix.domain.quantities import digits, measure, plural
-from jdkmatrix.domain.record import Record
-from jdkmatrix.experiments.base import ChartFigure, CompleteCell, Experiment, Given, Group, Page, Sentences, cannot_have
-from jdkmatrix.experiments.pinning_rule import CarrierCount, Held, held, held_words
-from jdkmatrix.experiments.result import (
-    Distribution,
-    Expected,
-    ExperimentResult,
+from jdkmatrix.experiments.base import (
+    ChartFigure,
+    CompleteCell,
+    Experiment,
     FactRow,
-    Reading,
+    Given,
+    Group,
+    Measurand,
+    Page,
     Seen,
-    known,
-    percentile_ms,
+    Sentences,
+    at,
+    cannot_have,
 )
+from jdkmatrix.experiments.pinning_rule import CarrierCount, Held, held, held_words
+from jdkmatrix.records.readings import ProgramResult
 
 Construct = Literal[
     "synchronized", "lock", "object-wait", "class-init", "native", "contended-monitor", "contended-lock"
@@ -40,84 +43,22 @@ _CONSTRUCT_WORDS: dict[Construct, str] = {
 _THROUGHPUT, _MORE = "throughput", "of them in place of blocked ones"
 
 
-class Carriers(Record):
-    """`most`: threads that carried virtual ones, at once; `compensating`: those beyond `parallelism`."""
-
-    parallelism: int
-    max_pool_size: int
-    most: int
-    compensating: int
-    source: str
-
-
-class PinnedStack(Record):
-    count: int
-    reason: str | None
-    frames: tuple[str, ...]
-
-
-class PinnedReport(Record):
-    """Events jdk.VirtualThreadPinned, with the frames that hold the carrier. `stacks`: the most frequent first."""
-
-    probe: Literal["on", "unavailable"]
-    reason: str | None
-    count: int | None = None
-    total_s: float | None = None
-    pinned: Distribution | None = None
-    stacks: tuple[PinnedStack, ...] | None = None
-
-
-class PinningSeen(Seen):
-    threads_started: int
-    duration_s: float
-    operations: int
-    throughput_per_s: float
-    latency: Distribution | None
-    lower_bounds: int
-    threads_served: int
-    cpu_s: float
-    carriers: Carriers | None
-    pinned: PinnedReport
-
-    def readings(self, expected: Expected) -> Iterator[Reading]:
-        yield Reading(_THROUGHPUT, "1/s", self.throughput_per_s, expected.of("throughput_per_s"))
-        yield from known("p50", "ms", percentile_ms(self.latency, "50"))
-        yield from known("p99", "ms", percentile_ms(self.latency, "99"))
-        if self.carriers is not None:
-            yield Reading("carriers at once", "", float(self.carriers.most))
-            yield Reading(_MORE, "", float(self.carriers.compensating))
-        yield from known("pinned events", "", self.pinned.count)
-        yield Reading("CPU used", "s", self.cpu_s)
-
-    def counts(self) -> Iterator[FactRow]:
-        yield FactRow("Threads", f"{self.threads_started:,} started, {self.threads_served:,} had a turn")
-        yield FactRow("Operations", f"{self.operations:,} in {digits(self.duration_s, 3)} s")
-        if self.carriers:
-            one = self.carriers
-            yield FactRow(
-                "Carriers",
-                f"{one.parallelism} usual, {one.max_pool_size} allowed, {one.most} at once, of them "
-                f"{one.compensating} in place of blocked ones",
-                f"from {one.source}",
-            )
-
-    def distributions(self) -> Iterator[tuple[str, Distribution | None]]:
-        yield "From wanting to block to going on", self.latency
-        yield "Pinned for", self.pinned.pinned
-
-
-class PinningResult(ExperimentResult):
-    experiment: Literal["pinning"]
-    seen: PinningSeen | None
-
-
 class Pinning(Experiment):
     """Threads that block for `block_ms` inside a construct, each with a monitor or lock of its own, again and again;
     with a contended one outside of it, while as many more as there are carriers wait to enter."""
 
     ARMS: ClassVar = ("virtual", "platform")
     LOADS: ClassVar = (CountLoad,)
-    RESULT: ClassVar = PinningResult
+    METRICS: ClassVar = (
+        Measurand(_THROUGHPUT, "1/s", "throughput_per_s", more_is_better=True),
+        Measurand("p50", "ms", "latency.percentiles_us.50", per=1000),
+        Measurand("p99", "ms", "latency.percentiles_us.99", per=1000),
+        Measurand("carriers at once", "", "carriers.most"),
+        Measurand(_MORE, "", "carriers.compensating", alone="carriers in place of blocked ones"),
+        Measurand("pinned events", "", "pinned.count"),
+        Measurand("CPU used", "s", "cpu_s"),
+    )
+    DISTRIBUTIONS: ClassVar = {"From wanting to block to going on": "latency", "Pinned for": "pinned.pinned"}
     TIMED: ClassVar = True
     PAGE: ClassVar = Page(
         title="Pinning",
@@ -142,7 +83,6 @@ class Pinning(Experiment):
                 (ChartFigure("throughput", "Throughput", "blocked and went on, per second"),),
             ),
         ),
-        alone={_MORE: "carriers in place of blocked ones"},
     )
 
     experiment: Literal["pinning"]
@@ -170,14 +110,25 @@ class Pinning(Experiment):
     def longest_s(self, measured_s: float) -> float:
         return self.warmup_s + measured_s + 10 * self.block_ms / 1000
 
-    def held(self, result: ExperimentResult, load: TaskLoad) -> Held | None:
-        """None where it has no figures."""
-        if not (isinstance(result, PinningResult) and result.seen and isinstance(load, CountLoad)):
+    def held(self, seen: Seen, load: TaskLoad) -> Held | None:
+        """None where it says nothing of that."""
+        throughput_per_s, carriers = at(seen, "throughput_per_s"), at(seen, "carriers")
+        if throughput_per_s is None or not isinstance(load, CountLoad):
             return None
-        seen = result.seen.carriers
-        carriers = CarrierCount(seen.parallelism, seen.most) if seen and seen.parallelism > 0 else None
-        block_s = self.block_ms / 1000
-        return held(result.seen.throughput_per_s, threads=load.count, block_s=block_s, carriers=carriers)
+        counted = CarrierCount(carriers["parallelism"], carriers["most"]) if at(carriers, "parallelism") else None
+        return held(throughput_per_s, threads=load.count, block_s=self.block_ms / 1000, carriers=counted)
+
+    @classmethod
+    def facts(cls, seen: Seen) -> Iterator[FactRow]:
+        yield FactRow("Threads", f"{seen['threads_started']:,} started, {seen['threads_served']:,} had a turn")
+        yield FactRow("Operations", f"{seen['operations']:,} in {digits(seen['duration_s'], 3)} s")
+        if one := seen["carriers"]:
+            yield FactRow(
+                "Carriers",
+                f"{one['parallelism']} usual, {one['max_pool_size']} allowed, {one['most']} at once, of them "
+                f"{one['compensating']} in place of blocked ones",
+                f"from {one['source']}",
+            )
 
     @classmethod
     def sentences(cls, cells: Sequence[CompleteCell]) -> Sentences:
@@ -186,17 +137,31 @@ class Pinning(Experiment):
             mine = [cell for cell in cells if (cell.key.executor, cell.key.cpus, cell.key.load) == condition]
             by_words: dict[str, list[str]] = {}
             for cell in mine:
-                found, throughput = cell_held(cell.table, cell.results, cell.load), cell.spread(_THROUGHPUT)
+                found, throughput = cell_held(cell.table, cell.seen, cell.load), cell.spreads.get(_THROUGHPUT)
                 if found and throughput:
                     figure = f"{cell.subject} ({measure(throughput.median, throughput.unit)})"
                     by_words.setdefault(held_words(found), []).append(figure)
             if by_words:
-                term = ", ".join((condition[0], mine[0].load_words, plural(condition[1], "CPU")))
+                term = ", ".join((condition[0], mine[0].load.short_words(), plural(condition[1], "CPU")))
                 yield term, "; ".join(f"{words}: {', '.join(names)}" for words, names in by_words.items()) + "."
 
 
-def cell_held(table: Experiment | None, results: Sequence[ExperimentResult], load: TaskLoad) -> tuple[Held, ...]:
+def cell_held(table: Experiment | None, seen: Sequence[Seen], load: TaskLoad) -> tuple[Held, ...]:
     """What each usable fork says; nothing where the cell does not say what was asked for."""
     if not isinstance(table, Pinning):
         return ()
-    return tuple(found for result in results if (found := table.held(result, load)) is not None)
+    return tuple(found for one in seen if (found := table.held(one, load)) is not None)
+
+
+def pinned_words(result: ProgramResult) -> str | None:
+    """Events that JDK Flight Recorder saw; None where it is of another experiment, or there are no figures."""
+    pinned = at(result.seen, "pinned")
+    if pinned is None:
+        return None
+    if at(pinned, "probe") != "on":
+        return f"JDK Flight Recorder could not look: {at(pinned, 'reason')}."
+    if not (events := at(pinned, "count")):
+        return "JDK Flight Recorder looked and saw no event jdk.VirtualThreadPinned."
+    total_s = at(pinned, "total_s")
+    total = "" if total_s is None else f", together {digits(total_s, 3)} s"
+    return f"{plural(events, 'event')} jdk.VirtualThreadPinned{total}."

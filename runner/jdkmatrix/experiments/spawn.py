@@ -11,112 +11,38 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import CountLoad, TaskLoad
 from jdkmatrix.domain.quantities import digits, plural, range_words
-from jdkmatrix.domain.record import Record
 from jdkmatrix.domain.tables import Seconds
 from jdkmatrix.experiments.base import (
     ChartFigure,
     CompleteCell,
     Experiment,
+    FactRow,
     Given,
     Group,
+    Measurand,
     Page,
+    Seen,
     Sentences,
     cannot_have,
     with_reading,
 )
-from jdkmatrix.experiments.result import Expected, ExperimentResult, FactRow, Reading, Seen, known
+from jdkmatrix.records.readings import ProgramResult, WindowReading
 
 _KIB = 1024
 _MIB = 1024**2
 _STARTED, _DONE = "until all were started", "until all were done"
 
 
-class MemoryUse(Record):
-    virt_bytes: int
-    rss_bytes: int
-    pss_bytes: int | None
-    heap_committed_bytes: int
-    heap_used_bytes: int
-    native_threads: int
-
-    @property
-    def words(self) -> str:
-        pss = "" if self.pss_bytes is None else f", PSS {_kib(self.pss_bytes)}"
-        heap = f"{digits(self.heap_used_bytes / _MIB, 3)} of {digits(self.heap_committed_bytes / _MIB, 3)} MiB"
-        threads = plural(self.native_threads, "thread")
-        return f"VIRT {_kib(self.virt_bytes)}, RSS {_kib(self.rss_bytes)}{pss}; heap {heap}; {threads} of the kernel"
-
-
-class PerThread(Record):
-    """What each of the threads costs: the difference that they make, divided by their number."""
-
-    virt_bytes: float
-    rss_bytes: float
-    pss_bytes: float | None
-    heap_committed_bytes: float
-    native_threads: float
-
-
-class PeakMemory(Record):
-    virt_bytes: int
-    rss_bytes: int
-
-
-class SpawnSeen(Seen):
-    """`started_s` until the last call that starts a thread was over, `running_s` until the last thread ran, `done_s`
-    until all were over; None: that was not so, or their sleep was cut short."""
-
-    started: int
-    started_s: float
-    running_s: float | None
-    done_s: float | None
-    live: int | None
-    before: MemoryUse
-    while_live: MemoryUse | None
-    per_thread: PerThread | None
-    peak: PeakMemory
-    thread_stack_bytes: int | None
-    rounds_per_us: float | None
-
-    def readings(self, expected: Expected) -> Iterator[Reading]:
-        each = self.per_thread
-        if each is not None:
-            virt = expected.of("per_thread.virt_bytes", _KIB)
-            yield Reading("RSS per thread", "KiB", each.rss_bytes / _KIB)
-            yield Reading("VIRT per thread", "KiB", each.virt_bytes / _KIB, virt)
-            yield from known("PSS per thread", "KiB", None if each.pss_bytes is None else each.pss_bytes / _KIB)
-            yield Reading("committed heap per thread", "KiB", each.heap_committed_bytes / _KIB)
-            native = expected.of("per_thread.native_threads")
-            yield Reading("kernel threads per thread", "", each.native_threads, native)
-        times = [Reading(_STARTED, "s", self.started_s, expected.of("started_s"))]
-        if self.done_s is not None:
-            times.append(Reading(_DONE, "s", self.done_s, expected.of("done_s")))
-        # What it is about comes first: work that must be done, or threads that must be there.
-        yield from reversed(times) if times[-1].expected is not None else times
-        if self.while_live is not None:
-            yield Reading("VIRT", "MiB", self.while_live.virt_bytes / _MIB)
-            yield Reading("RSS", "MiB", self.while_live.rss_bytes / _MIB)
-        yield Reading("started", "", float(self.started))
-
-    def counts(self) -> Iterator[FactRow]:
-        live = "" if self.live is None else f", {self.live:,} live at once"
-        yield FactRow("Threads", f"{self.started:,} started{live}")
-        if self.thread_stack_bytes is not None:
-            yield FactRow("Stack of a platform thread", f"{self.thread_stack_bytes / _KIB:,.0f} KiB")
-        yield FactRow("Memory before", self.before.words)
-        if self.while_live:
-            yield FactRow("Memory while all live", self.while_live.words)
-        yield FactRow("Memory at its peak", f"VIRT {_kib(self.peak.virt_bytes)}, RSS {_kib(self.peak.rss_bytes)}")
+def _memory_words(use: Seen) -> str:
+    pss = "" if use["pss_bytes"] is None else f", PSS {_kib(use['pss_bytes'])}"
+    heap = f"{digits(use['heap_used_bytes'] / _MIB, 3)} of {digits(use['heap_committed_bytes'] / _MIB, 3)} MiB"
+    threads = plural(use["native_threads"], "thread")
+    return f"VIRT {_kib(use['virt_bytes'])}, RSS {_kib(use['rss_bytes'])}{pss}; heap {heap}; {threads} of the kernel"
 
 
 def _kib(size_bytes: float) -> str:
     """As top shows it, and with a unit that a reader knows."""
     return f"{size_bytes / _KIB:,.0f} KiB ({digits(size_bytes / _MIB, 3)} MiB)"
-
-
-class SpawnResult(ExperimentResult):
-    experiment: Literal["spawn"]
-    seen: SpawnSeen | None
 
 
 class Spawn(Experiment):
@@ -126,7 +52,19 @@ class Spawn(Experiment):
 
     ARMS: ClassVar = ("virtual", "platform")
     LOADS: ClassVar = (CountLoad,)
-    RESULT: ClassVar = SpawnResult
+    # Per thread: the difference that they make, divided by their number.
+    METRICS: ClassVar = (
+        Measurand("RSS per thread", "KiB", "per_thread.rss_bytes", per=_KIB),
+        Measurand("VIRT per thread", "KiB", "per_thread.virt_bytes", per=_KIB),
+        Measurand("PSS per thread", "KiB", "per_thread.pss_bytes", per=_KIB),
+        Measurand("committed heap per thread", "KiB", "per_thread.heap_committed_bytes", per=_KIB),
+        Measurand("kernel threads per thread", "", "per_thread.native_threads"),
+        Measurand(_STARTED, "s", "started_s"),
+        Measurand(_DONE, "s", "done_s"),
+        Measurand("VIRT", "MiB", "while_live.virt_bytes", per=_MIB),
+        Measurand("RSS", "MiB", "while_live.rss_bytes", per=_MIB),
+        Measurand("started", "", "started", more_is_better=True, alone="threads started"),
+    )
     TIMED: ClassVar = False
     PAGE: ClassVar = Page(
         title="Spawn",
@@ -166,7 +104,6 @@ class Spawn(Experiment):
                 same_scale=True,
             ),
         ),
-        alone={"started": "threads started"},
     )
 
     experiment: Literal["spawn"]
@@ -217,6 +154,28 @@ class Spawn(Experiment):
 
     def longest_s(self, measured_s: float) -> float:
         return (self.sleep_s or 0.0) + 2 * self.timeout_s
+
+    @classmethod
+    def readings(cls, result: ProgramResult) -> tuple[WindowReading, ...]:
+        """The figure that it is about comes first: work that must be done, or threads that must be there."""
+        found = list(super().readings(result))
+        done = next((one for one in found if one.metric == _DONE and one.expected is not None), None)
+        if done is not None:
+            found.remove(done)
+            found.insert([one.metric for one in found].index(_STARTED), done)
+        return tuple(found)
+
+    @classmethod
+    def facts(cls, seen: Seen) -> Iterator[FactRow]:
+        live = "" if seen["live"] is None else f", {seen['live']:,} live at once"
+        yield FactRow("Threads", f"{seen['started']:,} started{live}")
+        if seen["thread_stack_bytes"] is not None:
+            yield FactRow("Stack of a platform thread", f"{seen['thread_stack_bytes'] / _KIB:,.0f} KiB")
+        yield FactRow("Memory before", _memory_words(seen["before"]))
+        if seen["while_live"]:
+            yield FactRow("Memory while all live", _memory_words(seen["while_live"]))
+        peak = f"VIRT {_kib(seen['peak']['virt_bytes'])}, RSS {_kib(seen['peak']['rss_bytes'])}"
+        yield FactRow("Memory at its peak", peak)
 
     @classmethod
     def sentences(cls, cells: Sequence[CompleteCell]) -> Sentences:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from jdkmatrix.domain.loads import CellLoad, LoadOverTime, RampLoad
+from jdkmatrix.domain.loads import LoadOverTime, RampLoad
 from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.loads.base import Bound, ForkFigure, held
-from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
@@ -22,22 +22,22 @@ from jdkmatrix.stats.percentiles import tail_checked
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, seconds_of
 
 # None: the fork does not have this figure. Of usable forks only.
-FigureOf = Callable[[Fork, CellLoad], ForkFigure | None]
+FigureOf = Callable[[Fork, AnyLoad], ForkFigure | None]
 
 
-def throughput_rps(fork: Fork, load: CellLoad) -> ForkFigure | None:
+def throughput_rps(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     """Answers of status 2xx per second, of the part of the load that says what the server can do."""
     return kind_of(load).throughput_rps(fork)
 
 
-def cpu_us_per_request(fork: Fork, load: CellLoad) -> ForkFigure | None:
+def cpu_us_per_request(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     """CPU time of the SUT per answer of status 2xx, in µs, of the part of the load in which executors compare."""
     return kind_of(load).cpu_us_per_request(fork)
 
 
-def capacity_rps(fork: Fork, _: CellLoad) -> ForkFigure | None:
+def capacity_rps(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     """The highest rate that held. A bound where all rates of the search did, or none; None where it came to no end."""
-    found = fork.served.capacity
+    found = fork.capacity
     if found is None or not is_known(found):
         return None
     match SearchOutcome(found.outcome):
@@ -49,7 +49,7 @@ def capacity_rps(fork: Fork, _: CellLoad) -> ForkFigure | None:
             return ForkFigure(found.held_rps) if found.held_rps else None
 
 
-def time_to_peak(fork: Fork, load: CellLoad) -> ForkFigure | None:
+def time_to_peak(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     """Seconds from the start of a rising load; where the peak was not seen, longer than it could have been."""
     if not isinstance(load, LoadOverTime) or not seconds_of(fork):
         return None
@@ -57,7 +57,7 @@ def time_to_peak(fork: Fork, load: CellLoad) -> ForkFigure | None:
     return ForkFigure(latest_peak_s(load), Bound.AT_LEAST) if reached_s is None else ForkFigure(reached_s)
 
 
-def knee_rps(fork: Fork, load: CellLoad) -> ForkFigure | None:
+def knee_rps(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     """The rate at the knee of a ramp; where there is none, beyond the highest rate."""
     seconds = seconds_of(fork)
     if not isinstance(load, RampLoad) or len(seconds) < KNEE_SECONDS:
@@ -68,7 +68,7 @@ def knee_rps(fork: Fork, load: CellLoad) -> ForkFigure | None:
     return ForkFigure(found.asked)
 
 
-def p99_us(fork: Fork, load: CellLoad) -> ForkFigure | None:
+def p99_us(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     """The fork's own, where enough requests were slower. Of a fork that fell short it is a bound: a request without an
     answer stands in it with the time that it had waited, or not at all. Latencies of several rates together are those
     of none."""
@@ -79,25 +79,25 @@ def p99_us(fork: Fork, load: CellLoad) -> ForkFigure | None:
     return ForkFigure(figure_us, Bound.NONE if held(fork) else Bound.AT_LEAST)
 
 
-def time_to_steady_s(fork: Fork, _: CellLoad) -> ForkFigure | None:
+def time_to_steady_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     """From the start of the process to 95 % of the steady performance; None where the fork did not show both."""
-    warmup = fork.served.warmup
+    warmup = fork.warmup
     return ForkFigure(warmup.time_to_steady_s) if warmup and warmup.time_to_steady_s is not None else None
 
 
-def rss_peak_bytes(fork: Fork, _: CellLoad) -> ForkFigure | None:
-    return _peak(window.sut.rss_peak_bytes for window in fork.served.valid_windows)
+def rss_peak_bytes(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+    return _peak(window.sut.rss_peak_bytes for window in fork.valid_windows)
 
 
-def threads_peak(fork: Fork, _: CellLoad) -> ForkFigure | None:
-    return _peak(window.sut.threads_peak for window in fork.served.valid_windows)
+def threads_peak(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+    return _peak(window.sut.threads_peak for window in fork.valid_windows)
 
 
-def switches_per_request(fork: Fork, _: CellLoad) -> ForkFigure | None:
+def switches_per_request(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     """How often the kernel took the CPU from a thread of the SUT, or a thread gave it up, per answer; over all valid
     windows. None where threads ended whose counts the kernel did not keep."""
     switches = answers = 0
-    for window in fork.served.valid_windows:
+    for window in fork.valid_windows:
         if window.sut.voluntary_switches is None or window.sut.involuntary_switches is None:
             return None
         switches += window.sut.voluntary_switches + window.sut.involuntary_switches
@@ -105,30 +105,43 @@ def switches_per_request(fork: Fork, _: CellLoad) -> ForkFigure | None:
     return ForkFigure(switches / answers) if answers else None
 
 
-def cpu_share(fork: Fork, load: CellLoad) -> ForkFigure | None:
+def per_answer(reading: str) -> FigureOf:
+    """A reading of each window, such as bytes that were allocated, for each answer; over all valid windows, None where
+    one of them does not have it."""
+
+    def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+        windows = fork.valid_windows
+        rises = [one.value for window in windows for one in window.readings if one.metric == reading]
+        answers = sum(window.load.answers for window in windows)
+        return ForkFigure(sum(rises) / answers) if answers and len(rises) == len(windows) else None
+
+    return of
+
+
+def cpu_share(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     """CPU time of the SUT as a share 0..1 of its CPUs, in the part of the load that throughput is of."""
     share = kind_of(load).cpu_share(fork)
     return None if share is None else ForkFigure(share)
 
 
-def direct_buffers_share(fork: Fork, _: CellLoad) -> ForkFigure | None:
+def direct_buffers_share(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     """Memory of direct buffers, at the end of windows, as a share 0..1 of the RSS; the most of any valid window."""
     return _peak(
         window.sut.direct_buffer_bytes / window.sut.rss_bytes
-        for window in fork.served.valid_windows
+        for window in fork.valid_windows
         if window.sut.direct_buffer_bytes is not None and window.sut.rss_bytes
     )
 
 
-def gc_ms_per_s(fork: Fork, _: CellLoad) -> ForkFigure | None:
+def gc_ms_per_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     """Time in collections, in ms for each second of all valid windows."""
-    windows = fork.served.valid_windows
+    windows = fork.valid_windows
     spent = [window.sut.gc_ms for window in windows if window.sut.gc_ms is not None]
     seconds = sum(window.load.duration_s for window in windows)
     return ForkFigure(sum(spent) / seconds) if len(spent) == len(windows) and seconds > 0 else None
 
 
-def was_steady(fork: Fork, _: CellLoad) -> ForkFigure:
+def was_steady(fork: Fork, _: AnyLoad) -> ForkFigure:
     """1 where the gate of the warm-up had opened, 0 where it was given up."""
     return ForkFigure(float(fork.status is Status.OK))
 
@@ -138,7 +151,7 @@ def _peak(values: Iterable[float]) -> ForkFigure | None:
     return None if most is None else ForkFigure(float(most))
 
 
-def of_forks(figure: FigureOf, forks: Iterable[Fork], load: CellLoad) -> dict[int, ForkFigure]:
+def of_forks(figure: FigureOf, forks: Iterable[Fork], load: AnyLoad) -> dict[int, ForkFigure]:
     """Of the usable ones that have it, by block."""
     return {fork.fork: found for fork in forks if fork.usable and (found := figure(fork, load)) is not None}
 

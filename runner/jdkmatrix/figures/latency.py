@@ -24,7 +24,5 @@ def chosen(window: Window) -> Latency | None:
 def fork_latency(fork: Fork) -> Latency | None:
     """Of its valid windows together; None when none of them has the distribution that its load asks for, or nothing
     was answered."""
-    found = [
-        latency for window in fork.served.valid_windows if (latency := chosen(window)) is not None and latency.count
-    ]
+    found = [latency for window in fork.valid_windows if (latency := chosen(window)) is not None and latency.count]
     return merge_latencies(found) if found else None

@@ -5,11 +5,14 @@ Pages, summaries and the stopping rule read this table; a figure that is in it n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from statistics import median
+from typing import Any, Literal
 
-from jdkmatrix.domain.loads import CellLoad
+from jdkmatrix.domain.loads import TaskLoad
+from jdkmatrix.experiments.base import Measurand, Spread
+from jdkmatrix.experiments.kinds import EXPERIMENTS, measurands
 from jdkmatrix.figures.fork_figures import (
     FigureOf,
     capacity_rps,
@@ -20,7 +23,9 @@ from jdkmatrix.figures.fork_figures import (
     gc_ms_per_s,
     knee_rps,
     of_forks,
+    overall,
     p99_us,
+    per_answer,
     rss_peak_bytes,
     switches_per_request,
     threads_peak,
@@ -29,15 +34,17 @@ from jdkmatrix.figures.fork_figures import (
     time_to_steady_s,
     was_steady,
 )
-from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.records.windows import Window
+from jdkmatrix.loads.base import Bound, ForkFigure
+from jdkmatrix.loads.kinds import AnyLoad, kind_of
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import ObservedWindow, Window
 from jdkmatrix.store.cells import CellRecord
 
 
 @dataclass(frozen=True)
 class Metric:
     """`of`: how it is read of a usable fork. `unit`: as it is shown, with so many `significant` digits (0: a whole
-    number), which is `scale` times the figure itself. `over_forks`: what is shown of several; `missing`: why a usable
+    number), which is `scale` times the figure itself. `over_forks`: what stands for several; `missing`: why a usable
     fork may not have it; `on_cell_page`: among the figures at its top, beside those that executors are compared by;
     `of_window`: the same of one window, above 0 where it has one, for forks that took turns."""
 
@@ -49,9 +56,9 @@ class Metric:
     significant: int
     scale: float = 1.0
     missing: str = "no fork has it"
-    over_forks: Literal["mean", "most"] = "mean"
+    over_forks: Literal["mean", "most", "median"] = "mean"
     on_cell_page: bool = False
-    of_window: Callable[[Window], float] | None = None
+    of_window: Callable[[Any], float] | None = None
 
     @property
     def name(self) -> str:
@@ -89,6 +96,11 @@ SWITCHES = Metric(
     missing="threads ended whose switches the kernel did not keep",
     on_cell_page=True,
 )
+ALLOCATED = Metric(
+    *("allocated", "Allocated per request", False, per_answer("allocated_bytes"), "KiB", 3, 1 / 1024),
+    missing="not recorded: by wrk2, on a JVM that does not count it, or before this tool asked for it",
+    on_cell_page=True,
+)
 
 CPU_SHARE = Metric("cpu-share", "CPU use", True, cpu_share, "%", 3, 100)
 DIRECT_BUFFERS = Metric(
@@ -100,7 +112,7 @@ STEADY = Metric("steady", "Steady forks", True, was_steady, "%", 3, 100)
 
 METRICS = (
     *(THROUGHPUT, CPU, P99, SATURATED, LOWEST_CPU, TIME_TO_PEAK, KNEE, CAPACITY),
-    *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES),
+    *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES, ALLOCATED),
 )
 
 # Executors are not compared by these: they say what was seen where a claim was judged.
@@ -109,12 +121,88 @@ OF_CLAIMS = (CPU_SHARE, DIRECT_BUFFERS, GC_TIME, STEADY)
 BY_ID = {metric.id: metric for metric in (*METRICS, *OF_CLAIMS)}
 
 
-def metrics_of(load: CellLoad) -> tuple[Metric, ...]:
-    """What executors under this load are compared by, the leading figure first."""
+def _of_readings(one: Measurand) -> Metric:
+    def of_window(window: ObservedWindow) -> float:
+        return next((reading.value for reading in window.readings if reading.metric == one.id), 0.0)
+
+    def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+        return next((ForkFigure(reading.value) for reading in fork.readings if reading.metric == one.id), None)
+
+    return Metric(*(one.id, one.title, one.more_is_better, of, one.unit, 3), over_forks="median", of_window=of_window)
+
+
+OF_EXPERIMENTS: Mapping[Measurand, Metric] = {
+    one: _of_readings(one) for experiment in EXPERIMENTS for one in experiment.METRICS
+}
+
+
+def metrics_in(cell: CellRecord) -> tuple[Metric, ...]:
+    """All that its forks may have; of an experiment those of its readings, in their order."""
+    if not isinstance(cell.load, TaskLoad):
+        return METRICS
+    found: dict[Metric, None] = {}
+    for fork in sorted(cell.forks, key=lambda fork: not fork.usable):
+        known = measurands(fork.result)
+        found.update((OF_EXPERIMENTS[known[one.metric]], None) for one in fork.readings if one.metric in known)
+    return tuple(found)
+
+
+def metric_in(cell: CellRecord, metric_id: str) -> Metric | None:
+    """None where its forks have no such figure."""
+    if not isinstance(cell.load, TaskLoad):
+        return BY_ID.get(metric_id)
+    return next((metric for metric in metrics_in(cell) if metric.id == metric_id), None)
+
+
+def metrics_of(load: AnyLoad) -> tuple[Metric, ...]:
+    """Executors under this load are compared by these, the leading figure first; arms without a server by none."""
     return tuple(BY_ID[name] for name in kind_of(load).metrics)
 
 
 def leading_by_block(cell: CellRecord) -> dict[int, float]:
     """The leading figure of every fork whose figure may stand in a ratio."""
-    leading = metrics_of(cell.served_load)[0]
-    return comparable(of_forks(leading.of, cell.forks, cell.served_load))
+    leading = metrics_of(cell.load)[0]
+    return comparable(of_forks(leading.of, cell.forks, cell.load))
+
+
+@dataclass(frozen=True)
+class OverForks:
+    """A metric over forks, in its unit: the geometric mean with its 95 % interval, or the median, which has none.
+    `bound`: where forks give a bound only; None where these point both ways."""
+
+    value: float
+    low: float | None
+    high: float | None
+    least: float
+    most: float
+    bound: Bound | None
+    bounded: int
+    forks: int
+
+
+def over_forks(metric: Metric, figures: Iterable[ForkFigure]) -> OverForks | None:
+    """None where there is no figure."""
+    found = list(figures)
+    values = [figure.value * metric.scale for figure in found]
+    if not values:
+        return None
+    if metric.over_forks == "median":
+        return OverForks(median(values), None, None, min(values), max(values), Bound.NONE, 0, len(values))
+    over = overall(found)
+    assert over is not None
+    low, high = (end if end is None else end * metric.scale for end in (over.summary.ci_low, over.summary.ci_high))
+    mean = over.summary.geomean * metric.scale
+    return OverForks(mean, low, high, min(values), max(values), over.bound, over.bounded, len(values))
+
+
+def spread_of(metric: Metric, cell: CellRecord) -> Spread | None:
+    """Over its usable forks, with what is expected; None where none has it."""
+    readings = [one for fork in cell.forks if fork.usable for one in fork.readings if one.metric == metric.id]
+    over = over_forks(metric, (ForkFigure(one.value) for one in readings))
+    if over is None:
+        return None
+    expected = [one.expected for one in readings if one.expected is not None]
+    return Spread(
+        *(metric.id, metric.title, metric.unit, over.value, over.least, over.most, over.forks),
+        expected=median(expected) if expected else None,
+    )

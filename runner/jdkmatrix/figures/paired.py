@@ -44,24 +44,24 @@ def logs_of_rounds(metric: Metric, cell: CellRecord, base: CellRecord) -> list[l
 
 def shared_rounds(fork: Fork, other: Fork) -> frozenset[int]:
     """Those that are valid in both."""
-    one, two = ({window.index for window in each.served.valid_windows} for each in (fork, other))
+    one, two = ({window.index for window in each.valid_windows} for each in (fork, other))
     return frozenset(one & two)
 
 
 def _pairs(cell: CellRecord, base: CellRecord) -> Iterator[tuple[Fork, Fork]]:
     """The usable forks of every block that has both, under the load of one driver."""
-    others = {(fork.fork, fork.served.driver): fork for fork in base.forks if fork.usable}
+    others = {(fork.fork, fork.driver): fork for fork in base.forks if fork.usable}
     for fork in cell.forks:
-        if fork.usable and (other := others.get((fork.fork, fork.served.driver))):
+        if fork.usable and (other := others.get((fork.fork, fork.driver))):
             yield fork, other
 
 
 def _figure(metric: Metric, fork: Fork, cell: CellRecord, rounds: frozenset[int] | None) -> float | None:
     if rounds is None:
-        figure = metric.of(fork, cell.served_load)
+        figure = metric.of(fork, cell.load)
         return figure.value if figure is not None and figure.compares else None
     part = fork.only(rounds)
-    figure = metric.of(part, cell.served_load) if part.usable else None
+    figure = metric.of(part, cell.load) if part.usable else None
     if figure is None or not figure.compares:
         return None
     logs = [math.log(value) for value in _by_round(metric, part).values()]
@@ -71,5 +71,5 @@ def _figure(metric: Metric, fork: Fork, cell: CellRecord, rounds: frozenset[int]
 def _by_round(metric: Metric, fork: Fork) -> dict[int, float]:
     if metric.of_window is None:
         return {}
-    found = {window.index: metric.of_window(window) for window in fork.served.valid_windows}
+    found = {window.index: metric.of_window(window) for window in fork.valid_windows}
     return {index: value for index, value in found.items() if value > 0}

@@ -14,27 +14,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from jdkmatrix.experiments.result import Reading
-from jdkmatrix.figures.metrics import THROUGHPUT, metrics_of
-from jdkmatrix.loads.attainment import SHORTFALLS
-from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import BURN_OFF, Reason, Status
-from jdkmatrix.records.windows import Window
+from jdkmatrix.figures.metrics import THROUGHPUT, metrics_in, metrics_of
+from jdkmatrix.records.reasons import BURN_OFF, Status
+from jdkmatrix.records.windows import ObservedWindow
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Key, Refused, adjust
 from jdkmatrix.store.cells import CellRecord
 
 
 def refused_by_arm(cell: CellRecord, base: CellRecord) -> ArmRefusals | None:
-    """Of two cells that are compared, `cell` the numerator: windows of a server, attempts of an experiment, which has
-    one window each. None where no outcome of so many, with so many refused in all, could be told from chance: such
-    pairs are no members of a family. The p-value is the pair's own; `one_sided` adjusts it."""
+    """Of two cells that are compared, `cell` the numerator. None where no outcome of so many windows, with so many
+    refused in all, could be told from chance: such pairs are no members of a family. The p-value is the pair's own;
+    `one_sided` adjusts it."""
     numerator, denominator = refused_of(cell), refused_of(base)
     table = (numerator.refused, numerator.passed, denominator.refused, denominator.passed)
     if least_p_value(*table) >= FAMILY_ERROR:
         return None
-    noun = "window" if cell.key.has_server else "attempt"
-    return ArmRefusals(noun, numerator, denominator, fisher_exact(*table))
+    return ArmRefusals(numerator, denominator, fisher_exact(*table))
 
 
 def one_sided(pairs: Mapping[Key, ArmRefusals]) -> dict[Key, ArmRefusals]:
@@ -45,14 +41,14 @@ def one_sided(pairs: Mapping[Key, ArmRefusals]) -> dict[Key, ArmRefusals]:
 
 
 def refused_of(cell: CellRecord) -> Refused:
-    """Over all attempts; those of an experiment that failed were not judged by gates."""
-    codes = [codes for _, codes in (_windows(cell) if cell.key.has_server else _attempts(cell))]
+    """Over all attempts."""
+    codes = [codes for _, codes in _windows(cell)]
     return Refused(len(codes), sum(map(bool, codes)), Counter(code for found in codes for code in found))
 
 
 @dataclass(frozen=True)
 class GatedFigures:
-    """`refused`, `passed`: in `unit`, of windows or attempts."""
+    """`refused`, `passed`: in `unit`, of windows."""
 
     name: str
     unit: str
@@ -63,23 +59,12 @@ class GatedFigures:
 def gated_figures(cell: CellRecord) -> GatedFigures | None:
     """What is compared first, as it was in what gates refused and in what they let pass; throughput where that is no
     figure of a window. None where there is none."""
-    if not cell.key.has_server:
-        return _of_experiment(cell)
-    leading = metrics_of(cell.served_load)[0]
+    leading = next(iter((*metrics_of(cell.load), *metrics_in(cell))), None)
+    if leading is None:
+        return None
     metric = leading if leading.of_window else THROUGHPUT
     told = [(metric.of_window(window) * metric.scale, codes) for window, codes in _windows(cell) if metric.of_window]
     return _parted(metric.name, metric.unit, [(value, codes) for value, codes in told if value > 0])
-
-
-def _of_experiment(cell: CellRecord) -> GatedFigures | None:
-    found: list[tuple[Reading, frozenset[str]]] = []
-    for fork, codes in _attempts(cell):
-        result = fork.experiment.result
-        found += [(reading, codes) for reading in (result.readings[:1] if result else ())]
-    if not found:
-        return None
-    name, unit = found[0][0].name, found[0][0].unit
-    return _parted(name, unit, [(reading.value, codes) for reading, codes in found if reading.name == name])
 
 
 def _parted(name: str, unit: str, told: list[tuple[float, frozenset[str]]]) -> GatedFigures | None:
@@ -87,20 +72,10 @@ def _parted(name: str, unit: str, told: list[tuple[float, frozenset[str]]]) -> G
     return GatedFigures(name, unit, refused, tuple(value for value, codes in told if not codes)) if told else None
 
 
-def _windows(cell: CellRecord) -> Iterator[tuple[Window, frozenset[str]]]:
-    """With the gates that each did not pass."""
+def _windows(cell: CellRecord) -> Iterator[tuple[ObservedWindow, frozenset[str]]]:
+    """With the gates that each did not pass. A program that failed was not judged by gates."""
     for fork in (*cell.forks, *cell.attempts):
         whole = frozenset(reason.code for reason in fork.reasons if reason.code == BURN_OFF)
-        for window in fork.served.every_window:
-            yield window, whole | _gates(window.reasons)
-
-
-def _attempts(cell: CellRecord) -> Iterator[tuple[Fork, frozenset[str]]]:
-    for fork in (*cell.forks, *cell.attempts):
-        if fork.status is not Status.FAILED:
-            yield fork, _gates(fork.reasons) if fork.status is Status.INVALID else frozenset()
-
-
-def _gates(reasons: tuple[Reason, ...]) -> frozenset[str]:
-    """Without what the server did not do, which older records have among them."""
-    return frozenset(reason.code for reason in reasons) - SHORTFALLS
+        judged = fork.every_window if fork.program is None or fork.status is Status.FAILED else (fork.program,)
+        for window in judged:
+            yield window, whole | frozenset(reason.code for reason in window.reasons)

@@ -86,6 +86,6 @@ def faults(status: Status, ends: Iterable[str], gates: Iterable[str]) -> tuple[s
 
 
 def faults_of(fork: Fork) -> tuple[str, ...]:
-    """As `faults`. The program of an experiment has no windows: its gates are the fork's own."""
-    ends = [reason.code for reason in fork.reasons]
-    return faults(fork.status, ends, fork.measured.gates(ends))
+    """As `faults`."""
+    codes, gates = ([reason.code for reason in reasons] for reasons in (fork.reasons, fork.window_reasons))
+    return faults(fork.status, codes, gates)

@@ -18,7 +18,7 @@ from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.method.measuring import Turns
-from jdkmatrix.records.forks import Confinement, ExperimentFork, Fork, ServedFork
+from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.reasons import Reason, Status
 
@@ -75,7 +75,8 @@ class Measurement(Protocol):
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         """Of a fork that went through to its end: may its figures be used, and why not."""
 
-    def record(self) -> ServedFork | ExperimentFork: ...
+    def record(self) -> Mapping[str, Any]:
+        """Fields of Fork, beside those of its envelope."""
 
 
 class Subject(Protocol):
@@ -173,7 +174,7 @@ def finished(setup: ForkSetup, draft: ForkDraft, measurement: Measurement) -> Fo
         limits=draft.limits,
         outcomes=draft.outcomes,
         logs=_logs(setup.log_dir, setup.log_prefix),
-        measured=measurement.record(),
+        **measurement.record(),
     )
 
 

@@ -12,15 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from jdkmatrix.domain.loads import CellLoad
-from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 
 # Reasons of a failed fork that are the server's own doing; all others are the host's, the driver's, or ours.
 SERVERS_OWN = frozenset({"server", "server-hangs", "wrong-executor", "lost-update"})
-SHORTFALLS = frozenset({"rate-missed", "no-answers", "errors"})
 
 
 class ForkOutcome(Enum):
@@ -29,11 +27,11 @@ class ForkOutcome(Enum):
     LOST = "lost"
 
 
-def fate(fork: Fork, load: CellLoad) -> ForkOutcome:
+def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
     """What became of a fork. `load`: of its cell."""
     if fork.status is Status.FAILED:
         return ForkOutcome.NO if failed_by_itself(fork) else ForkOutcome.LOST
-    if fork.status is Status.INVALID or not fork.served.valid_windows:
+    if fork.status is Status.INVALID or not fork.valid_windows:
         return ForkOutcome.LOST
     if not fork.usable:
         return ForkOutcome.NO
@@ -61,7 +59,7 @@ class OutcomeCounts:
         return self.yes + self.no
 
 
-def attained(forks: Iterable[Fork], load: CellLoad, *, planned: int = 0) -> OutcomeCounts:
+def attained(forks: Iterable[Fork], load: AnyLoad, *, planned: int = 0) -> OutcomeCounts:
     """Of all forks of a cell. `planned`: those beyond its forks were never measured, and are lost."""
     fates = [fate(fork, load) for fork in forks]
     lost = fates.count(ForkOutcome.LOST) + max(0, planned - len(fates))

@@ -163,7 +163,7 @@ class LoadKind(ABC, Generic[L]):
 
     def cpu_share(self, fork: Fork) -> float | None:
         """CPU time of the SUT as a share 0..1 of its CPUs, in the part of the load that throughput is of."""
-        windows = fork.served.valid_windows
+        windows = fork.valid_windows
         seconds = sum(window.load.duration_s for window in windows)
         return sum(one.sut.cpu_share * one.load.duration_s for one in windows) / seconds if seconds > 0 else None
 
@@ -213,7 +213,7 @@ def why_too_late(wait_us: int, turns: Turns) -> str | None:
 
 def held(fork: Fork) -> bool:
     """Did the server do all that it was asked for, in every window that counts?"""
-    return not any(window.shortfalls for window in fork.served.valid_windows)
+    return not any(window.shortfalls for window in fork.valid_windows)
 
 
 def is_missed(window: Window) -> bool:

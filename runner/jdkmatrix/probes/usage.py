@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jdkmatrix.probes.process import Reading, attach_cpu_ns, difference, jit_cpu_ns
+from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.windows import Gauges, Sample, SutUsage
 
 
@@ -57,6 +58,17 @@ def usage(
         direct_buffer_bytes=gauges_after.direct_buffer_bytes if gauges_after else None,
         in_flight_peak=gauges_after.in_flight_peak if gauges_after else None,
         astray_threads=astray_threads,
+    )
+
+
+def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, ...]:
+    """By how much every total rose that both have."""
+    if before is None or after is None:
+        return ()
+    return tuple(
+        WindowReading(metric=name, value=after.totals[name] - total)
+        for name, total in before.totals.items()
+        if name in after.totals
     )
 
 

@@ -1,7 +1,7 @@
-"""What a run writes to disk: the file format, with its migrations.
+"""The file format of a run.
 
-An experiment's result is in `experiments`, what a cell and its loads are called in `terms`; all else that files hold is
-here, so that it can be reviewed, versioned and migrated in one place.
+What a cell and its loads are called is in `domain`; all else that files hold is here, so that it can be reviewed and
+versioned in one place.
 
 Units are part of the names: `_s`, `_ms`, `_us`, `_bytes`, `_rps`. Latencies are microseconds.
 Times of day are ISO 8601 in UTC; `t_s` is seconds since the fork's SUT process was started.

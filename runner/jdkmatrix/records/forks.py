@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Annotated, Literal
-
-from pydantic import Field
+from collections.abc import Collection
+from typing import Literal
 
 from jdkmatrix.domain.record import Record
-from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.memory import MemoryReading
-from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import ProgramResult, WindowReading
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.remote import RemoteStats
-from jdkmatrix.records.windows import Capacity, Sample, Warmup, Window
+from jdkmatrix.records.windows import Capacity, ObservedWindow, ProgramWindow, Sample, Warmup, Window
 
 ConfinementMethod = Literal["cgroup cpuset", "sched_setaffinity"]
 
@@ -62,91 +58,9 @@ class Audit(Record):
     conserved: bool
 
 
-class ServedFork(Record):
-    """What was seen of an application on a server."""
-
-    kind: Literal["served"] = "served"
-    driver_command: tuple[str, ...] = ()
-    first_response_s: float | None = None
-    proof: Proof | None = None
-    burn_check: BurnCheck | None = None
-    warmup: Warmup | None = None
-    windows: tuple[Window, ...] = ()
-    capacity: Capacity | None = None
-    samples: tuple[Sample, ...] = ()
-    memory: tuple[MemoryReading, ...] = ()
-    audit: Audit | None = None
-
-    @property
-    def valid_windows(self) -> tuple[Window, ...]:
-        return tuple(window for window in self.windows if window.valid)
-
-    @property
-    def every_window(self) -> tuple[Window, ...]:
-        """Those of a search, too."""
-        return (*self.windows, *(step.window for step in (self.capacity.steps if self.capacity else ())))
-
-    @property
-    def driver(self) -> str | None:
-        """What made its load, by name; None where no window was measured."""
-        return next((window.load.driver for window in self.every_window), None)
-
-    @property
-    def window_reasons(self) -> tuple[Reason, ...]:
-        """Why windows are invalid."""
-        return tuple(reason for window in self.windows for reason in window.reasons)
-
-    @property
-    def clock_speeds(self) -> tuple[float, ...]:
-        """As they were read before each window."""
-        return tuple(window.clock_speed for window in self.every_window if window.clock_speed is not None)
-
-    def gates(self, ends: Sequence[str]) -> tuple[str, ...]:
-        """The codes of those that were not passed: they are of windows. `ends`: of the fork itself."""
-        return tuple(reason.code for reason in self.window_reasons)
-
-    @property
-    def has_figures(self) -> bool:
-        """A server that never answered well has none; what became of it is an outcome all the same
-        (stats/attainment.py)."""
-        return any(window.load.succeeded for window in self.valid_windows)
-
-
-class ExperimentFork(Record):
-    """What was seen of an experiment without a server. `host`: over `host_span_s` seconds, from the last reading before
-    what it measured to the first after it; over its whole life, start and warm-up included, where it tells no such
-    span. None where it did not run. `clock_speed_before`: as Window.clock_speed.
-
-    `result` is None where it failed; an outcome other than "complete" is a finding, not a failure."""
-
-    kind: Literal["experiment"] = "experiment"
-    host: Pressure | None = None
-    host_span_s: float | None = None
-    clock_speed_before: float | None = None
-    remote: RemoteStats | None = None
-    result: AnyResult | None = None
-
-    @property
-    def window_reasons(self) -> tuple[Reason, ...]:
-        """None: it has no windows."""
-        return ()
-
-    @property
-    def clock_speeds(self) -> tuple[float, ...]:
-        """As it was read before the program ran."""
-        return () if self.clock_speed_before is None else (self.clock_speed_before,)
-
-    def gates(self, ends: Sequence[str]) -> tuple[str, ...]:
-        """It has no windows: its gates are the fork's own."""
-        return tuple(ends)
-
-    @property
-    def has_figures(self) -> bool:
-        return self.result is not None and self.result.seen is not None
-
-
 class Fork(Record):
-    """The replicate of the statistics: its envelope is the same whatever is `measured` inside."""
+    """The replicate of the statistics. A server has `windows`, and what is around them; a program that loads itself has
+    the one of `program`."""
 
     fork: int  # 1.., equals the block it belongs to
     position: int  # 1.. among the forks of its block
@@ -167,32 +81,79 @@ class Fork(Record):
     limits: tuple[Enforcement, ...] = ()  # what it was allowed to use
     outcomes: tuple[LimitHit, ...] = ()  # which of them it ran into
     logs: dict[str, str]  # title -> path beside the cell file
-    measured: Annotated[ServedFork | ExperimentFork, Field(discriminator="kind")]
+    driver_command: tuple[str, ...] = ()
+    first_response_s: float | None = None
+    proof: Proof | None = None
+    burn_check: BurnCheck | None = None
+    warmup: Warmup | None = None
+    windows: tuple[Window, ...] = ()
+    capacity: Capacity | None = None
+    samples: tuple[Sample, ...] = ()
+    memory: tuple[MemoryReading, ...] = ()
+    audit: Audit | None = None
+    program: ProgramWindow | None = None
 
     @property
     def usable(self) -> bool:
         """Has it figures that can be trusted?"""
-        return self.status in (Status.OK, Status.NOT_STEADY) and self.measured.has_figures
+        return self.status in (Status.OK, Status.NOT_STEADY) and self.has_figures
+
+    @property
+    def has_figures(self) -> bool:
+        """A server that never answered well has none; what became of it is an outcome all the same
+        (loads/attainment.py)."""
+        return bool(self.readings) or any(window.load.succeeded for window in self.valid_windows)
+
+    @property
+    def conclusive(self) -> bool:
+        """Usable, or a program that ran to its end without a figure: that a JDK has not what an experiment is about is
+        a finding."""
+        return self.usable or (self.status is Status.OK and self.program is not None)
+
+    @property
+    def readings(self) -> tuple[WindowReading, ...]:
+        """The program's figures, the leading one first; those that it could not tell are left out."""
+        return self.program.readings if self.program else ()
+
+    @property
+    def result(self) -> ProgramResult | None:
+        """The program's answer; None where it failed, or there is none."""
+        return self.program.result if self.program else None
+
+    @property
+    def valid_windows(self) -> tuple[Window, ...]:
+        return tuple(window for window in self.windows if window.valid)
+
+    @property
+    def every_window(self) -> tuple[Window, ...]:
+        """Those of a search, too."""
+        return (*self.windows, *(step.window for step in (self.capacity.steps if self.capacity else ())))
+
+    @property
+    def observed(self) -> tuple[ObservedWindow, ...]:
+        """Every window of whatever was measured."""
+        return (*self.every_window, *((self.program,) if self.program else ()))
+
+    @property
+    def driver(self) -> str | None:
+        """What made its load, by name; None where no window was measured."""
+        return next((window.load.driver for window in self.every_window), None)
+
+    @property
+    def window_reasons(self) -> tuple[Reason, ...]:
+        """Why windows are invalid; those of a search are not asked."""
+        windows: tuple[ObservedWindow, ...] = (*self.windows, *((self.program,) if self.program else ()))
+        return tuple(reason for window in windows for reason in window.reasons)
+
+    @property
+    def clock_speeds(self) -> tuple[float, ...]:
+        """As they were read before each window."""
+        return tuple(window.clock_speed for window in self.observed if window.clock_speed is not None)
 
     def only(self, rounds: Collection[int]) -> Fork:
         """As if nothing but these windows had been measured."""
-        windows = tuple(window for window in self.served.windows if window.index in rounds)
-        return self.model_copy(update={"measured": self.served.model_copy(update={"windows": windows})})
+        return self.model_copy(update={"windows": tuple(one for one in self.windows if one.index in rounds)})
 
     def took_turns_with(self, other: Fork) -> bool:
         """Were they measured round by round, a window of each?"""
         return other.sequence in self.together and self.sequence in other.together
-
-    @property
-    def served(self) -> ServedFork:
-        """Raises: TypeError: it is of an experiment without a server."""
-        if isinstance(self.measured, ServedFork):
-            return self.measured
-        raise TypeError("no server was measured in this fork")
-
-    @property
-    def experiment(self) -> ExperimentFork:
-        """Raises: TypeError: it is of a server."""
-        if isinstance(self.measured, ExperimentFork):
-            return self.measured
-        raise TypeError("no experiment was measured in this fork")

@@ -164,7 +164,7 @@ class NotTestable(Record):
 class RunRecord(Record):
     """What is told of a whole run is told of its first session; each session tells its own host and command."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     run_id: str
     profile: str
     scenario: ScenarioRecord | None = None  # None: the profile is one of matrix.toml's own

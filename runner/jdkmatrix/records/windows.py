@@ -1,12 +1,15 @@
-"""A server under load, window by window."""
+"""Windows: of a server under load, or of a program that loads itself."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import model_validator
 
 from jdkmatrix.domain.record import Record
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import ProgramResult, WindowReading
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
@@ -16,7 +19,8 @@ class Gauges(Record):
     """Answer of `GET /gauges`. None: this executor or JDK does not have the figure.
 
     `served_…`: requests of the application that ever began, by whose thread ran them; `threads_started`: ever, by the
-    plugged executor. Older records have neither."""
+    plugged executor. `totals`: counts since the start of the process, by the name that a metric reads them by; in the
+    answer they are the keys that begin with "total_"."""
 
     pool_size: int | None
     active: int | None
@@ -36,6 +40,17 @@ class Gauges(Record):
     served_on_plugged_virtual: int | None = None
     served_on_plugged_platform: int | None = None
     served_elsewhere: int | None = None
+    totals: dict[str, int] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_totals(cls, told: Any) -> Any:
+        if not isinstance(told, dict):
+            return told
+        totals = {name: value for name, value in told.items() if name.startswith("total_")}
+        rest = {name: value for name, value in told.items() if name not in totals}
+        found = {name.removeprefix("total_"): value for name, value in totals.items() if value is not None}
+        return {**rest, "totals": found} if totals else told
 
 
 class Sample(Record):
@@ -132,24 +147,32 @@ class Warmup(Record):
     duration_s: float
 
 
-class Window(Record):
-    """`clock_speed`: how fast a CPU of the SUT did a piece of serial work right before it (probes/clock_speed.py), in
-    divisions per microsecond; None: not read."""
+class ObservedWindow(Record):
+    """Common to all windows. `remote`: of the remote system that is called, None: there is none. `clock_speed`: how
+    fast a CPU of the SUT did a piece of serial work right before it (probes/clock_speed.py), in divisions per
+    microsecond; None: not read. `reasons`: faults of the host or of the measurement; not empty: invalid. `readings`:
+    figures that their metrics know by name, the leading one first."""
+
+    remote: RemoteStats | None = None
+    clock_speed: float | None = None
+    reasons: tuple[Reason, ...] = ()
+    readings: tuple[WindowReading, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        return not self.reasons
+
+
+class Window(ObservedWindow):
+    """A server under the load of a driver."""
 
     index: int
     t_s: float  # its start
     load: LoadResult
     sut: SutUsage
     host: Pressure
-    remote: RemoteStats | None = None  # of the remote system that the server calls; None: it calls none
     served: Served | None = None  # None: the server could not be asked
-    clock_speed: float | None = None
-    reasons: tuple[Reason, ...] = ()  # faults of the host or of the measurement; not empty: invalid
     shortfalls: tuple[Reason, ...] = ()  # what the server did not do; a result, and no reason to drop the window
-
-    @property
-    def valid(self) -> bool:
-        return not self.reasons
 
     @property
     def cpu_us_per_answer(self) -> float:
@@ -157,6 +180,18 @@ class Window(Record):
         is not cheap."""
         load = self.load
         return self.sut.cpu_us_per_request * load.answers / load.answers_2xx if load.succeeded else 0.0
+
+
+class ProgramWindow(ObservedWindow):
+    """The only window of a program that loads itself. `host`: over `host_span_s` seconds, from the last reading
+    before what it measured to the first after it; over its whole life, start and warm-up included, where it
+    tells no such span. None where it did not run.
+
+    `result` is None where it failed; an outcome other than "complete" is a finding, not a failure."""
+
+    host: Pressure | None = None
+    host_span_s: float | None = None
+    result: ProgramResult | None = None
 
 
 class CapacityStep(Record):

@@ -11,20 +11,19 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jdkmatrix.domain.cell_key import AXES, CellKey
+from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import overall
-from jdkmatrix.figures.metrics import METRICS, THROUGHPUT, Metric, metrics_of
+from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.experiment_cells import ExperimentCell
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
 
-# `value`: of a cell with a server the geometric mean over forks, with its 95 % interval; of one without the median,
-# with the least and the most. `bound`: "≥" or "<" where forks give a bound only. `ratio`: over the same cell on
-# `versus`, paired in blocks. `p_adjusted`: over all that the page compares.
+# `value`: the geometric mean over forks, with its 95 % interval; of readings of experiments the median, which has none.
+# `bound`: "≥" or "<" where forks give a bound only. `ratio`: over the same cell on `versus`, paired in blocks.
+# `p_adjusted`: over all that the page compares.
 COLUMNS = (
     *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "forks"),
     *("value", "interval_low", "interval_high", "least", "most", "bound"),
@@ -37,10 +36,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def results(judged: JudgedRun) -> Iterator[Row]:
     """One for each figure of each cell, with those of `COLUMNS` that it has."""
     run_id = judged.run.run_id
-    for cell in judged.cells:
-        yield from ({"run_id": run_id, **row} for row in _of_served(cell, judged.judgements))
-    for lone in judged.experiments:
-        yield from ({"run_id": run_id, **row} for row in _of_experiment(lone))
+    for cell in (*judged.cells, *judged.experiments):
+        yield from ({"run_id": run_id, **row} for row in _of_cell(cell, judged.judgements))
 
 
 def as_csv(rows: Iterable[Row]) -> str:
@@ -132,15 +129,13 @@ def _compared_by(cells: Cells) -> Iterator[tuple[CellStats, Metric, float, _Ends
     """Value, interval and number of forks, in the unit of the figure."""
     for cell in cells:
         for metric in metrics_of(cell.load):
-            figures = list(cell.figures(metric).values())
-            over = overall(figures)
+            over = over_forks(metric, cell.figures(metric).values())
             if over is None or over.bounded:
                 continue
-            low, high = over.summary.ci_low, over.summary.ci_high
             ends: _Ends = (None, None)
-            if low is not None and high is not None and math.isfinite(high):
-                ends = low * metric.scale, high * metric.scale
-            yield cell, metric, over.summary.geomean * metric.scale, ends, len(figures)
+            if over.low is not None and over.high is not None and math.isfinite(over.high):
+                ends = over.low, over.high
+            yield cell, metric, over.value, ends, over.forks
 
 
 def _field(value: object) -> object:
@@ -152,33 +147,25 @@ def _field(value: object) -> object:
     return "" if value is None else value
 
 
-def _of_cell(key: CellKey) -> Row:
-    return {"cell_id": key.cell_id, **{axis: getattr(key, axis) for axis in AXES}}
-
-
-def _of_served(cell: CellStats, judgements: Judgements) -> Iterator[Row]:
-    for metric in METRICS:
-        figures = list(cell.figures(metric).values())
-        over = overall(figures)
+def _of_cell(cell: CellStats, judgements: Judgements) -> Iterator[Row]:
+    for metric in cell.metrics:
+        over = over_forks(metric, cell.figures(metric).values())
         if over is None:
             continue
-        values = [figure.value * metric.scale for figure in figures]
         row: Row = {
-            **_of_cell(cell.key),
+            "cell_id": cell.key.cell_id,
+            **{axis: getattr(cell.key, axis) for axis in AXES},
             "driver": cell.driver,
             "figure": metric.id,
             "unit": metric.unit,
-            "forks": len(figures),
-            "value": over.summary.geomean * metric.scale,
-            "least": min(values),
-            "most": max(values),
+            "forks": over.forks,
+            "value": over.value,
+            "least": over.least,
+            "most": over.most,
             "bound": over.bound.value if over.bounded and over.bound else "",
         }
-        if not over.bounded and over.summary.ci_low is not None and over.summary.ci_high is not None:
-            row |= {
-                "interval_low": over.summary.ci_low * metric.scale,
-                "interval_high": over.summary.ci_high * metric.scale,
-            }
+        if not over.bounded and over.low is not None and over.high is not None:
+            row |= {"interval_low": over.low, "interval_high": over.high}
         yield {**row, **_compared(cell, metric, judgements)}
 
 
@@ -196,19 +183,6 @@ def _compared(cell: CellStats, metric: Metric, judgements: Judgements) -> Row:
         "p_adjusted": judged.p_adjusted,
         "verdict": judged.verdict.value,
     }
-
-
-def _of_experiment(cell: ExperimentCell) -> Iterator[Row]:
-    for spread in cell.spreads:
-        yield {
-            **_of_cell(cell.key),
-            "figure": spread.name,
-            "unit": spread.unit,
-            "forks": spread.forks,
-            "value": spread.median,
-            "least": spread.least,
-            "most": spread.most,
-        }
 
 
 def verdicts(judged: Sequence[JudgedClaim]) -> list[dict[str, Any]]:

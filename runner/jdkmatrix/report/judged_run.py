@@ -7,7 +7,6 @@ from functools import cached_property
 
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.cells.judgements import Judgements, judge_run
 from jdkmatrix.report.cells.refusals import Refusals, page_refusals
 from jdkmatrix.report.charts.specs import executor_order
@@ -26,7 +25,7 @@ class JudgedRun:
         self.loaded = loaded
         self.run = loaded.run
         self.cells = Cells(loaded.run, loaded.served)
-        self.experiments = Experiments(loaded.run, loaded.experiments)
+        self.experiments = Cells(loaded.run, loaded.experiments, served=False)
         self._registry = registry
 
     @property

@@ -25,7 +25,7 @@ def capacity_of(key: CellKey, cell: CellRecord | None, impossible: str | None) -
     forks = cell.forks if cell else ()
     found = next((fork for fork in forks if fork.usable), next(iter(forks), None))
     if cell and found and found.usable:
-        figure = throughput_rps(found, cell.served_load)
+        figure = throughput_rps(found, cell.load)
         if figure is not None and figure.value > 0:
             return BasisCapacity(key=key, throughput_rps=figure.value)
     reasons: Sequence[str] = [reason.message for reason in found.reasons] if found else []

@@ -74,12 +74,12 @@ def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) 
         for executor, cell in cells.items()
         if (base := cells.get(references(cells, cell.key.server)[executor])) is not None and base is not cell
         if (every := [fork for one in cells.values() for fork in one.forks if fork.together])
-        if (found := components(logs_of_rounds(metrics_of(cell.served_load)[0], cell, base))) is not None
+        if (found := components(logs_of_rounds(metrics_of(cell.load)[0], cell, base))) is not None
     ]
     return max(wanted, default=profile.rounds)
 
 
 def _start_s(forks: Sequence[Fork]) -> float:
     """What a block of these costs before its first round: each is started and warmed by itself."""
-    each = [fork.served.warmup.windows[-1].t_s for fork in forks if fork.served.warmup and fork.served.warmup.windows]
+    each = [fork.warmup.windows[-1].t_s for fork in forks if fork.warmup and fork.warmup.windows]
     return fmean(len(fork.together) for fork in forks) * fmean(each) if each else 0.0

@@ -88,9 +88,9 @@ def fork_readings_us(fork: Fork) -> float | None:
 
 
 def _valid(fork: Fork) -> tuple[Window, ...]:
-    if not fork.served.valid_windows:
+    if not fork.valid_windows:
         raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
-    return fork.served.valid_windows
+    return fork.valid_windows
 
 
 def _exp(log: float) -> float:

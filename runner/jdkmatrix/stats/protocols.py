@@ -112,19 +112,19 @@ def measured_fork(fork: Fork) -> MeasuredFork:
     Raises:
         MatrixError: it has no valid window, never gave a first answer, or none in one of its windows.
     """
-    if not fork.served.valid_windows or fork.served.first_response_s is None:
+    if not fork.valid_windows or fork.first_response_s is None:
         raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
-    first, last = fork.served.windows[0], fork.served.windows[-1]
+    first, last = fork.windows[0], fork.windows[-1]
     warm_s, spent_s = first.t_s, last.t_s + last.load.duration_s - first.t_s
-    if fork.together and fork.served.warmup and fork.served.warmup.windows:
-        settling = fork.served.warmup.settling
-        warm_s = fork.served.warmup.windows[-1].t_s + sum(window.duration_s or 0.0 for window in settling)
+    if fork.together and fork.warmup and fork.warmup.windows:
+        settling = fork.warmup.settling
+        warm_s = fork.warmup.windows[-1].t_s + sum(window.duration_s or 0.0 for window in settling)
         spent_s /= len(fork.together)
     return MeasuredFork(
-        started_s=fork.served.first_response_s,
+        started_s=fork.first_response_s,
         warm_s=warm_s,
         spent_s=spent_s,
-        windows=tuple(MeasuredWindow(w.load.duration_s, w.load.succeeded_rps) for w in fork.served.valid_windows),
+        windows=tuple(MeasuredWindow(w.load.duration_s, w.load.succeeded_rps) for w in fork.valid_windows),
     )
 
 

@@ -134,14 +134,14 @@ def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second],
 
 def _load_of(fork: Fork) -> RampLoad | JoinLoad | None:
     """As the driver ran it."""
-    window = next(iter(fork.served.valid_windows), None)
+    window = next(iter(fork.valid_windows), None)
     return window.load.load if window and isinstance(window.load.load, RampLoad | JoinLoad) else None
 
 
 def seconds_of(fork: Fork) -> tuple[Second, ...]:
     """What the driver saw of the load; empty where the fork has no valid window of one."""
     load = _load_of(fork)
-    return tuple(_seconds(load, fork.served.valid_windows[0].load.intervals)) if load else ()
+    return tuple(_seconds(load, fork.valid_windows[0].load.intervals)) if load else ()
 
 
 def _seconds(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> Iterator[Second]:
@@ -182,15 +182,15 @@ def steady_part(fork: Fork) -> Steady | None:
     load = _load_of(fork)
     if load is None:
         return None
-    window = fork.served.valid_windows[0]
+    window = fork.valid_windows[0]
     if isinstance(load, JoinLoad):
         end_s = window.load.duration_s
-        return _steady(fork.served.samples, window, (load.join_s + end_s) / 2, end_s)
+        return _steady(fork.samples, window, (load.join_s + end_s) / 2, end_s)
     if not load.ends_level:
         return None
     (level_s, _), (end_s, _) = load.points[-2:]
     caught_up_s = backlog_until_s(seconds_of(fork)) or 0.0
-    return _steady(fork.served.samples, window, max((level_s + end_s) / 2, caught_up_s), end_s)
+    return _steady(fork.samples, window, max((level_s + end_s) / 2, caught_up_s), end_s)
 
 
 def _steady(samples: Sequence[Sample], window: Window, from_s: float, to_s: float) -> Steady | None:

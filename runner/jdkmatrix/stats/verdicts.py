@@ -88,9 +88,8 @@ class Refused:
 
 @dataclass(frozen=True)
 class ArmRefusals:
-    """`noun`: what is counted, "window" or "attempt". `p_value`: of "the gates refuse both arms alike"."""
+    """`p_value`: of "the gates refuse both arms alike"."""
 
-    noun: str
     numerator: Refused
     denominator: Refused
     p_value: float

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.loads import CellLoad, TaskLoad
 from jdkmatrix.domain.record import Record
 from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
@@ -21,7 +20,7 @@ class Identity(Record):
 class CellRecord(Record):
     """`parameters`: of what is measured, its table of matrix.toml: a workload or an experiment."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     key: CellKey
     load: AnyLoad
     identity: Identity
@@ -30,17 +29,3 @@ class CellRecord(Record):
     jvm_flags: dict[str, str] = {}  # flags of the JVM on this cell's CPUs that are not at their default (HotSpot)
     forks: tuple[Fork, ...]
     attempts: tuple[Fork, ...] = ()  # measured and replaced by a later attempt, whole, in the order of measurement
-
-    @property
-    def served_load(self) -> CellLoad:
-        """Raises: TypeError: it is of an experiment without a server."""
-        if isinstance(self.load, CellLoad):
-            return self.load
-        raise TypeError(f"{self.key.cell_id} has no server")
-
-    @property
-    def task_load(self) -> TaskLoad:
-        """Raises: TypeError: it is of a server."""
-        if isinstance(self.load, TaskLoad):
-            return self.load
-        raise TypeError(f"{self.key.cell_id} has a server")

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from jdkmatrix.domain.loads import LoadOverTime
-from jdkmatrix.records.forks import Fork, ServedFork
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency, LoadResult
 from jdkmatrix.records.windows import Capacity, Warmup, Window
 from jdkmatrix.store.cells import CellRecord
@@ -23,7 +23,7 @@ _SETS: dict[frozenset[str], set[str]] = {}
 def outline(cell: CellRecord) -> CellRecord:
     """Every figure is the same. Left out are series, except those of a rising load, whose figures are read from
     them, and points of distributions wherever a histogram has them."""
-    if isinstance(cell.load, LoadOverTime) or not cell.key.has_server:
+    if isinstance(cell.load, LoadOverTime):
         return cell
     less = cell.model_copy(
         update={"forks": tuple(map(_fork, cell.forks)), "attempts": tuple(map(_fork, cell.attempts)), "jvm_flags": {}}
@@ -46,16 +46,18 @@ def _share_sets(value: Any) -> None:
 
 
 def _fork(fork: Fork) -> Fork:
-    served = fork.served
-    less = {
-        "driver_command": (),
-        "warmup": _warmup(served.warmup),
-        "windows": tuple(map(_window, served.windows)),
-        "capacity": _capacity(served.capacity),
-        "samples": (),
-    }
-    measured: ServedFork = served.model_copy(update=less)
-    return fork.model_copy(update={"command": (), "remote_command": (), "logs": {}, "measured": measured})
+    return fork.model_copy(
+        update={
+            "command": (),
+            "remote_command": (),
+            "logs": {},
+            "driver_command": (),
+            "warmup": _warmup(fork.warmup),
+            "windows": tuple(map(_window, fork.windows)),
+            "capacity": _capacity(fork.capacity),
+            "samples": (),
+        }
+    )
 
 
 def _warmup(warmup: Warmup | None) -> Warmup | None:

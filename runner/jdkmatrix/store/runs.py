@@ -5,9 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import itertools
-import json
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +17,6 @@ from pydantic import BaseModel, ValidationError
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.gc_pause import uncollected
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.migrations import Json, cell_from_1, run_from_1
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.atomic import StoreError, write_atomic
 from jdkmatrix.store.cells import CellRecord
@@ -32,7 +29,6 @@ Model = TypeVar("Model", bound=BaseModel)
 RUN_FILE = "run.json"
 _CELLS = "cells"
 REFERENCE = "reference"  # below the results: runs that the project itself shows
-_SCHEMA_1 = re.compile(rb'\s*\{\s*"schema_version":\s*1\b')  # the first key of every file
 
 
 @dataclass(frozen=True)
@@ -84,7 +80,7 @@ class RunStore:
 
     def read_run(self) -> RunRecord:
         """Raises: UnreadableError."""
-        return _read(self.directory / RUN_FILE, RunRecord, run_from_1)
+        return _read(self.directory / RUN_FILE, RunRecord)
 
     def read_cell(self, key: CellKey) -> CellRecord | None:
         """The cell's record, or None when it has none. A run that is kept for long has its cells compressed, as
@@ -92,7 +88,7 @@ class RunStore:
         plain = self.cell_path(key)
         kept = plain.with_name(f"{plain.name}.gz")
         path = next((path for path in (plain, kept) if path.exists()), None)
-        return None if path is None else _read(path, CellRecord, cell_from_1)
+        return None if path is None else _read(path, CellRecord)
 
     def stamp(self) -> str:
         """Another one as soon as one of its records is written, or something else stands in its place."""
@@ -166,12 +162,9 @@ def _unused(path: Path) -> Path:
     return next(free for number in itertools.count(1) if not (free := path.with_name(f"{path.name}-{number}")).exists())
 
 
-def _read(path: Path, model: type[Model], from_1: Callable[[Json], Json]) -> Model:
-    """A file of schema 1 is brought to that of today."""
+def _read(path: Path, model: type[Model]) -> Model:
     try:
         text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        if _SCHEMA_1.match(text):
-            text = json.dumps(from_1(json.loads(text))).encode()
         return model.model_validate_json(text)
     except OSError as error:
         raise UnreadableError(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -180,7 +180,7 @@ def test_a_stage_begins_when_the_one_before_it_is_measured_and_its_capacities_th
     run = loaded().run
     assert [one.key for one in run.capacities] == BASES
     (basis,) = [cell for cell in loaded().cells if cell.key == BASES[0]]
-    assert run.capacities[0].throughput_rps == pytest.approx(basis.forks[0].served.windows[0].load.throughput_rps)
+    assert run.capacities[0].throughput_rps == pytest.approx(basis.forks[0].windows[0].load.throughput_rps)
     assert [cell.load for cell in run.cells] == ["saturate-50"] * 2 + ["share-50"] * 4
     assert run.status == "complete" and len(run.order) == 12
     assert sorted(fork.sequence for cell in loaded().cells for fork in cell.forks) == list(range(1, 13))
@@ -439,7 +439,7 @@ def test_the_share_of_time_in_windows_that_count(tmp_path: Path) -> None:
     """Both sessions took half an hour."""
     loaded = synthetic_run(tmp_path, QUICK)
     forks = [fork for cell in loaded.cells for fork in cell.forks if fork.usable]
-    counted_s = sum(window.load.duration_s for fork in forks for window in fork.served.valid_windows)
+    counted_s = sum(window.load.duration_s for fork in forks for window in fork.valid_windows)
     two = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(), session(2))}))
     (told,) = windows_fact(two)
     assert told.value == f"{100 * counted_s / 3600:.0f} % of that time"

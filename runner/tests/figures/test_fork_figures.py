@@ -14,6 +14,7 @@ from jdkmatrix.figures.fork_figures import (
     cpu_us_per_request,
     knee_rps,
     overall,
+    per_answer,
     switches_per_request,
     throughput_rps,
     time_to_peak,
@@ -22,6 +23,7 @@ from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
+from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.windows import Window
 from tests.support.builders import cell, fork, load_result, pressure, sut_usage
 from tests.support.outcome_runs import all_of, missed, silent, spoilt, with_outcomes
@@ -55,7 +57,7 @@ def test_a_refusal_is_no_answer() -> None:
     cost = cpu_us_per_request(refusing(400), CLOSED)
     assert cost is not None and cost.value == pytest.approx(1000 * 100 / 600), "refusing quickly makes it no cheaper"
     assert not refusing(1000).usable
-    assert refusing(400).served.windows[0].load.failed == 400
+    assert refusing(400).windows[0].load.failed == 400
     both = load_result(CLOSED, non_2xx=3, errors=Errors(timeout=4))
     assert both.failed == 7
 
@@ -89,17 +91,17 @@ def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measure
 def test_a_peak_that_was_never_reached_is_a_lower_bound(
     measured: Fork, capacity_rps: float, expected: ForkFigure
 ) -> None:
-    windows = tuple(stepped(measured.served.windows[0], capacity_rps)[1])
+    windows = tuple(stepped(measured.windows[0], capacity_rps)[1])
     assert throughput_rps(altered(measured, {"windows": windows}), STEPS) == expected
 
 
 def test_the_lowest_rate_is_the_lowest_that_was_asked_for(measured: Fork) -> None:
     """Without its window there is no such figure: that of the next rate is another one."""
-    windows = tuple(stepped(measured.served.windows[0], 3500)[1])
+    windows = tuple(stepped(measured.windows[0], 3500)[1])
     whole = altered(measured, {"windows": windows})
     lowest = cpu_us_per_request(whole, STEPS)
     assert lowest is not None and lowest.value == windows[0].cpu_us_per_answer
-    first = spoilt(whole).served.windows[0]
+    first = spoilt(whole).windows[0]
     assert cpu_us_per_request(altered(whole, {"windows": (first, *windows[1:])}), STEPS) is None
 
 
@@ -148,3 +150,12 @@ def test_a_mean_of_bounds_is_a_bound(figures: list[ForkFigure]) -> None:
 def test_no_bound_gets_into_a_ratio(figures: dict[int, ForkFigure]) -> None:
     plain = comparable({**figures, 21: ForkFigure(1.0, comparable=False), 22: ForkFigure(0.0)})
     assert plain.keys() == {block for block, figure in figures.items() if figure.bound is Bound.NONE}
+
+
+def test_a_total_is_told_for_each_answer_where_every_window_has_it() -> None:
+    told = WindowReading(metric="allocated_bytes", value=5e6)
+    (window,) = refusing(400).windows
+    with_it, without = window.model_copy(update={"readings": (told,)}), window
+    assert per_answer("allocated_bytes")(altered(fork(), {"windows": (with_it, with_it)}), CLOSED) == ForkFigure(5000.0)
+    assert per_answer("allocated_bytes")(altered(fork(), {"windows": (with_it, without)}), CLOSED) is None
+    assert per_answer("other")(altered(fork(), {"windows": (with_it,)}), CLOSED) is None

@@ -11,7 +11,6 @@ import pytest
 
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.tables import Limits
-from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.fork.planned import PlannedFork
@@ -38,6 +37,8 @@ KEY = CellKey(
     workload="pinning-lock", server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
 )
 
+PINNING = CALM.experiments[KEY.workload]
+
 
 def run(folder: Path, script: str, **changes: Any) -> Fork:
     (folder / "result.json").write_text(json.dumps(RESULT))
@@ -54,11 +55,11 @@ def run(folder: Path, script: str, **changes: Any) -> Fork:
 def test_the_last_line_counts(tmp_path: Path) -> None:
     fork = run(tmp_path, f"echo a warning of the JVM; cat {tmp_path}/result.json; echo progress >&2")
     assert (fork.status, fork.reasons, fork.fork, fork.sequence) == (Status.OK, (), 2, 5)
-    assert isinstance(fork.experiment.result, PinningResult)
-    assert fork.experiment.result.seen is not None
-    assert fork.experiment.result.seen.throughput_per_s == 1990.0
+    assert [(one.metric, one.value, one.expected) for one in fork.readings] == [
+        ("throughput", 1990.0, 2000.0), ("CPU used", 0.1, None),
+    ]  # fmt: skip
     assert fork.usable
-    assert fork.experiment.host is not None
+    assert fork.program is not None and fork.program.host is not None
     assert fork.command[-2:] == ("--warmup-s", "2")
     assert (tmp_path / "logs" / STDERR_LOG).read_text() == "progress\n"
     assert fork.logs[STDERR_LOG] == f"../logs/{STDERR_LOG}"
@@ -86,7 +87,7 @@ def test_it_runs_on_its_cpus_and_sees_what_it_is_asked(tmp_path: Path) -> None:
 def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list[str]) -> None:
     fork = run(tmp_path, script)
     assert fork.status is Status.FAILED
-    assert fork.experiment.result is None
+    assert fork.program is not None and fork.result is None
     for text in expected:
         assert text in fork.reasons[0].message
 
@@ -130,7 +131,8 @@ def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(f"{__name__}.CALM", CALM.model_copy(update={"thresholds": strict}))
     fork = run(tmp_path, f"cat {tmp_path}/result.json")
     assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.INVALID, ["steal"])
-    assert fork.experiment.result is not None, "what was measured is kept"
+    assert fork.program is not None and fork.program.reasons == fork.reasons
+    assert fork.readings, "what was measured is kept"
     assert not fork.usable
 
 
@@ -160,7 +162,19 @@ def test_no_process_outlives_a_run_that_is_stopped(tmp_path: Path, monkeypatch: 
 def test_a_result_without_figures_is_no_failure() -> None:
     refused = {**RESULT, "outcome": "not-on-this-jdk", "seen": None, "expected": None,
                "problem": {"message": "no such API", "at_count": None, "advice": "JDK 22"}}  # fmt: skip
-    result = parse_result(json.dumps(refused))
-    assert result.outcome == "not-on-this-jdk"
-    with pytest.raises(ProgramError, match="seen"):
-        parse_result(json.dumps({**RESULT, "seen": {}}))
+    result, readings = parse_result(json.dumps(refused), PINNING)
+    assert (result.outcome, readings) == ("not-on-this-jdk", ())
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"seen": {}}, "seen: KeyError: 'threads_started'"),
+        ({"seen": {**RESULT["seen"], "throughput_per_s": float("inf")}}, "seen: ValidationError"),
+        ({"experiment": "burn"}, "experiment: burn, not pinning"),
+        ({"outcome": "done"}, "outcome: "),
+    ],
+)
+def test_what_no_such_experiment_prints_is_no_result(changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(ProgramError, match=why):
+        parse_result(json.dumps({**RESULT, **changes}), PINNING)

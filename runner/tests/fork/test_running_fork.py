@@ -20,7 +20,7 @@ from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Round
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.method.measuring import Turns
-from jdkmatrix.records.forks import Fork, ServedFork
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
 from tests.support.builders import load_result, pressure, sut_usage
@@ -68,8 +68,8 @@ class Sleeping:
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         return Status.OK, ()
 
-    def record(self) -> ServedFork:
-        return ServedFork(windows=tuple(self.windows))
+    def record(self) -> dict[str, Any]:
+        return {"windows": tuple(self.windows)}
 
     def _at(self, moment: str) -> None:
         if moment in self.fails:
@@ -106,10 +106,10 @@ def test_a_fork_that_fails_is_recorded_and_leaves_the_others_running(
     assert (failing.status, [(one.code, one.message) for one in failing.reasons]) == (
         Status.FAILED, [("driver", "it broke")],
     )  # fmt: skip
-    assert [window.index for window in failing.served.windows] == windows, "what was measured is kept"
+    assert [window.index for window in failing.windows] == windows, "what was measured is kept"
     for fork in others:
         assert (fork.status, fork.reasons) == (Status.OK, ())
-        assert [window.index for window in fork.served.windows] == [1, 2, 3]
+        assert [window.index for window in fork.windows] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("moment", ["open", "rewarm", "window 1", "close"])
@@ -122,7 +122,7 @@ def test_what_stops_a_run_passes_through_and_leaves_no_process(tmp_path: Path, m
 
 def test_by_itself_a_fork_has_its_own_windows(tmp_path: Path) -> None:
     fork = measure_fork(setup_of(Sleeping(), tmp_path / "good"), Silent())
-    assert (fork.status, len(fork.served.windows)) == (Status.OK, 1)
+    assert (fork.status, len(fork.windows)) == (Status.OK, 1)
     broken = measure_fork(setup_of(Sleeping({"window 1": ValueError("what?")}), tmp_path / "bad"), Silent())
     assert [(one.code, one.message) for one in broken.reasons] == [("internal-error", "ValueError: what?")]
     assert "what?" in (tmp_path / "bad" / "logs" / "traceback.txt").read_text()

@@ -109,8 +109,8 @@ def test_what_the_host_spoilt_is_lost_and_what_the_server_did_not_do_is_no(measu
 
 
 def test_one_short_window_is_enough_and_one_that_is_spoilt_says_nothing(measured: Fork) -> None:
-    first, second = measured.served.windows
-    short = missed(measured).served.windows[0]
+    first, second = measured.windows
+    short = missed(measured).windows[0]
     assert fate(altered(measured, {"windows": (short, second)}), RATE) is ForkOutcome.NO
     spoilt_too = short.model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
     assert fate(altered(measured, {"windows": (spoilt_too, second)}), RATE) is ForkOutcome.YES
@@ -183,7 +183,7 @@ def test_ramps_ask_for_their_peak_or_for_no_knee(
 
 def test_a_ramp_too_short_to_have_a_knee_says_nothing(measured: Fork) -> None:
     ramp = with_ramp(measured, RISING, lag_s=1, capacity_rps=1e6)
-    window = ramp.served.windows[0]
+    window = ramp.windows[0]
     short = window.model_copy(update={"load": window.load.model_copy(update={"intervals": window.load.intervals[:4]})})
     assert fate(altered(ramp, {"windows": (short,)}), RISING) is ForkOutcome.LOST
 

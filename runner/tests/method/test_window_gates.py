@@ -73,7 +73,7 @@ def test_a_window_is_recorded_with_both() -> None:
     heard: list[str] = []
     bench = SimpleNamespace(
         observe=lambda load, duration_s, label: SimpleNamespace(
-            t_s=1.0, load=busy, sut=sut_usage(), host=pressure(), remote=None, served=None
+            t_s=1.0, load=busy, sut=sut_usage(), host=pressure(), remote=None, served=None, readings=()
         ),
         cpu_sets=SimpleNamespace(sut=(min(os.sched_getaffinity(0)),)),
     )

@@ -185,8 +185,8 @@ def test_without_arguments_it_measures_the_mission_and_writes_the_site(flake: Fl
     assert loaded.run.profile == "mission"
     assert {cell.key.jdk for cell in loaded.cells if cell.forks} == {"temurin-25"}
     fork = loaded.cells[0].forks[0]
-    assert fork.served.proof is not None
-    assert fork.served.proof.virtual
+    assert fork.proof is not None
+    assert fork.proof.virtual
     assert str(fork.command[0]).startswith(str(flake.nix.store))
     provenance = loaded.run.provenance
     assert provenance is not None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters
-from jdkmatrix.probes.usage import usage
-from jdkmatrix.records.windows import SutUsage
+from jdkmatrix.probes.usage import rises, usage
+from jdkmatrix.records.readings import WindowReading
+from jdkmatrix.records.windows import Gauges, SutUsage
+from tests.subjects.test_served import gauges
 from tests.support.builders import load_result
 
 
@@ -45,3 +47,16 @@ def test_answering_our_own_questions_is_told_apart() -> None:
     first = used(reading(0, 5.0), after, 1000)
     assert first.probe_cpu_s == pytest.approx(0.3), "the thread starts with the first question"
     assert used(reading(0, 5.0), reading(1, 6.0, main=1.0), 10).probe_cpu_s == 0
+
+
+def test_totals_of_gauges_rise_in_a_window() -> None:
+    """A JVM that does not count one says so by null."""
+
+    def answer(**totals: int | None) -> Gauges:
+        plain = gauges().model_dump(exclude={"totals"})
+        return Gauges.model_validate({**plain, **{f"total_{name}": value for name, value in totals.items()}})
+
+    before, after = answer(bytes=100, other=None), answer(bytes=350, other=7)
+    assert Gauges.model_validate_json(before.model_dump_json()) == before
+    assert rises(before, after) == (WindowReading(metric="bytes", value=250),)
+    assert rises(None, after) == rises(before, None) == ()

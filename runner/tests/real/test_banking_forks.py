@@ -54,7 +54,7 @@ def test_a_ramp_on_the_bank(fork_of: Callable[..., ForkSetup], parts: Parts) -> 
     limits = Limits(threads_max=2000, memory_bytes_max=4_000_000_000, open_files_max=4096)
     fork = measure_fork(banking(fork_of("temurin-25", "virtual", **BANK), parts, "bank-day", limits), Silent())
     assert fork.usable, fork.reasons
-    window = fork.served.windows[0]
+    window = fork.windows[0]
     assert window.load.load == RAMP.ramp
     assert window.load.errors.total == window.load.non_2xx == 0
     assert window.served is not None
@@ -68,11 +68,11 @@ def test_a_ramp_on_the_bank(fork_of: Callable[..., ForkSetup], parts: Parts) -> 
     assert window.remote.in_flight_peak >= 2, "delays are as asked for once the server is warm"
     slowest = window.load.uncorrected
     assert slowest is not None and slowest.min_us >= DELAY_US
-    assert fork.served.audit is not None
-    assert fork.served.audit.conserved and fork.served.audit.transfers_done > 0
+    assert fork.audit is not None
+    assert fork.audit.conserved and fork.audit.transfers_done > 0
     assert {one.limit for one in fork.limits} == {"threads", "memory", "open files"}
     assert fork.outcomes == ()
-    last = fork.served.memory[-1]
+    last = fork.memory[-1]
     assert sum(last.resident.values()) == last.rss_bytes
     assert last.missing or last.resident.get(UNATTRIBUTED, 0) <= 0.1 * last.rss_bytes
     assert fork.remote_command

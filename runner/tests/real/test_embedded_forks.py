@@ -33,16 +33,16 @@ FORKS = [
 def test_every_executor(fork_of: Callable[..., ForkSetup], server: str, jdk: str, executor: str) -> None:
     fork = measure_fork(fork_of(jdk, executor, server=server, burn_us=BURN_US), Silent())
     assert fork.usable, fork.reasons
-    assert fork.served.proof is not None and fork.served.proof.executor == executor
-    assert fork.served.burn_check is not None and fork.served.burn_check.rounds == BURN_US * ROUNDS_PER_US
-    window = fork.served.windows[0]
+    assert fork.proof is not None and fork.proof.executor == executor
+    assert fork.burn_check is not None and fork.burn_check.rounds == BURN_US * ROUNDS_PER_US
+    window = fork.windows[0]
     assert window.valid, window.reasons
     assert window.load.completed > 0 and window.load.failed == 0
     assert window.served is not None
     assert window.served.on(place_of(executor)) == window.served.begun >= window.load.completed
     if is_per_request(executor):
         assert window.served.threads_started is not None and window.served.threads_started >= window.served.begun
-    assert all(sample.gauges is not None and sample.gauges.heap_used_bytes > 0 for sample in fork.served.samples)
+    assert all(sample.gauges is not None and sample.gauges.heap_used_bytes > 0 for sample in fork.samples)
     assert "console.log" in fork.logs
 
 

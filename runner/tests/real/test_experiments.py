@@ -13,16 +13,12 @@ import pytest
 from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
-from jdkmatrix.experiments.burn import BurnResult
-from jdkmatrix.experiments.fanout import FanoutResult
-from jdkmatrix.experiments.pinning import PinningResult
-from jdkmatrix.experiments.result import ExperimentResult, MeasuredSpan
-from jdkmatrix.experiments.spawn import SpawnResult
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.readings import MeasuredSpan, ProgramResult
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.run.prepare import set_up_parts
@@ -96,11 +92,11 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duration_s: fl
     return measure_fork(setup_with(made, folder, key, matrix=matrix, window_s=duration_s), Silent())
 
 
-def told(fork: Fork) -> ExperimentResult:
+def told(fork: Fork) -> ProgramResult:
     """What it said; the host's noise is not what these tests are about."""
     assert fork.status is not Status.FAILED, fork.reasons
-    assert fork.experiment.result is not None
-    return fork.experiment.result
+    assert fork.result is not None
+    return fork.result
 
 
 def run_judged(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duration_s: float = DURATION_S) -> Fork:
@@ -118,78 +114,74 @@ def run_judged(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duratio
         return fork
     ((moments, stretch),) = chosen
     span = found.measured_span
-    assert span is not None
-    measured_s = (span.end_monotonic_ns - span.start_monotonic_ns) / 1e9
+    assert span is not None and fork.program is not None
+    measured_s = span.duration_s
     with_start = stretch.before == moments[0]
     assert not with_start or measured_s < SHORTEST_S, "not its start"
     assert stretch.before.monotonic_ns <= span.start_monotonic_ns
     assert span.end_monotonic_ns <= stretch.after.monotonic_ns <= moments[-1].monotonic_ns
-    assert fork.experiment.host_span_s == pytest.approx(stretch.duration_s)
+    assert fork.program.host_span_s == pytest.approx(stretch.duration_s)
     # The kernel tells what an ended program has used in whole microseconds.
     used_us = [at.program_cpu_ns // 1000 for at in (stretch.before, stretch.after, moments[-1])]
     assert with_start or used_us[0] > 0
     assert used_us[0] < used_us[1] <= used_us[2]
-    if isinstance(found, BurnResult | PinningResult):
+    if found.experiment in ("burn", "pinning"):
         assert measured_s == pytest.approx(duration_s)
         # Two clocks of one process: of all its threads, and as the program itself reads it, in ticks of 10 ms.
-        assert (used_us[1] - used_us[0]) / 1e6 >= 0.99 * found.seen.cpu_s - 0.02
-    host = fork.experiment.host
-    assert host is not None and host.elapsed_s == fork.experiment.host_span_s
-    if isinstance(found, FanoutResult):
+        assert (used_us[1] - used_us[0]) / 1e6 >= 0.99 * found.seen["cpu_s"] - 0.02
+    host = fork.program.host
+    assert host is not None and host.elapsed_s == fork.program.host_span_s
+    if found.experiment == "fanout":
         assert stretch.after.remote_cpu_ns > stretch.before.remote_cpu_ns > 0
     return fork
 
 
-def pinning(matrix: Matrix, parts: Parts, inside: str, jdk: str, folder: Path) -> PinningResult:
-    found = told(run_judged(matrix, parts, cell(f"pin-{inside}", jdk, "virtual+carriers-2", "count-20"), folder))
-    assert isinstance(found, PinningResult)
-    return found
+def seen(result: ProgramResult) -> dict[str, Any]:
+    assert result.seen is not None, result.problem
+    return result.seen
+
+
+def pinning(matrix: Matrix, parts: Parts, inside: str, jdk: str, folder: Path) -> ProgramResult:
+    return told(run_judged(matrix, parts, cell(f"pin-{inside}", jdk, "virtual+carriers-2", "count-20"), folder))
 
 
 def test_synchronized_pins_on_21_and_no_more_on_25(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
-    before = pinning(matrix, parts, "synchronized", PINS, tmp_path)
-    after = pinning(matrix, parts, "synchronized", FREE, tmp_path)
-    assert before.seen is not None and after.seen is not None
-    assert_pinned(before.seen.throughput_per_s, PINNED_PER_S)
-    assert before.expected is not None and before.expected.value == PINNED_PER_S
-    assert after.seen.throughput_per_s >= 5 * before.seen.throughput_per_s
-    assert before.seen.pinned.count
-    assert before.seen.pinned.stacks
-    assert any("Blocking" in frame for frame in before.seen.pinned.stacks[0].frames)
-    assert after.seen.pinned.count == 0
+    result = pinning(matrix, parts, "synchronized", PINS, tmp_path)
+    before, after = seen(result), seen(pinning(matrix, parts, "synchronized", FREE, tmp_path))
+    assert_pinned(before["throughput_per_s"], PINNED_PER_S)
+    assert result.expected is not None and result.expected.value == PINNED_PER_S
+    assert after["throughput_per_s"] >= 5 * before["throughput_per_s"]
+    assert before["pinned"]["count"]
+    assert any("Blocking" in frame for frame in before["pinned"]["stacks"][0]["frames"])
+    assert after["pinned"]["count"] == 0
 
 
 @pytest.mark.parametrize("jdk", BOTH)
 def test_a_lock_does_not_pin(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str) -> None:
-    found = pinning(matrix, parts, "lock", jdk, tmp_path)
-    assert found.seen is not None
-    assert found.seen.throughput_per_s >= 5 * PINNED_PER_S
-    assert found.seen.pinned.count == 0
+    found = seen(pinning(matrix, parts, "lock", jdk, tmp_path))
+    assert found["throughput_per_s"] >= 5 * PINNED_PER_S
+    assert found["pinned"]["count"] == 0
 
 
 def test_waiting_is_made_up_for_by_more_carriers_on_21(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
-    found = pinning(matrix, parts, "object-wait", PINS, tmp_path)
-    assert found.seen is not None and found.seen.carriers is not None
-    assert found.seen.throughput_per_s >= 5 * PINNED_PER_S
-    assert found.seen.carriers.compensating >= 10
+    found = seen(pinning(matrix, parts, "object-wait", PINS, tmp_path))
+    assert found["throughput_per_s"] >= 5 * PINNED_PER_S
+    assert found["carriers"]["compensating"] >= 10
 
 
 def test_a_native_frame_pins_where_it_can_be_tried(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
     assert pinning(matrix, parts, "native", PINS, tmp_path).outcome == "not-on-this-jdk"
-    found = pinning(matrix, parts, "native", FREE, tmp_path)
-    assert found.seen is not None
-    assert_pinned(found.seen.throughput_per_s, PINNED_PER_S)
+    assert_pinned(seen(pinning(matrix, parts, "native", FREE, tmp_path))["throughput_per_s"], PINNED_PER_S)
 
 
 def test_threads_that_enter_a_contended_monitor_leave_no_carrier_on_21(
     matrix: Matrix, parts: Parts, tmp_path: Path
 ) -> None:
-    before = pinning(matrix, parts, "contended-monitor", PINS, tmp_path)
-    after = pinning(matrix, parts, "contended-monitor", FREE, tmp_path)
-    assert before.seen is not None and after.seen is not None
-    assert (before.seen.operations, before.seen.threads_served) == (0, 0)
-    assert before.expected is not None and before.expected.value == 0
-    assert after.seen.throughput_per_s >= 5 * PINNED_PER_S
+    result = pinning(matrix, parts, "contended-monitor", PINS, tmp_path)
+    before, after = seen(result), seen(pinning(matrix, parts, "contended-monitor", FREE, tmp_path))
+    assert (before["operations"], before["threads_served"]) == (0, 0)
+    assert result.expected is not None and result.expected.value == 0
+    assert after["throughput_per_s"] >= 5 * PINNED_PER_S
 
 
 @pytest.mark.parametrize("executor", ["virtual", "platform"])
@@ -197,8 +189,7 @@ def test_lines_on_standard_output_do_not_hide_the_result(
     matrix: Matrix, parts: Parts, tmp_path: Path, executor: str
 ) -> None:
     found = told(run(matrix, parts, cell("print-cold", FREE, executor, "count-20"), tmp_path))
-    assert isinstance(found, SpawnResult) and found.seen is not None
-    assert found.seen.started == 20
+    assert seen(found)["started"] == 20
     lines = next(tmp_path.rglob("standalone.out")).read_text().splitlines()
     assert sum(line.startswith("thread ") for line in lines) == 20
 
@@ -216,25 +207,24 @@ BURNS = ("virtual", "platform", "cached", "fixed-5", "fjp-fifo", "fjp-lifo", "wo
     ],
 )
 def test_every_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str, executor: str, load: str) -> None:
-    found = told(run_judged(matrix, parts, cell("burn-small", jdk, executor, load, burn_us=500), tmp_path, BURN_S))
-    assert isinstance(found, BurnResult)
-    assert found.outcome == "complete"
-    assert found.seen is not None
-    assert found.seen.rounds_per_task == 500 * 500
-    assert found.seen.latency_to_end is not None
-    assert found.seen.latency_to_end.count >= found.seen.completed > 0
-    assert (found.seen.parks.probe == "on") == (executor != "platform"), "no worker waits for a second task"
-    assert found.seen.cpus == 1
+    result = told(run_judged(matrix, parts, cell("burn-small", jdk, executor, load, burn_us=500), tmp_path, BURN_S))
+    assert result.outcome == "complete"
+    found = seen(result)
+    assert found["rounds_per_task"] == 500 * 500
+    assert found["latency_to_end"]["count"] >= found["completed"] > 0
+    assert (found["parks"]["probe"] == "on") == (executor != "platform"), "no worker waits for a second task"
+    assert found["cpus"] == 1
     if load == "tasks-50-per-s":
-        assert found.seen.due == 50 * BURN_S, "whatever became of them"
+        assert found["due"] == 50 * BURN_S, "whatever became of them"
 
 
 def test_the_host_is_judged_by_what_it_did_while_many_threads_were_started(
     matrix: Matrix, parts: Parts, tmp_path: Path
 ) -> None:
-    host = run_judged(matrix, parts, cell("print-small", FREE, "platform", "count-2000"), tmp_path).experiment.host
-    assert host is not None
-    assert host.threads_ended is not None and host.threads_ended >= 1900, "of 2,000, and of others"
+    fork = run_judged(matrix, parts, cell("print-small", FREE, "platform", "count-2000"), tmp_path)
+    assert fork.program is not None and fork.program.host is not None
+    ended = fork.program.host.threads_ended
+    assert ended is not None and ended >= 1900, "of 2,000, and of others"
 
 
 @pytest.mark.parametrize("jdk", BOTH)
@@ -243,14 +233,14 @@ def test_a_virtual_thread_takes_less_memory_than_a_platform_thread(
 ) -> None:
     each = {}
     for kind in ("virtual", "platform"):
-        found = told(run(matrix, parts, cell("sleep-small", jdk, kind, "count-2000"), tmp_path))
-        assert isinstance(found, SpawnResult) and found.seen is not None and found.seen.per_thread is not None
-        assert found.seen.live == 2000
-        each[kind] = found.seen.per_thread
-    assert each["virtual"].rss_bytes < each["platform"].rss_bytes
-    assert each["platform"].virt_bytes >= 0.99 * 512 * 1024, "its stack, -Xss512k; malloc takes 64 MiB now and then"
-    assert each["platform"].native_threads == pytest.approx(1.0, abs=0.01)
-    assert each["virtual"].native_threads == pytest.approx(0.0, abs=0.01)
+        found = seen(told(run(matrix, parts, cell("sleep-small", jdk, kind, "count-2000"), tmp_path)))
+        assert found["live"] == 2000
+        each[kind] = found["per_thread"]
+    virtual, platform = each["virtual"], each["platform"]
+    assert virtual["rss_bytes"] < platform["rss_bytes"]
+    assert platform["virt_bytes"] >= 0.99 * 512 * 1024, "its stack, -Xss512k; malloc takes 64 MiB now and then"
+    assert platform["native_threads"] == pytest.approx(1.0, abs=0.01)
+    assert virtual["native_threads"] == pytest.approx(0.0, abs=0.01)
 
 
 def test_a_host_that_refuses_threads_is_a_result(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
@@ -262,28 +252,25 @@ def test_a_host_that_refuses_threads_is_a_result(matrix: Matrix, parts: Parts, t
     assert found.outcome == "threads-refused"
     assert found.problem is not None and found.problem.at_count is not None
     assert 0 < found.problem.at_count < 300
-    assert isinstance(found, SpawnResult) and found.seen is not None
-    assert found.seen.started == found.problem.at_count
+    assert seen(found)["started"] == found.problem.at_count
 
 
 @pytest.mark.parametrize("jdk", BOTH)
 def test_a_pool_takes_rounds_and_virtual_threads_one(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str) -> None:
     for how in ("fixed-5", "virtual-semaphore-5", "virtual", "platform"):
         found = told(run_judged(matrix, parts, cell("fan", jdk, how, "count-20"), tmp_path))
-        assert isinstance(found, FanoutResult) and found.seen is not None
-        assert (found.outcome, found.seen.ok, found.seen.failed) == ("complete", 20, 0)
+        assert (found.outcome, seen(found)["ok"], seen(found)["failed"]) == ("complete", 20, 0)
         if how.endswith("-5"):
-            assert found.seen.in_flight_most <= 5
-            assert found.seen.wall_s >= 20 / 5 * 0.2, "rounds come one after the other, on however slow a host"
+            assert seen(found)["in_flight_most"] <= 5
+            assert seen(found)["wall_s"] >= 20 / 5 * 0.2, "rounds come one after the other, on however slow a host"
         else:
-            assert found.seen.in_flight_most > 5, "on however slow a host"
+            assert seen(found)["in_flight_most"] > 5, "on however slow a host"
 
 
 def test_structured_concurrency_where_the_jdk_has_it(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
     for jdk in BOTH:
         found = told(run(matrix, parts, cell("fan", jdk, "structured", "count-20"), tmp_path))
-        assert isinstance(found, FanoutResult) and found.seen is not None, found.problem
-        assert (found.outcome, found.seen.ok) == ("complete", 20)
+        assert (found.outcome, seen(found)["ok"]) == ("complete", 20)
 
 
 def test_too_few_open_files_are_a_result_with_advice(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:

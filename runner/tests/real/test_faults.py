@@ -81,7 +81,7 @@ def test_a_server_that_somebody_else_has_ended(fork_of: Callable[..., ForkSetup]
     fork = measure_fork(jetty(fork_of), Once(lambda: server_process().terminate()))
     assert_failed(fork, "killed", "the server was ended by signal 15, which did not come from this tool")
     assert faults_of(fork) == ("killed",)
-    assert fork.served.first_response_s is not None
+    assert fork.first_response_s is not None
 
 
 def test_a_server_in_a_box_that_somebody_else_has_killed(fork_of: Callable[..., ForkSetup]) -> None:
@@ -110,15 +110,15 @@ def test_a_server_that_is_killed_in_turns_leaves_the_other_fork_to_its_end(
     forks = [RunningFork(setup, KillsTheFirst()) for setup in setups]
     killed, other = in_turns(forks, [(0, 1)] * 3, rewarm_s=0.5, lead_s=0.25, round_s=0.5)
     assert_failed(killed, "killed", "the server was ended by signal 9")
-    assert [window.index for window in killed.served.windows] == [1], "what was measured is kept"
+    assert [window.index for window in killed.windows] == [1], "what was measured is kept"
     assert other.usable, other.reasons
-    assert [window.index for window in other.served.windows] == [1, 2, 3]
+    assert [window.index for window in other.windows] == [1, 2, 3]
 
 
 def test_a_driver_that_is_killed(fork_of: Callable[..., ForkSetup]) -> None:
     fork = measure_fork(jetty(fork_of), Once(lambda: driver_process().kill()))
     assert_failed(fork, "driver")
-    assert fork.served.windows == ()
+    assert fork.windows == ()
 
 
 def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(fork_of: Callable[..., ForkSetup]) -> None:
@@ -173,9 +173,9 @@ def test_a_window_in_which_this_tool_was_stopped_is_refused(fork_of: Callable[..
                 subprocess.Popen(["sh", "-c", f"sleep 1.5; kill -STOP {me}; sleep 6; kill -CONT {me}"])
 
     fork = measure_fork(setup, StopsInTheSecond())
-    codes = [[reason.code for reason in window.reasons] for window in fork.served.windows]
+    codes = [[reason.code for reason in window.reasons] for window in fork.windows]
     assert ["readings-late" in found for found in codes] == [False, True], fork.reasons
-    elapsed_s = [window.host.elapsed_s for window in fork.served.windows]
+    elapsed_s = [window.host.elapsed_s for window in fork.windows]
     assert elapsed_s[1] is not None and elapsed_s[1] > 5
 
 

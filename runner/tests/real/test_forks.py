@@ -33,9 +33,9 @@ FORKS = [
 
 def assert_measured(fork: Fork) -> None:
     assert fork.usable, fork.reasons
-    assert fork.served.proof is not None
-    assert fork.served.proof.virtual == is_virtual(fork.served.proof.executor)
-    window = fork.served.windows[0]
+    assert fork.proof is not None
+    assert fork.proof.virtual == is_virtual(fork.proof.executor)
+    window = fork.windows[0]
     assert window.valid, window.reasons
     assert window.load.completed > 0
     assert window.load.errors.total == window.load.non_2xx == 0
@@ -44,11 +44,11 @@ def assert_measured(fork: Fork) -> None:
     served = window.served
     assert served is not None
     assert served.begun >= window.load.completed
-    assert served.on(place_of(fork.served.proof.executor)) == served.begun
-    if fork.served.proof.executor in ("virtual", "platform"):
+    assert served.on(place_of(fork.proof.executor)) == served.begun
+    if fork.proof.executor in ("virtual", "platform"):
         assert served.threads_started is not None and served.threads_started >= served.begun
-    assert fork.served.samples
-    assert_gauges(fork.served.proof.executor, [sample.gauges for sample in fork.served.samples])
+    assert fork.samples
+    assert_gauges(fork.proof.executor, [sample.gauges for sample in fork.samples])
     assert {"messages.log", "console.log"} <= fork.logs.keys()
 
 
@@ -57,7 +57,7 @@ def assert_gauges(executor: str, samples: list[Gauges | None]) -> None:
         assert gauges is not None
         assert gauges.pool_size is not None and gauges.pool_size >= 1
         assert gauges.carriers is not None and (gauges.carriers >= 1) == is_virtual(executor)
-        assert gauges.jit_ms > 0 and gauges.heap_used_bytes > 0
+        assert gauges.jit_ms > 0 and gauges.heap_used_bytes > 0 and gauges.totals["allocated_bytes"] > 0
 
 
 @pytest.mark.parametrize(("jdk", "executor"), FORKS)
@@ -74,13 +74,13 @@ def test_microprofile_burn_and_a_constant_rate(fork_of: Callable[..., ForkSetup]
     load = RateLoad(rate_rps=500, connections=5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
-    result = fork.served.windows[0].load
+    result = fork.windows[0].load
     assert result.due is not None
     assert result.due == pytest.approx(500, abs=5)
     assert result.corrected is not None
-    assert fork.served.burn_check is not None
-    assert fork.served.burn_check.rounds == 100 * ROUNDS_PER_US
-    assert fork.served.burn_check.best_us > 0
+    assert fork.burn_check is not None
+    assert fork.burn_check.rounds == 100 * ROUNDS_PER_US
+    assert fork.burn_check.best_us > 0
 
 
 def test_a_search_for_the_capacity(fork_of: Callable[..., ForkSetup], tmp_path: Path) -> None:
@@ -89,10 +89,10 @@ def test_a_search_for_the_capacity(fork_of: Callable[..., ForkSetup], tmp_path: 
     load = CapacityLoad(connections=5, p99_max_us=1e9, floor_share=0.01, resolution=0.9, step_s=0.5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
-    assert fork.served.windows[0].load.load == load.in_windows
-    found = fork.served.capacity
+    assert fork.windows[0].load.load == load.in_windows
+    found = fork.capacity
     assert found is not None
-    assert found.ceiling_rps == pytest.approx(fork.served.windows[0].load.throughput_rps)
+    assert found.ceiling_rps == pytest.approx(fork.windows[0].load.throughput_rps)
     assert found.steps[0].rate_rps == pytest.approx(found.ceiling_rps / 100)
     assert found.steps[0].held, found.steps[0].window
     assert all(step.window.load.load.kind == "rate" and step.window.load.corrected for step in found.steps)
@@ -107,7 +107,7 @@ def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: Callable[...,
     assert fork.status is Status.FAILED
     assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
     assert 'did not run on "virtual"' in fork.reasons[0].message
-    assert fork.served.windows == ()
+    assert fork.windows == ()
 
 
 def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(

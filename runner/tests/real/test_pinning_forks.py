@@ -51,15 +51,15 @@ def blocked(setup: ForkSetup, construct: str, windows: int = 1) -> Fork:
         ),
         Silent(),
     )
-    assert fork.usable, [*fork.reasons, *(window.reasons for window in fork.served.windows)]
+    assert fork.usable, [*fork.reasons, *(window.reasons for window in fork.windows)]
     return fork
 
 
 def throughputs_rps(fork: Fork) -> list[float]:
-    for window in fork.served.windows:
+    for window in fork.windows:
         assert window.load.errors.total == window.load.non_2xx == 0
         assert window.load.uncorrected is not None and window.load.uncorrected.min_us >= LEAST_US
-    return [window.load.throughput_rps for window in fork.served.windows]
+    return [window.load.throughput_rps for window in fork.windows]
 
 
 def test_a_monitor_pins_on_21_in_every_window(fork_of: Callable[..., ForkSetup]) -> None:

@@ -200,7 +200,7 @@ def test_a_run_of_stages_shows_its_first_answer_while_it_goes_on(home: Path) -> 
     after = loaded(run)
     assert [(one.key.burn_us, one.key.load) for one in after.run.capacities] == [(0, "saturate-50")]
     assert [cell.key.load for cell in after.cells] == ["saturate-10"] * 2 + ["share-50"] * 2
-    drivers = {fork.served.driver for cell in after.cells for fork in cell.forks if cell.key.load == "share-50"}
+    drivers = {fork.driver for cell in after.cells for fork in cell.forks if cell.key.load == "share-50"}
     assert len(drivers) == 1, "one driver for both executors"
     assert 'id="conditions"' in page.read_text("utf-8"), "with a second condition it opens on a map"
     all_gone(home)

@@ -49,7 +49,7 @@ def test_a_server_is_a_folder(tmp_path: Path) -> None:
     done = matrix(home, "run", "--profile", "short", "--run", str(tmp_path / "run"), timeout_s=500)
     assert done.returncode in (0, 3), done.stdout + done.stderr
     loaded = in_whole(RunStore(tmp_path / "run").load())
-    proofs = {cell.key.executor: cell.forks[0].served.proof for cell in loaded.cells}
+    proofs = {cell.key.executor: cell.forks[0].proof for cell in loaded.cells}
     assert {name: (proof.executor, proof.virtual) for name, proof in proofs.items() if proof} == {
         "pier": ("pier", False),
         "virtual": ("virtual", True),

@@ -108,8 +108,7 @@ def page_of(tmp_path: Path, factor: float) -> dict[str, Notice]:
             return cell
         twin = base[cell.key.model_copy(update={"executor": "liberty"})]
         forks = tuple(
-            altered(fork, {"windows": tuple(scaled(window, factor) for window in fork.served.windows)})
-            for fork in twin.forks
+            altered(fork, {"windows": tuple(scaled(window, factor) for window in fork.windows)}) for fork in twin.forks
         )
         return cell.model_copy(update={"key": rename(cell.key), "forks": forks})
 

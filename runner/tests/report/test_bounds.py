@@ -96,9 +96,7 @@ def test_a_peak_that_was_not_reached_counts(under_rate: LoadedRun) -> None:
 def test_a_peak_beyond_the_last_step_is_shown_as_a_bound(under_rate: LoadedRun, tmp_path: Path) -> None:
     def changed(cell: CellRecord) -> CellRecord:
         most_rps = 1e6 if cell.key.executor == "virtual" else 3500.0
-        forks = tuple(
-            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], most_rps)[1])}) for fork in cell.forks
-        )
+        forks = tuple(altered(fork, {"windows": tuple(stepped(fork.windows[0], most_rps)[1])}) for fork in cell.forks)
         return cell.model_copy(update={"load": STEPS, "forks": forks})
 
     loaded = replace(under_rate, cells=tuple(map(changed, under_rate.cells)))
@@ -118,9 +116,9 @@ def ended(loaded: LoadedRun, outcomes: Mapping[int, SearchOutcome]) -> LoadedRun
     """The searches of `virtual` with other ends."""
 
     def search(fork: Fork) -> Fork:
-        assert isinstance(fork.served.capacity, Capacity)
+        assert isinstance(fork.capacity, Capacity)
         outcome = outcomes.get(fork.fork)
-        changed = fork.served.capacity.model_copy(update={"outcome": outcome.value} if outcome else {})
+        changed = fork.capacity.model_copy(update={"outcome": outcome.value} if outcome else {})
         return altered(fork, {"capacity": changed})
 
     def cell(one: CellRecord) -> CellRecord:

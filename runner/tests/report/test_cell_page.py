@@ -68,7 +68,7 @@ def first(page: ServedCellView) -> ServedForkView:
 def mean(loaded: LoadedRun, executor: str, of: Callable[[Window], float]) -> float:
     """The geometric mean over forks of the mean over windows."""
     forks = forks_of(loaded, executor)
-    return statistics.geometric_mean(statistics.fmean(map(of, fork.served.windows)) for fork in forks)
+    return statistics.geometric_mean(statistics.fmean(map(of, fork.windows)) for fork in forks)
 
 
 def rate(window: Window) -> float:
@@ -100,9 +100,10 @@ def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: ServedCe
         ("RSS, peak", "MiB"),
         ("Threads, peak", ""),
         ("Context switches per request", ""),
+        ("Allocated per request", "KiB"),
     ]
     tiles = {name: figure for name, _, figure in page.tiles}
-    windows = [window for fork in forks_of(loaded, "virtual") for window in fork.served.windows]
+    windows = [window for fork in forks_of(loaded, "virtual") for window in fork.windows]
     assert tiles["Throughput"].text == f"{mean(loaded, 'virtual', rate):,.0f}"
     assert tiles["Throughput"].under is not None and tiles["Throughput"].under.endswith(", 3 forks")
     assert tiles["CPU per request"].sort == pytest.approx(
@@ -152,7 +153,7 @@ def test_the_blocks_behind_its_ratios_are_shown(loaded: LoadedRun, page: ServedC
     for row, above, below in zip(
         throughput.rows, forks_of(loaded, "virtual"), forks_of(loaded, "liberty"), strict=True
     ):
-        one, other = (statistics.fmean(map(rate, fork.served.windows)) for fork in (above, below))
+        one, other = (statistics.fmean(map(rate, fork.windows)) for fork in (above, below))
         assert float(row.numerator.replace(",", "")) == pytest.approx(one, rel=1e-3)
         assert float(row.denominator.replace(",", "")) == pytest.approx(other, rel=1e-3)
         assert float(row.ratio) == pytest.approx(one / other, abs=0.006)
@@ -165,7 +166,7 @@ def test_a_fork_says_where_when_and_on_what_it_ran(loaded: LoadedRun, first: Ser
     assert facts["Order"] == f"2 in block 1, {fork.sequence} in the run"
     assert facts["Started"] == f"2025-01-01 12:{fork.sequence:02d} UTC, 30 s"
     assert facts["CPUs"] == "server 0, driver 1: no CPU in common"
-    assert facts["First answer"] == f"{fork.served.first_response_s:.1f} s after the start"
+    assert facts["First answer"] == f"{fork.first_response_s:.1f} s after the start"
     assert facts["Proof of executor"] == (
         "200 requests over one connection: executor virtual, 200 virtual threads; names: “1”, “2”, “3”"
     )
@@ -239,7 +240,7 @@ WINDOW_FIGURES: tuple[tuple[str, str, Callable[[Window], float | None]], ...] = 
 def test_a_figure_of_a_window_is_what_was_recorded_in_its_unit(
     loaded: LoadedRun, name: str, unit: str, expected: Callable[[Window], float | None]
 ) -> None:
-    windows = forks_of(loaded, "virtual")[0].served.windows
+    windows = forks_of(loaded, "virtual")[0].windows
     shown, figures = figures_of(*windows)[name]
     percent = unit == "%"  # stands with the figure
     assert shown == ("" if percent else unit)
@@ -251,7 +252,7 @@ def test_a_figure_of_a_window_is_what_was_recorded_in_its_unit(
 def test_the_figures_of_a_window_under_a_rate(loaded: LoadedRun, tmp_path_factory: pytest.TempPathFactory) -> None:
     under_rate = replace(SHAPE, loads=("rate-2000",), blocks=1, burn_us=(100,), jdks=("temurin-25",))
     run = synthetic_run(tmp_path_factory.mktemp("rate"), under_rate)
-    window = run.cells[0].forks[0].served.windows[0]
+    window = run.cells[0].forks[0].windows[0]
     late = window.load.send_lateness
     figures = figures_of(window)
     assert late is not None and window.load.corrected is not None
@@ -279,7 +280,7 @@ def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:
         runner_cpu_share=0.09,
         cpu_use=(use("sut", busy=0.5, foreign=0.01, steal=0.02), use("driver", busy=0.55, foreign=0.03, steal=0.04)),
     )
-    window = forks_of(loaded, "virtual")[0].served.windows[0].model_copy(update={"host": host})
+    window = forks_of(loaded, "virtual")[0].windows[0].model_copy(update={"host": host})
     shown = {name: figures[0].text for name, (_, figures) in figures_of(window).items()}
     assert shown["Foreign CPU, on the server’s CPUs"] == "1.0 %"
     assert shown["Foreign CPU, on the driver’s CPUs"] == "3.0 %"
@@ -290,7 +291,7 @@ def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:
 
 
 def test_errors_and_collections_are_counted(loaded: LoadedRun) -> None:
-    window = forks_of(loaded, "virtual")[0].served.windows[0]
+    window = forks_of(loaded, "virtual")[0].windows[0]
     assert figures_of(window)["Errors"][1][0].text == "0"
     assert figures_of(window)["Garbage collections"][1][0].text == "1 in 7 ms"
     errors = Errors(connect=1000, read=2, write=0, timeout=30)
@@ -316,7 +317,7 @@ def spread_words(values: list[float]) -> str:
 
 
 def test_the_series_of_a_fork_have_units_and_tell_their_range(loaded: LoadedRun, first: ServedForkView) -> None:
-    samples = forks_of(loaded, "virtual")[0].served.samples
+    samples = forks_of(loaded, "virtual")[0].samples
     assert [chart.title for chart in first.series] == [
         "Throughput in requests/s", "p99 latency in ms", "Server’s CPU in CPUs", "In flight in requests", "RSS in MiB",
         "Heap used in MiB", "Threads", "JIT in ms per s",
@@ -328,10 +329,10 @@ def test_the_series_of_a_fork_have_units_and_tell_their_range(loaded: LoadedRun,
     assert noted(first.series, "in-flight")[1] == spread_words(in_flight)
     threads: list[float] = [one.threads for one in samples]
     assert noted(first.series, "threads")[1] == spread_words(threads)
-    per_s = [i.completed for w in forks_of(loaded, "virtual")[0].served.windows for i in w.load.intervals]
+    per_s = [i.completed for w in forks_of(loaded, "virtual")[0].windows for i in w.load.intervals]
     low, high, middle = (f"{round(value, -1):,}" for value in (min(per_s), max(per_s), round(statistics.median(per_s))))
     assert noted(first.series, "throughput")[1] == f"{low} to {high}, median {middle}"
-    p99 = [i.p99_us / 1e3 for w in forks_of(loaded, "virtual")[0].served.windows for i in w.load.intervals if i.p99_us]
+    p99 = [i.p99_us / 1e3 for w in forks_of(loaded, "virtual")[0].windows for i in w.load.intervals if i.p99_us]
     assert noted(first.series, "p99")[1] == spread_words(p99)
 
 
@@ -341,7 +342,7 @@ def test_a_pool_has_a_series_only_where_there_is_one(loaded: LoadedRun, first: S
 
 
 def test_the_series_of_the_warm_up(loaded: LoadedRun, first: ServedForkView) -> None:
-    warmup = forks_of(loaded, "virtual")[0].served.warmup
+    warmup = forks_of(loaded, "virtual")[0].warmup
     assert warmup is not None
     assert [chart.title for chart in first.warmup] == [
         "CPU per request in µs", "JIT, share of one CPU in %", "p99 latency in ms",
@@ -355,7 +356,7 @@ def test_the_series_of_the_warm_up(loaded: LoadedRun, first: ServedForkView) -> 
 
 def test_the_warm_up_says_how_steady_it_was(loaded: LoadedRun) -> None:
     fork = forks_of(loaded, "virtual")[0]
-    warmup = fork.served.warmup
+    warmup = fork.warmup
     assert warmup is not None
     note = warmup_note(fork)
     assert "; 12 s, steady; 95 % of the steady performance 12.1 s after the process's start." in note

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from jdkmatrix.report.cell_page.cell_view import view_cell
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.charts.shapes import Drawing, Shape, Table, blank, blanks, on_a_page
 from jdkmatrix.report.charts.specs import executor_order
@@ -81,7 +80,7 @@ def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
 def charts(loaded: LoadedRun) -> Iterator[Drawing]:
     """Of the run's page and of the pages of its cells."""
     cells = Cells(loaded.run, loaded.cells)
-    experiments = Experiments(loaded.run, loaded.cells)
+    experiments = Cells(loaded.run, loaded.cells, served=False)
     order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
     yield from view_run(JudgedRun(loaded)).charts.values()
     yield from view_experiments(experiments, order).charts.values()

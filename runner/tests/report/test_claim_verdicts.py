@@ -15,7 +15,6 @@ from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.claims.asked import asks_for
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence, together
@@ -50,7 +49,7 @@ def claim(*checks: ClaimCheck, **changes: Any) -> ClaimRecord:
 
 
 def told(loaded: LoadedRun, one: ClaimRecord) -> ClaimEvidence:
-    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
+    cells, experiments = Cells(loaded.run, loaded.served), Cells(loaded.run, loaded.experiments, served=False)
     return evidence(one, Results(loaded.run, cells, experiments))
 
 
@@ -156,10 +155,10 @@ def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing(tmp_
 
 def test_a_pair_whose_gates_refused_one_arm_more_often_is_not_compared(loaded: LoadedRun) -> None:
     """They may refuse what is compared; it is told how many."""
-    cells, experiments = Cells(loaded.run, loaded.served), Experiments(loaded.run, loaded.experiments)
+    cells, experiments = Cells(loaded.run, loaded.served), Cells(loaded.run, loaded.experiments, served=False)
     virtual = next(key for key in cells.keys if key.executor == "virtual" and key.cpus == 1)
     pool = virtual.model_copy(update={"executor": "liberty"})
-    refused = ArmRefusals("window", Refused(30, 30, {"foreign-cpu": 30}), Refused(13, 3, {"foreign-cpu": 3}), 1e-7)
+    refused = ArmRefusals(Refused(30, 30, {"foreign-cpu": 30}), Refused(13, 3, {"foreign-cpu": 3}), 1e-7)
     for pair in ((virtual, pool), (pool, virtual)):
         one = with_band(low=0.6, high=0.95)
         found = judge(one, evidence(one, Results(loaded.run, cells, experiments, {pair: refused})))

@@ -68,9 +68,7 @@ def slower(loaded: LoadedRun, share: float, executor: str) -> LoadedRun:
             return cell
         forks = []
         for fork in cell.forks:
-            windows = tuple(
-                window.model_copy(update={"load": slowed(window.load, share)}) for window in fork.served.windows
-            )
+            windows = tuple(window.model_copy(update={"load": slowed(window.load, share)}) for window in fork.windows)
             forks.append(altered(fork, {"windows": windows}))
         return cell.model_copy(update={"forks": tuple(forks)})
 

@@ -48,7 +48,7 @@ def with_ratios(loaded: LoadedRun, **factors: Sequence[float]) -> LoadedRun:
             return one.model_copy(update={"load": load})
 
         forks = (
-            altered(f, {"windows": tuple(window(w, f.fork) for w in f.served.windows)})
+            altered(f, {"windows": tuple(window(w, f.fork) for w in f.windows)})
             for f in cell.forks
             if f.fork <= len(own)
         )

@@ -49,7 +49,7 @@ def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
         load = one.load.model_copy(update={"throughput_rps": 1000 * factors[block - 1]})
         return one.model_copy(update={"load": load})
 
-    forks = (altered(f, {"windows": tuple(window(w, f.fork) for w in f.served.windows)}) for f in cell.forks)
+    forks = (altered(f, {"windows": tuple(window(w, f.fork) for w in f.windows)}) for f in cell.forks)
     return cell.model_copy(update={"forks": tuple(forks)})
 
 

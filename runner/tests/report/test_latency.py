@@ -41,9 +41,9 @@ def test_the_windows_of_a_fork_are_merged_exactly(tmp_path: Path) -> None:
     fork = forks_of(tmp_path, QUICK)[0]
     merged = fork_latency(fork)
     assert merged is not None and merged.histogram is not None
-    assert merged.count == sum(w.load.uncorrected.count for w in fork.served.windows if w.load.uncorrected)
-    single = altered(fork, {"windows": fork.served.windows[:1]})
-    assert fork_latency(single) == fork.served.windows[0].load.uncorrected
+    assert merged.count == sum(w.load.uncorrected.count for w in fork.windows if w.load.uncorrected)
+    single = altered(fork, {"windows": fork.windows[:1]})
+    assert fork_latency(single) == fork.windows[0].load.uncorrected
 
 
 def test_a_rate_load_stands_by_its_corrected_latency(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_rate_load_stands_by_its_corrected_latency(tmp_path: Path) -> None:
         assert cell.latency.kind == "corrected"
         assert (cell.latency.histogram is not None) is (driver == "loadgen")
         assert cell.latency.count == sum(
-            w.load.corrected.count for fork in cell.usable for w in fork.served.windows if w.load.corrected
+            w.load.corrected.count for fork in cell.usable for w in fork.windows if w.load.corrected
         )
         assert len(cell.latency.spectrum) <= MAX_CURVE_POINTS
 
@@ -134,7 +134,7 @@ def test_a_ramp_has_a_schedule_and_its_latency_is_counted_from_it() -> None:
     """The first fork of the pool in the reference run of infoq-rampup: 18.6 s, of which the requests that were sent at
     last took 16.5 s."""
     of_pool = next(one for one in recorded_ramps() if one.executor == "liberty")
-    (window,) = of_pool.fork.served.windows
+    (window,) = of_pool.fork.windows
     assert distribution_of(window) == "corrected"
     latency = chosen(window)
     assert latency is not None and latency.percentiles_us["99"] == pytest.approx(18.6e6, rel=0.01)
@@ -145,7 +145,7 @@ def test_a_ramp_has_a_schedule_and_its_latency_is_counted_from_it() -> None:
 
 def test_a_closed_loop_has_none_however_its_connections_join(tmp_path: Path) -> None:
     fork = forks_of(tmp_path, QUICK)[0]
-    window = fork.served.windows[0]
+    window = fork.windows[0]
     assert distribution_of(window) == "uncorrected"
     joining = window.load.model_copy(update={"load": JoinLoad(connections=50, join_s=30)})
     assert distribution_of(window.model_copy(update={"load": joining})) == "uncorrected"
@@ -160,7 +160,7 @@ def test_nothing_answered_is_no_distribution(tmp_path: Path) -> None:
 
     windows = tuple(
         w.model_copy(update={"load": w.load.model_copy(update={"uncorrected": silent(w.load.uncorrected)})})
-        for w in fork.served.windows
+        for w in fork.windows
     )
     assert fork_latency(altered(fork, {"windows": windows})) is None
 
@@ -193,7 +193,7 @@ def test_a_log_by_interval_is_listed_once(tmp_path: Path) -> None:
     fork = loaded.cells[0].forks[0]
     windows = tuple(
         window.model_copy(update={"load": window.load.model_copy(update={"hlog": f"../logs/w{window.index}.hlog"})})
-        for window in fork.served.windows
+        for window in fork.windows
     )
     fork = altered(fork, {"windows": windows, "logs": {"window-1.hlog": "../logs/w1.hlog", "server": "../logs/server"}})
     listed = [view.title for view in publish(loaded.directory.resolve(), loaded.cells[0], fork, tmp_path / "page")]

@@ -88,7 +88,7 @@ def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate
     loaded = with_outcomes(under_rate, {"virtual": {2: missed}})
     row = row_of(loaded, "virtual")
     assert row.p99.text.startswith("≥ ") and row.p99.under is None
-    due = next(cell for cell in loaded.cells if cell.key.executor == "virtual").forks[1].served.windows[0].load
+    due = next(cell for cell in loaded.cells if cell.key.executor == "virtual").forks[1].windows[0].load
     assert row.p99.title == (
         f"at least: 1 of 5 forks fell short; {due.lower_bounds:,} requests without an answer stand in it with the time "
         "that they had waited"

@@ -43,7 +43,7 @@ def test_the_steady_part_is_the_second_half_of_the_level_stretch(tmp_path: Path)
 
 def test_a_backlog_that_is_worked_off_is_no_steady_throughput(tmp_path: Path) -> None:
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    window = fork.served.windows[0]
+    window = fork.windows[0]
     late = tuple(
         one.model_copy(update={"completed": 1500 if 12 <= one.t_s <= 23 else one.completed})
         for one in window.load.intervals
@@ -75,7 +75,7 @@ def test_a_ramp_that_does_not_end_level_is_read_by_its_knee(tmp_path: Path) -> N
 
 def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_shorter(tmp_path: Path) -> None:
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    window = fork.served.windows[0]
+    window = fork.windows[0]
     *first, last = window.load.intervals
     short = last.model_copy(update={"t_s": 29.5, "completed": 500})
     result = window.load.model_copy(update={"intervals": (*first, short)})
@@ -118,9 +118,7 @@ def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee(tmp_path: 
 def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart(tmp_path: Path) -> None:
     def silent(fork: Fork) -> Fork:
         """From the tenth second of the load on."""
-        samples = (
-            one.model_copy(update={"gauges": None}) if one.t_s > STARTED_S + 10 else one for one in fork.served.samples
-        )
+        samples = (one.model_copy(update={"gauges": None}) if one.t_s > STARTED_S + 10 else one for one in fork.samples)
         return altered(fork, {"samples": tuple(samples)})
 
     def changed(cell: CellRecord) -> CellRecord:

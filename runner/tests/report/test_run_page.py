@@ -102,7 +102,7 @@ def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, p
 
     for executor, usable in (("liberty", 2), ("virtual", 3)):
         one = row(page, jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=100)
-        windows = [window for fork in forks(executor) for window in fork.served.windows]
+        windows = [window for fork in forks(executor) for window in fork.windows]
         assert len(windows) == usable
         rates = [window.load.throughput_rps for window in windows]
         assert one.throughput.sort == pytest.approx(statistics.geometric_mean(rates), rel=1e-3)
@@ -110,7 +110,7 @@ def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, p
         assert one.cpu.sort == pytest.approx(statistics.geometric_mean(cpu_us), rel=1e-3)
         assert one.rss.text == f"{max(window.sut.rss_peak_bytes for window in windows) / MIB:.0f}"
         assert one.threads.text == f"{max(window.sut.threads_peak for window in windows)}"
-        warm_s = [fork.served.warmup.time_to_steady_s for fork in forks(executor) if fork.served.warmup]
+        warm_s = [fork.warmup.time_to_steady_s for fork in forks(executor) if fork.warmup]
         assert one.warm.sort == pytest.approx(statistics.geometric_mean([s for s in warm_s if s]))
         assert one.outcome.text == f"{usable} of {usable}"
         assert one.held.text == "–"

@@ -130,9 +130,7 @@ def test_p99_is_that_of_all_requests_of_the_usable_forks(
     for row in view_run(JudgedRun(loaded)).rows:
         record = next(cell for cell in loaded.cells if cell.key.executor == row.executor)
         assert isinstance(record.load, RateLoad)
-        parts = [
-            w.load.corrected for fork in record.forks if _counts(fork) for w in fork.served.windows if w.load.corrected
-        ]
+        parts = [w.load.corrected for fork in record.forks if _counts(fork) for w in fork.windows if w.load.corrected]
         p99_us = tail_checked(merge_latencies(parts), "99") if parts else None
         assert row.p99.sort == p99_us
         if p99_us is not None:
@@ -141,7 +139,7 @@ def test_p99_is_that_of_all_requests_of_the_usable_forks(
 
 
 def _counts(fork: Fork) -> bool:
-    return fork.status.value == "ok" and any(window.load.completed for window in fork.served.windows)
+    return fork.status.value == "ok" and any(window.load.completed for window in fork.windows)
 
 
 @given(st.fixed_dictionaries({"liberty": FATES, "virtual": FATES}), st.sampled_from(["closed", "rate", "search"]))

@@ -40,7 +40,7 @@ def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> N
     chart = view_run(JudgedRun(run)).sections[0].search[0]
     points = [row for rows in chart.drawing.datasets.values() for row in rows_of(rows) if "rate" in row]
     here = [cell for cell in cells if cell.key.jdk == "temurin-21.0.8"]
-    searches = [fork.served.capacity for cell in here for fork in cell.usable]
+    searches = [fork.capacity for cell in here for fork in cell.usable]
     valid = [step for search in searches if search for step in search.steps if step.held is not None]
     assert {(p["rate"], p["held"]) for p in points} == {
         (s.rate_rps, "held" if s.held else "did not hold") for s in valid
@@ -81,4 +81,4 @@ def test_the_page_leads_with_what_the_stopping_rule_looks_at(run: LoadedRun, tmp
     both = Shape(loads=("saturate-50", "rate-2000"))
     for loaded in (run, synthetic_run(tmp_path / "others", both)):
         for cell in loaded.cells:
-            assert CellStats(cell).by_block(metrics_of(cell.served_load)[0]) == leading_by_block(cell)
+            assert CellStats(cell).by_block(metrics_of(cell.load)[0]) == leading_by_block(cell)

@@ -42,7 +42,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 
 def test_the_series_ends_after_so_many_missed_steps_in_a_row(run: LoadedRun) -> None:
-    like = run.cells[0].forks[0].served.windows[0]
+    like = run.cells[0].forks[0].windows[0]
     server, done = stepped(like, 3500)
     assert server.asked == [1000, 2000, 3000, 4000, 5000]
     assert [is_missed(window) for window in done] == [False, False, False, True, True]
@@ -56,7 +56,7 @@ FURTHER = LOAD.model_copy(update={"further_factor": 1.25, "further_max": 3})
 
 
 def test_behind_the_written_rates_it_goes_on_until_the_server_is_saturated(run: LoadedRun) -> None:
-    like = run.cells[0].forks[0].served.windows[0]
+    like = run.cells[0].forks[0].windows[0]
     assert FURTHER.every_rate_rps == (*LOAD.rates_rps, 7500, 9375, 11_719)
     assert stepped(like, 7000, FURTHER)[0].asked == [*LOAD.rates_rps, 7500, 9375]
     assert stepped(like, 3500, FURTHER)[0].asked == [1000, 2000, 3000, 4000, 5000], "saturated before"
@@ -69,7 +69,7 @@ def test_only_a_server_that_was_saturated_has_said_what_it_can_do(run: LoadedRun
     fork = run.cells[0].forks[0]
 
     def most(capacity_rps: float) -> ForkFigure | None:
-        windows = tuple(stepped(fork.served.windows[0], capacity_rps, FURTHER)[1])
+        windows = tuple(stepped(fork.windows[0], capacity_rps, FURTHER)[1])
         return throughput_rps(altered(fork, {"windows": windows}), FURTHER)
 
     assert most(7000) == ForkFigure(7000.0)
@@ -82,10 +82,10 @@ def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: Loade
         "2,801 req/s at most, 101.0 µs CPU/request at 1,000 req/s (errors, rate-missed)"
     )
     kept_up = cell.model_copy(update={"load": LOAD.model_copy(update={"rates_rps": LOAD.rates_rps[:2]})})
-    fork = altered(kept_up.forks[0], {"windows": kept_up.forks[0].served.windows[:2]})
+    fork = altered(kept_up.forks[0], {"windows": kept_up.forks[0].windows[:2]})
     assert progress.figures(fork, kept_up) == "at least 2,000 req/s, 101.0 µs CPU/request at 1,000 req/s"
-    spoilt = fork.served.windows[0].model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
-    later = altered(fork, {"windows": (spoilt, *fork.served.windows[1:])})
+    spoilt = fork.windows[0].model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
+    later = altered(fork, {"windows": (spoilt, *fork.windows[1:])})
     assert progress.figures(later, kept_up) == "at least 2,000 req/s, no CPU/request: no step at 1,000 req/s counts"
 
 
@@ -109,7 +109,7 @@ def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
     def raised(cell: CellRecord) -> CellRecord:
         capacity_rps = 1e6 if cell.key.executor == "virtual" else 3500.0
         forks = tuple(
-            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], capacity_rps)[1])}) for fork in cell.forks
+            altered(fork, {"windows": tuple(stepped(fork.windows[0], capacity_rps)[1])}) for fork in cell.forks
         )
         return cell.model_copy(update={"forks": forks})
 
@@ -131,7 +131,7 @@ def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_els
 
         if cell.key.executor != executor:
             return cell
-        forks = tuple(altered(fork, {"windows": tuple(map(less, fork.served.windows))}) for fork in cell.forks)
+        forks = tuple(altered(fork, {"windows": tuple(map(less, fork.windows))}) for fork in cell.forks)
         return cell.model_copy(update={"forks": forks})
 
     def told(executor: str) -> tuple[dict[str, str], str]:

@@ -23,13 +23,13 @@ def foreign(share: float, of: str = "server") -> Reason:
 @pytest.fixture(scope="module")
 def fork(tmp_path_factory: pytest.TempPathFactory) -> Fork:
     loaded = synthetic_run(tmp_path_factory.mktemp("run"), QUICK)
-    windows = loaded.cells[0].forks[0].served.windows
+    windows = loaded.cells[0].forks[0].windows
     ten = tuple(windows[0].model_copy(update={"index": index}) for index in range(1, 11))
     return altered(loaded.cells[0].forks[0], {"windows": ten})
 
 
 def losing(fork: Fork, reasons: dict[int, tuple[Reason, ...]]) -> Fork:
-    windows = (w.model_copy(update={"reasons": reasons.get(w.index, ())}) for w in fork.served.windows)
+    windows = (w.model_copy(update={"reasons": reasons.get(w.index, ())}) for w in fork.windows)
     return altered(fork, {"windows": tuple(windows)})
 
 
@@ -40,7 +40,7 @@ def test_a_fork_is_one_line_with_its_windows_and_the_range_of_its_figures(fork: 
 
 def test_forks_of_which_the_same_is_told_stand_together_and_windows_are_not_told_twice(fork: Fork) -> None:
     spoilt = losing(fork, {2: (foreign(0.03), foreign(0.2, "driver"))})
-    invalid = spoilt.model_copy(update={"status": Status.INVALID, "reasons": spoilt.served.window_reasons})
+    invalid = spoilt.model_copy(update={"status": Status.INVALID, "reasons": spoilt.window_reasons})
     other = invalid.model_copy(update={"fork": 2})
     assert fork_lines([invalid, other], shortfalls=False) == (
         "forks 1-2: window 2 of 10 lost: other processes used 3.0 % of the CPUs of the server; "

@@ -188,7 +188,7 @@ def test_a_fork_says_on_whose_threads_its_windows_ran(tmp_path: Path) -> None:
         ("fixed-50", "in 2 windows ran on platform threads of the plugged executor; the driver sent "),
     ):
         index = by_executor[executor]
-        sent = sum(window.load.sent or 0 for window in loaded.cells[index].forks[0].served.windows)
+        sent = sum(window.load.sent or 0 for window in loaded.cells[index].forks[0].windows)
         text = under_load(loaded, index)
         assert text.startswith(f"{sent:,} of {sent:,} requests ")
         assert words in text and text.endswith(f" {sent:,}")
@@ -196,7 +196,7 @@ def test_a_fork_says_on_whose_threads_its_windows_ran(tmp_path: Path) -> None:
 
 def test_what_was_not_counted_is_said_not_to_be(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
-    told, other = loaded.cells[0].forks[0].served.windows
+    told, other = loaded.cells[0].forks[0].windows
     assert told.served is not None
     untold = other.model_copy(update={"served": None})
     elsewhere = told.model_copy(update={"served": told.served.model_copy(update={"elsewhere": 7, "servers": 1000})})
@@ -217,7 +217,7 @@ def test_what_our_own_readings_took_is_said_where_memory_was_read(tmp_path: Path
     assert "Reading the server’s memory" not in windows_of(loaded)
     windows = tuple(
         window.model_copy(update={"sut": window.sut.model_copy(update={"probe_cpu_s": window.load.answers * 4e-6})})
-        for window in loaded.cells[0].forks[0].served.windows
+        for window in loaded.cells[0].forks[0].windows
     )
     loaded = with_forks(loaded, 0, windows=windows)
     assert view(loaded).sections[0].cpu_scope == (
@@ -299,11 +299,11 @@ def test_ratios_are_paired_by_block(tmp_path: Path) -> None:
 
 def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, loads=("rate-2000",), driver="wrk2"))
-    table = window_table(loaded.cells[0].forks[0].served.windows)
+    table = window_table(loaded.cells[0].forks[0].windows)
     figures = {name: row for _, rows in table.groups for name, _, row in rows}
     for name in ("Sent", "Reconnects", "Send lateness, p99"):
         assert figures[name][0].text == "–" and figures[name][0].title == "this driver does not say"
-    closed = window_table(synthetic_run(tmp_path, QUICK).cells[0].forks[0].served.windows)
+    closed = window_table(synthetic_run(tmp_path, QUICK).cells[0].forks[0].windows)
     figures = {name: row for _, rows in closed.groups for name, _, row in rows}
     assert figures["Due"][0].title == "a closed loop has no schedule"
     assert figures["p99"][0].text != "–"
@@ -328,26 +328,26 @@ def _rows(fork: Fork, id_prefix: str) -> list[dict[str, Any]]:
 def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(tmp_path: Path) -> None:
     fork = synthetic_run(tmp_path, QUICK).cells[0].forks[0]
     cpu = _rows(fork, "cpu")
-    first, second = fork.served.samples[:2]
+    first, second = fork.samples[:2]
     assert cpu[0]["t"] == pytest.approx(second.t_s, abs=1e-3)
     assert cpu[0]["v"] == pytest.approx((second.cpu_s - first.cpu_s) / (second.t_s - first.t_s))
-    silent = [sample.t_s for sample in fork.served.samples if sample.gauges is None]
+    silent = [sample.t_s for sample in fork.samples if sample.gauges is None]
     assert silent
     gaps = [row["t"] for row in _rows(fork, "heap") if row["v"] is None]
     assert gaps == pytest.approx(silent, abs=1e-3)
     throughput = _rows(fork, "throughput")
-    window = fork.served.windows[0]
+    window = fork.windows[0]
     assert throughput[0] == {"t": window.t_s + 1, "v": pytest.approx(window.load.intervals[0].completed)}
 
 
 def test_the_warm_up_shows_where_the_measured_load_began(tmp_path: Path) -> None:
     fork = synthetic_run(tmp_path, QUICK).cells[0].forks[0]
-    assert fork.served.warmup is not None
-    last_moderate = max(w.t_s for w in fork.served.warmup.windows if w.stage == "moderate")
+    assert fork.warmup is not None
+    last_moderate = max(w.t_s for w in fork.warmup.windows if w.stage == "moderate")
     bands = rows_of(warmup_charts(fork)[0].drawing.datasets["bands"])
-    assert bands == [{"start": last_moderate, "end": fork.served.warmup.windows[-1].t_s}]
+    assert bands == [{"start": last_moderate, "end": fork.warmup.windows[-1].t_s}]
     assert "6 windows at a moderate rate, then 6 under the load" in warmup_note(fork)
-    unsteady = altered(fork, {"warmup": fork.served.warmup.model_copy(update={"steady": False})})
+    unsteady = altered(fork, {"warmup": fork.warmup.model_copy(update={"steady": False})})
     assert "not steady when the cap was reached" in warmup_note(unsteady)
 
 

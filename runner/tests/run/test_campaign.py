@@ -126,7 +126,7 @@ def test_a_file_that_is_damaged_while_a_run_goes_on_costs_series_and_no_figure(
     for one in cells_in(store):
         lost = 2 if one.key == QUIET else 0
         assert [fork.command for fork in one.forks] == [()] * lost + [("java",)] * (4 - lost)
-        assert all(fork.served.windows for fork in one.forks)
+        assert all(fork.windows for fork in one.forks)
     assert path.with_name(f"{path.name}.unreadable-1").read_text() == "{"
     assert [text for text in heard.decisions if str(path) in text and "unreadable-1" in text]
 
@@ -170,7 +170,7 @@ def test_a_comparison_whose_arms_lost_different_numbers_of_forks_holds_nobody_up
     def forks(lost: set[int]) -> tuple[Fork, ...]:
         def made(block: int) -> Fork:
             one = measured(block, 1000.0)
-            missed = tuple(window.model_copy(update={"shortfalls": (short,)}) for window in one.served.windows)
+            missed = tuple(window.model_copy(update={"shortfalls": (short,)}) for window in one.windows)
             return altered(one, {"windows": missed}) if block in lost else one
 
         return tuple(map(made, range(1, 9)))

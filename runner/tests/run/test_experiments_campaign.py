@@ -13,10 +13,10 @@ from rich.console import Console
 from jdkmatrix.cli.experiments import fork_words, groups
 from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.figures.experiments import spreads
 from jdkmatrix.fork.fork_record import ForkSetup
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
@@ -35,7 +35,7 @@ def test_every_fork_is_on_disk_before_the_next(tmp_path: Path, forks: list[ForkS
     assert all(len(read(store, key).forks) == 2 for key in CELLS)
     assert {setup.windows * setup.window_s for setup in forks} == {6.0}, "its windows in one piece"
     assert read(store, CELLS[0]).parameters["inside"] == "synchronized"
-    (spread, *_) = spreads(read(store, CELLS[0]))
+    (spread, *_) = CellStats(read(store, CELLS[0])).spreads
     assert (spread.median, spread.least, spread.most, spread.expected) == (150.0, 100.0, 200.0, 2000.0)
 
 
@@ -94,7 +94,8 @@ def test_a_cell_without_a_sound_fork_is_a_failure() -> None:
     disturbed = record(CELLS[1], fork(1, result(40.0), Status.INVALID, "steal"))
     for cell in (broken, disturbed):
         assert has_failures(loaded(cell))
-    rows = {row[0]: row for _, found in groups([disturbed]) for row in found}
+    run = loaded(disturbed)
+    rows = {row[0]: row for _, found in groups(Cells(run.run, run.cells, served=False)) for row in found}
     assert rows["virtual"][1:3] == ("0/1", "invalid")
     assert "measurement" in summary_markdown(loaded(broken))
 

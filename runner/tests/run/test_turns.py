@@ -173,7 +173,7 @@ def test_a_figure_that_no_window_has_is_that_of_the_common_rounds() -> None:
     one, two = pair([100.0] * 4, [100.0] * 4, bad=({1}, set()))
     assert round_logs(P99, one.forks[0], two.forks[0]) == []
     part = one.forks[0].only({2, 3})
-    assert [window.index for window in part.served.windows] == [2, 3]
+    assert [window.index for window in part.windows] == [2, 3]
 
 
 # ---------------------------------------------------------------------------------------------------- how many rounds

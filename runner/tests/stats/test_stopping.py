@@ -198,12 +198,12 @@ def test_a_fork_as_recorded() -> None:
     )
     source = altered(fork(), {"windows": windows})
     found = measured_fork(source)
-    assert found.started_s == source.served.first_response_s
+    assert found.started_s == source.first_response_s
     assert (found.warm_s, found.spent_s) == (20.0, 2.0)
-    assert [w.figure for w in found.windows] == [w.load.throughput_rps for w in source.served.windows]
+    assert [w.figure for w in found.windows] == [w.load.throughput_rps for w in source.windows]
     spoilt = tuple(
         window.model_copy(update={"reasons": (Reason(code="steal", message="stolen", figures={}),)})
-        for window in source.served.windows
+        for window in source.windows
     )
     with pytest.raises(MatrixError, match="no valid window"):
         measured_fork(altered(source, {"windows": spoilt}))

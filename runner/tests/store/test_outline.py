@@ -38,8 +38,8 @@ def test_what_only_a_cells_page_shows_is_left_out() -> None:
     assert len(less.model_dump_json()) < len(cell.model_dump_json()) * 0.8
     assert outline(less) == less
     for fork in less.forks:
-        assert fork.served.samples == () and fork.command == ()
-        assert all(window.load.intervals == () for window in fork.served.windows)
+        assert fork.samples == () and fork.command == ()
+        assert all(window.load.intervals == () for window in fork.windows)
 
 
 def test_values_that_were_given_the_same_share_the_set_of_its_names() -> None:
@@ -47,10 +47,10 @@ def test_values_that_were_given_the_same_share_the_set_of_its_names() -> None:
     one, other = (store.read_cell(key) for key in store.read_run().cells[:2])
     assert one is not None and other is not None
     forks = (*outline(one).forks, *outline(other).forks)
-    windows = [window for fork in forks for window in fork.served.windows]
+    windows = [window for fork in forks for window in fork.windows]
     assert len(windows) > 2
     assert len({id(window.load.model_fields_set) for window in windows}) == 1
-    assert windows[0].load.model_fields_set == one.forks[0].served.windows[0].load.model_fields_set
+    assert windows[0].load.model_fields_set == one.forks[0].windows[0].load.model_fields_set
 
 
 def test_a_record_that_is_gone_by_then_is_told(tmp_path: Path) -> None:

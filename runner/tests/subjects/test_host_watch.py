@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.experiments.result import MeasuredSpan
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.host import Clocks, HostReading
+from jdkmatrix.records.readings import MeasuredSpan
 from jdkmatrix.subjects.experiments.host_watch import EVERY_S, HostWatch, Moment, enclosing, longest_s
 from tests.support.builders import remote_stats
 

@@ -8,11 +8,11 @@ import pytest
 
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
-from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.fork.fork_record import ForkSetup, Listener
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.forks import Confinement, Fork
+from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.campaign import Campaign
@@ -40,12 +40,12 @@ CPUS = CpuSets(sut=(0, 1), driver=(), overlapped=False, shares_cores=False)
 PINNER = AffinityConfiner("made up")
 
 
-def result(throughput_per_s: float, **changes: Any) -> PinningResult:
+def result(throughput_per_s: float, **changes: Any) -> ProgramResult:
     seen = {**RESULT["seen"], "throughput_per_s": throughput_per_s}
-    return PinningResult.model_validate({**RESULT, "seen": seen, **changes})
+    return ProgramResult.model_validate({**RESULT, "seen": seen, **changes})
 
 
-def fork(number: int, found: PinningResult | None, status: Status = Status.OK, *codes: str) -> Fork:
+def fork(number: int, found: ProgramResult | None, status: Status = Status.OK, *codes: str) -> Fork:
     return experiment_fork(
         fork=number, position=1, sequence=number, status=status,
         reasons=tuple(Reason(code=code, message=f"it was {code}") for code in codes), started_at="a", ended_at="b",

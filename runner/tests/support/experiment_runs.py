@@ -7,21 +7,18 @@ Nothing here is a finding.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
-from jdkmatrix.experiments.kinds import BY_NAME, AnyResult
-from jdkmatrix.experiments.result import ExperimentResult
+from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.limits import Enforcement
 from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
 from jdkmatrix.records.run import Calibration, NotTestable
@@ -33,7 +30,6 @@ from tests.support.run_facts import host_facts, jdk_records
 
 SAMPLES = RECORDED / "standalone"
 JDKS = {"21": "temurin-21.0.8", "25": "temurin-25"}
-_RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(AnyResult)
 
 PINNING = {"experiment": "pinning", "block_ms": 50, "warmup_s": 1.0, "jvm": None, "limits": None}
 BURN = {"experiment": "burn", "warmup_s": 1.0, "drain_s": 10.0, "jvm": None, "limits": None}
@@ -72,12 +68,12 @@ class Sample:
             load=f"{names[self.load.kind]}-{number:g}",
         )
 
-    def result(self, jdk: str) -> ExperimentResult:
+    def result(self, jdk: str) -> ProgramResult:
         return read_sample(f"{self.files.get(jdk, self.file)}-{jdk}")
 
 
-def read_sample(name: str) -> ExperimentResult:
-    return _RESULT.validate_json((SAMPLES / f"{name}.json").read_bytes())
+def read_sample(name: str) -> ProgramResult:
+    return ProgramResult.model_validate_json((SAMPLES / f"{name}.json").read_bytes())
 
 
 def _confinement(inside: str) -> Sample:
@@ -207,7 +203,7 @@ def _fork(directory: Path, sample: Sample, key: CellKey, jdk: str, number: int, 
             compromises=(),
         ),
         host=Pressure(steal_share=0.001, foreign_cpu_share=0.02, psi_cpu_some_share=None),
-        clock_speed_before=225.0,
+        clock_speed=225.0,
         clock_speed_after=225.9,
         remote=_remote() if fanout else None,
         result=_varied(sample.result(jdk), number),
@@ -216,14 +212,17 @@ def _fork(directory: Path, sample: Sample, key: CellKey, jdk: str, number: int, 
     )
 
 
-def _varied(result: ExperimentResult, number: int) -> ExperimentResult:
+def _varied(result: ProgramResult, number: int) -> ProgramResult:
     """Every fork after the first has its leading figure 1 % lower than the one before."""
     if result.seen is None or number == 1:
         return result
     name = _LEADING[result.experiment]
-    document = result.model_dump(mode="json")
-    document["seen"][name] *= 0.99 ** (number - 1)
-    return _RESULT.validate_json(json.dumps(document))
+    return with_seen(result, {name: result.seen[name] * 0.99 ** (number - 1)})
+
+
+def with_seen(result: ProgramResult, changes: Mapping[str, Any]) -> ProgramResult:
+    """Some of what it has seen is another."""
+    return result.model_copy(update={"seen": {**(result.seen or {}), **changes}})
 
 
 def _remote() -> RemoteStats:

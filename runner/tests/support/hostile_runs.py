@@ -6,11 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from jdkmatrix.experiments.kinds import AnyResult
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.limits import LimitHit
+from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import KnownBug, NotTestable, ScenarioRecord
 from jdkmatrix.store.cells import CellRecord
@@ -60,7 +58,7 @@ def hostile_run(folder: Path) -> LoadedRun:
     for cell in loaded.cells:
         reason = Reason(code=HOSTILE, message=HOSTILE, figures={HOSTILE: 1})
         fork = cell.forks[0]
-        assert fork.served.proof is not None
+        assert fork.proof is not None
         fork = altered(
             fork,
             {
@@ -68,7 +66,7 @@ def hostile_run(folder: Path) -> LoadedRun:
                 "reasons": (reason,),
                 "command": ("java", HOSTILE),
                 "started_at": HOSTILE,
-                "proof": fork.served.proof.model_copy(update={"executor": HOSTILE, "thread_names": (HOSTILE,)}),
+                "proof": fork.proof.model_copy(update={"executor": HOSTILE, "thread_names": (HOSTILE,)}),
                 "logs": {HOSTILE: fork.logs["server console"], "outside": f"../../{HOSTILE}"},
             },
         )
@@ -157,14 +155,14 @@ def _hostile_record(record: CellRecord) -> CellRecord:
         update={"workload": record.key.workload + HOSTILE, "jdk": HOSTILE, "executor": HOSTILE, "load": HOSTILE}
     )
     fork = record.forks[0]
-    assert fork.experiment.result is not None
-    document = _with_hostile_text(fork.experiment.result.model_dump(mode="json"))
+    assert fork.result is not None
+    document = _with_hostile_text(fork.result.model_dump(mode="json"))
     reason = Reason(code=HOSTILE, message=HOSTILE, figures={HOSTILE: 1})
     hit = LimitHit(code="threads-limit", message=HOSTILE)
     fork = altered(
         fork,
         {
-            "result": TypeAdapter(AnyResult).validate_python(document),
+            "result": ProgramResult.model_validate(document),
             "reasons": (reason,),
             "outcomes": (hit,),
             "command": ("java", HOSTILE),

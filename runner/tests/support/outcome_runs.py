@@ -56,7 +56,7 @@ def run_of(cells: Sequence[CellRecord], **changes: Any) -> LoadedRun:
 
 
 def windows_of(fork: Fork, change: Callable[[Window], Window]) -> Fork:
-    return altered(fork, {"windows": tuple(map(change, fork.served.windows))})
+    return altered(fork, {"windows": tuple(map(change, fork.windows))})
 
 
 def missed(fork: Fork) -> Fork:

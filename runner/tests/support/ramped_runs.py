@@ -44,12 +44,12 @@ def with_ramp(fork: Fork, load: RisingLoad, *, lag_s: float, capacity_rps: float
             Interval(t_s=second, completed=round(done), errors=0, p50_us=p99_us, p99_us=p99_us, max_us=p99_us * 2)
         )
         cpu_s.append(cpu_s[-1] + round(done) / (1000 if second > 20 else 500))
-    like = fork.served.windows[0]
+    like = fork.windows[0]
     result = like.load.model_copy(
         update={"load": load.ramp, "intervals": tuple(intervals), "duration_s": load.duration_s, "due": 10}
     )
     window = like.model_copy(update={"t_s": STARTED_S, "load": result, "reasons": ()})
-    samples = tuple(_sample(fork.served.samples[-1], STARTED_S - 0.5 + i, cpu_s, i) for i in range(len(cpu_s) + 1))
+    samples = tuple(_sample(fork.samples[-1], STARTED_S - 0.5 + i, cpu_s, i) for i in range(len(cpu_s) + 1))
     return altered(fork, {"windows": (window,), "samples": samples})
 
 

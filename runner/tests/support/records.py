@@ -6,27 +6,42 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from jdkmatrix.records.forks import ExperimentFork, Fork, ServedFork
+from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord, Session
+from jdkmatrix.records.windows import ProgramWindow
 from jdkmatrix.store.loaded import LoadedRun
 
 _OF_SESSION = ("tool_version", "git_commit", "git_dirty", "command", "started_at", "host")
 
 
 def served_fork(**values: Any) -> Fork:
-    return _fork(ServedFork, values)
+    return Fork(**values)
 
 
 def experiment_fork(**values: Any) -> Fork:
-    return _fork(ExperimentFork, values)
+    """`values`: of the fork and of its program's window; its readings are those of `result`, and where it is invalid,
+    the reasons are of the window."""
+    inside = {name: value for name, value in values.items() if name not in Fork.model_fields}
+    envelope = {name: value for name, value in values.items() if name not in inside}
+    return altered(Fork(**envelope, program=ProgramWindow()), {**inside, "status": values["status"]})
 
 
 def altered(fork: Fork, changes: Mapping[str, Any]) -> Fork:
-    """A copy, as `model_copy` makes it."""
-    inside = {name: value for name, value in changes.items() if name in type(fork.measured).model_fields}
-    envelope = {name: value for name, value in changes.items() if name not in inside}
-    assert envelope.keys() <= Fork.model_fields.keys()
-    return fork.model_copy(update={**envelope, "measured": fork.measured.model_copy(update=inside)})
+    """A copy, as `model_copy` makes it; what belongs into the window of a program goes there."""
+    inside = {name: value for name, value in changes.items() if name not in Fork.model_fields}
+    changed = fork.model_copy(update={name: value for name, value in changes.items() if name not in inside})
+    if fork.program is None:
+        assert not inside
+        return changed
+    assert inside.keys() <= ProgramWindow.model_fields.keys()
+    if (result := inside.get("result")) is not None:
+        inside["readings"] = BY_NAME[result.experiment].readings(result)
+    elif "result" in inside:
+        inside["readings"] = ()
+    inside["reasons"] = changed.reasons if changed.status is Status.INVALID else ()
+    return changed.model_copy(update={"program": fork.program.model_copy(update=inside)})
 
 
 def run_record(**values: Any) -> RunRecord:
@@ -36,12 +51,6 @@ def run_record(**values: Any) -> RunRecord:
         number=1, ended_at=values["ended_at"], status=values["status"], boot_id=None, confinement=None, **told
     )
     return RunRecord(**{"promised_precision": None, "provenance": None, "sessions": (session,), **values})
-
-
-def _fork(kind: type[ServedFork] | type[ExperimentFork], values: Mapping[str, Any]) -> Fork:
-    inside = {name: value for name, value in values.items() if name in kind.model_fields}
-    envelope = {name: value for name, value in values.items() if name not in inside}
-    return Fork(**envelope, measured=kind(**inside))
 
 
 def altered_run(run: RunRecord, changes: Mapping[str, Any]) -> RunRecord:

@@ -24,7 +24,7 @@ def ok(made: Fork) -> Fork:
 
 
 def invalid(made: Fork) -> Fork:
-    windows = tuple(window.model_copy(update={"reasons": (STEAL,)}) for window in made.served.windows)
+    windows = tuple(window.model_copy(update={"reasons": (STEAL,)}) for window in made.windows)
     return altered(made, {"status": Status.INVALID, "windows": windows})
 
 

@@ -46,8 +46,8 @@ def searched(loaded: LoadedRun, share: float = 0.8) -> LoadedRun:
     source = random.Random(5)
 
     def with_search(fork: Fork) -> Fork:
-        ceiling_rps = fork.served.windows[0].load.throughput_rps
-        server = Server(fork.served.windows[0], ceiling_rps * share * source.lognormvariate(0, 0.03))
+        ceiling_rps = fork.windows[0].load.throughput_rps
+        server = Server(fork.windows[0], ceiling_rps * share * source.lognormvariate(0, 0.03))
         search = CapacitySearch(LOAD).search_below(ceiling_rps, float)
         found = measure_all(search, cast(Windows, cast(Any, server)), [])
         return altered(fork, {"capacity": found})

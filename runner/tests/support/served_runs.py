@@ -167,7 +167,7 @@ def _with_accidents(cells: list[CellRecord]) -> list[CellRecord]:
             {
                 "status": Status.INVALID,
                 "reasons": (busy,),
-                "windows": tuple(w.model_copy(update={"reasons": (busy,)}) for w in f.served.windows),
+                "windows": tuple(w.model_copy(update={"reasons": (busy,)}) for w in f.windows),
             },
         )
         for f in cell.forks
@@ -266,7 +266,7 @@ def driven_by(loaded: LoadedRun, driver: str, of: Callable[[CellKey], bool] = la
         for fork in cell.forks:
             windows = tuple(
                 window.model_copy(update={"load": window.load.model_copy(update={"driver": driver})})
-                for window in fork.served.windows
+                for window in fork.windows
             )
             forks.append(altered(fork, {"windows": windows}))
         return cell.model_copy(update={"forks": tuple(forks)})

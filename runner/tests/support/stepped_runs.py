@@ -82,7 +82,7 @@ def stepped_run(folder: Path) -> LoadedRun:
     def changed(cell: CellRecord) -> CellRecord:
         share = 0.8 if cell.key.executor == "virtual" else 1.0
         forks = tuple(
-            altered(fork, {"windows": tuple(stepped(fork.served.windows[0], 3500.0 * share + fork.fork)[1])})
+            altered(fork, {"windows": tuple(stepped(fork.windows[0], 3500.0 * share + fork.fork)[1])})
             for fork in cell.forks
         )
         return cell.model_copy(update={"load": LOAD, "forks": forks})

@@ -37,7 +37,7 @@ def kind_of(load: GivenLoad) -> LoadKind[Any]:
     return KINDS[type(load)](load)
 
 
-def loads_words(loads: Sequence[CellLoad]) -> str:
+def loads_words(loads: Sequence[GivenLoad]) -> str:
     """Of cells under a load of one name: it differs where it was worked out for each condition."""
     distinct = list(dict.fromkeys(loads))
     first = kind_of(distinct[0])

@@ -99,7 +99,7 @@ class CapacitySearch(LoadKind[CapacityLoad]):
         return f"{super().length_words(lengths)} and a search"
 
     def answer(self, fork: Fork) -> bool | None:
-        found = fork.served.capacity
+        found = fork.capacity
         if found is None or not is_known(found):
             return None
         return SearchOutcome(found.outcome) is not SearchOutcome.FLOOR_FAILED

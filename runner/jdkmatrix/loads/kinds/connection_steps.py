@@ -73,7 +73,7 @@ class ConnectionSteps(LoadKind[ConnectionStepsLoad]):
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         """The most of any step; at least that, where the last one still gained."""
-        windows = fork.served.valid_windows
+        windows = fork.valid_windows
         most_rps = self._best(fork).load.succeeded_rps
         before_rps = max((window.load.succeeded_rps for window in windows[:-1]), default=0.0)
         gained = windows[-1].load.succeeded_rps > (1 + SATURATED_GAIN) * before_rps
@@ -86,7 +86,7 @@ class ConnectionSteps(LoadKind[ConnectionStepsLoad]):
         return ForkFigure(self._best(fork).cpu_us_per_answer)
 
     def _best(self, fork: Fork) -> Window:
-        return max(fork.served.valid_windows, key=lambda window: window.load.succeeded_rps)
+        return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
 
     def fork_words(self, fork: Fork) -> str:
         most, cost = self.throughput_rps(fork), self.cpu_us_per_request(fork)

@@ -77,11 +77,11 @@ class RisingSteps(LoadKind[StepsLoad]):
 
     def answer(self, fork: Fork) -> bool | None:
         kept_up = not self._was_saturated(fork)
-        return None if kept_up and not fork.served.windows[-1].valid else kept_up
+        return None if kept_up and not fork.windows[-1].valid else kept_up
 
     def _was_saturated(self, fork: Fork) -> bool:
         """Was the last step that counts missed?"""
-        last = fork.served.valid_windows[-1]
+        last = fork.valid_windows[-1]
         return any(reason.code in ("rate-missed", "no-answers") for reason in last.shortfalls)
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
@@ -93,12 +93,12 @@ class RisingSteps(LoadKind[StepsLoad]):
         return self._best(fork).sut.cpu_share
 
     def _best(self, fork: Fork) -> Window:
-        return max(fork.served.valid_windows, key=lambda window: window.load.succeeded_rps)
+        return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:
         """At the lowest rate: how many steps there are differs from executor to executor."""
         lowest_rps = self.load.rates_rps[0]
-        lowest = next((window for window in fork.served.valid_windows if offered_rps(window) == lowest_rps), None)
+        lowest = next((window for window in fork.valid_windows if offered_rps(window) == lowest_rps), None)
         if lowest is None or not lowest.load.succeeded:
             return None
         return ForkFigure(lowest.cpu_us_per_answer, comparable=not lowest.shortfalls)

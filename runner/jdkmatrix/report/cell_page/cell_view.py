@@ -171,10 +171,10 @@ def _fork(fork: Fork, record: CellRecord, cell: CellStats, run: RunRecord, logs:
         warmup_note=warmup_note(fork),
         warmup=warmup_charts(fork),
         series=fork_series(fork),
-        windows=window_table(fork.served.windows) if fork.served.windows else None,
-        search=search_view(fork.served.capacity) if fork.served.capacity else None,
+        windows=window_table(fork.windows) if fork.windows else None,
+        search=search_view(fork.capacity) if fork.capacity else None,
         commands=command_lines(
-            ("Server", fork.command), ("Driver", fork.served.driver_command), ("Remote system", fork.remote_command)
+            ("Server", fork.command), ("Driver", fork.driver_command), ("Remote system", fork.remote_command)
         ),
         logs=tuple(logs),
     )
@@ -194,9 +194,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> tuple[Fact, ...]:
         Fact("Protocol", protocol_words(fork)),
         Fact(
             "First answer",
-            f"{fork.served.first_response_s:.1f} s after the start"
-            if fork.served.first_response_s is not None
-            else "none came",
+            f"{fork.first_response_s:.1f} s after the start" if fork.first_response_s is not None else "none came",
         ),
         Fact("Proof of executor", _proof(fork)),
         Fact("Proof under load", under_load_words(fork)),
@@ -210,7 +208,7 @@ def protocol_words(fork: Fork) -> str:
     """How it was measured beside the others of its block."""
     if not fork.together:
         return f"by itself: {fork.why_alone}" if fork.why_alone else "separate: by itself"
-    windows = fork.served.windows
+    windows = fork.windows
     lost = sum(not window.valid for window in windows)
     others = plural(len(fork.together) - 1, "other server")
     return f"interleaved: {plural(len(windows), 'round')} in turns with {others}, {lost} of them lost to gates"
@@ -223,7 +221,7 @@ def _of_workload(fork: Fork, record: CellRecord) -> Iterable[Fact]:
         by_socket = (record.identity.inputs.get("workload") or {}).get("client") == "socket"
         caller = "a plain socket on which the request’s thread blocks" if by_socket else "the JDK’s HTTP client"
         yield Fact("Remote system", f"on CPUs {facts.ranges(fork.confinement.remote_cpus)}{shared}, called by {caller}")
-    audit = fork.served.audit
+    audit = fork.audit
     if audit:
         books = "money was conserved" if audit.conserved else "money was made or lost"
         moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
@@ -232,7 +230,7 @@ def _of_workload(fork: Fork, record: CellRecord) -> Iterable[Fact]:
 
 
 def _proof(fork: Fork) -> str:
-    proof = fork.served.proof
+    proof = fork.proof
     if proof is None:
         return "none: the fork ended before it, or was overloaded"
     kind = "virtual" if proof.virtual else "platform"
@@ -244,7 +242,7 @@ def _proof(fork: Fork) -> str:
 
 
 def _work(fork: Fork, key: CellKey) -> str:
-    check = fork.served.burn_check
+    check = fork.burn_check
     if check is None:
         return "none: the fork ended before it, or was overloaded" if key.burn_us else "not needed: no added work"
     expected = "" if check.expected_us is None else f", {check.expected_us:.1f} expected at the CPU’s speed of then"

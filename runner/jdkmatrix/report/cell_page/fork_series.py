@@ -33,13 +33,13 @@ Bands = list[tuple[float, float]]
 
 def fork_series(fork: Fork) -> tuple[Chart, ...]:
     """Small multiples from the start of the server process to the last thing that was seen; measured windows shaded."""
-    bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.served.windows]
+    bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
     return _charts(fork, _SERIES, bands, _end(fork))
 
 
 def warmup_charts(fork: Fork) -> tuple[Chart, ...]:
     """The warm-up alone; shaded where it ran under the load that was then measured."""
-    windows = fork.served.warmup.windows if fork.served.warmup else ()
+    windows = fork.warmup.windows if fork.warmup else ()
     if not windows:
         return ()
     ends = {stage: [w.t_s for w in windows if w.stage == stage] for stage in ("moderate", "load")}
@@ -49,7 +49,7 @@ def warmup_charts(fork: Fork) -> tuple[Chart, ...]:
 
 
 def warmup_note(fork: Fork) -> str:
-    warmup = fork.served.warmup
+    warmup = fork.warmup
     if warmup is None:
         return "The fork ended before its warm-up did."
     if not warmup.windows:
@@ -137,9 +137,9 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _end(fork: Fork) -> float:
-    ends = [sample.t_s for sample in fork.served.samples[-1:]]
-    ends += [window.t_s + window.load.duration_s for window in fork.served.windows]
-    ends += [window.t_s for window in fork.served.warmup.windows] if fork.served.warmup else []
+    ends = [sample.t_s for sample in fork.samples[-1:]]
+    ends += [window.t_s + window.load.duration_s for window in fork.windows]
+    ends += [window.t_s for window in fork.warmup.windows] if fork.warmup else []
     return max(ends, default=1.0)
 
 
@@ -161,7 +161,7 @@ def _gauge(samples: Sequence[Sample], figure: Callable[[Sample], float | None]) 
 def _driver(fork: Fork, wanted: str, scale: float = 1) -> Points:
     """A figure of the driver's intervals, on the fork's clock; a break between windows."""
     found: Points = []
-    for window in fork.served.windows:
+    for window in fork.windows:
         previous_s = 0.0
         for interval in window.load.intervals:
             length_s = interval.t_s - previous_s
@@ -176,7 +176,7 @@ def _driver(fork: Fork, wanted: str, scale: float = 1) -> Points:
 
 
 def _warm(fork: Fork, figure: str, scale: float = 1) -> Points:
-    windows = fork.served.warmup.windows if fork.served.warmup else ()
+    windows = fork.warmup.windows if fork.warmup else ()
     found: Points = []
     for window in windows:
         value: float | None = getattr(window, figure)
@@ -193,28 +193,26 @@ _WARMUP = (
 _SERIES = (
     _Series("throughput", "Throughput", "requests/s", lambda f: _driver(f, "completed")),
     _Series("p99", "p99 latency", "ms", lambda f: _driver(f, "p99_us", 1e-3)),
-    _Series("cpu", "Server’s CPU", "CPUs", lambda f: _rate(f.served.samples, lambda s: s.cpu_s)),
+    _Series("cpu", "Server’s CPU", "CPUs", lambda f: _rate(f.samples, lambda s: s.cpu_s)),
     _Series(
         "in-flight",
         "In flight",
         "requests",
-        lambda f: _gauge(f.served.samples, lambda s: s.gauges.in_flight if s.gauges else None),
+        lambda f: _gauge(f.samples, lambda s: s.gauges.in_flight if s.gauges else None),
     ),
-    _Series("rss", "RSS", "MiB", lambda f: _gauge(f.served.samples, lambda s: s.rss_bytes / _MIB)),
+    _Series("rss", "RSS", "MiB", lambda f: _gauge(f.samples, lambda s: s.rss_bytes / _MIB)),
     _Series(
         "heap",
         "Heap used",
         "MiB",
-        lambda f: _gauge(f.served.samples, lambda s: s.gauges.heap_used_bytes / _MIB if s.gauges else None),
+        lambda f: _gauge(f.samples, lambda s: s.gauges.heap_used_bytes / _MIB if s.gauges else None),
     ),
-    _Series("threads", "Threads", "", lambda f: _gauge(f.served.samples, lambda s: s.threads)),
+    _Series("threads", "Threads", "", lambda f: _gauge(f.samples, lambda s: s.threads)),
     _Series(
         "pool",
         "Pool size",
         "threads",
-        lambda f: _gauge(f.served.samples, lambda s: s.gauges.pool_size if s.gauges else None),
+        lambda f: _gauge(f.samples, lambda s: s.gauges.pool_size if s.gauges else None),
     ),
-    _Series(
-        "jit", "JIT", "ms per s", lambda f: _rate(f.served.samples, lambda s: s.gauges.jit_ms if s.gauges else None)
-    ),
+    _Series("jit", "JIT", "ms per s", lambda f: _rate(f.samples, lambda s: s.gauges.jit_ms if s.gauges else None)),
 )

@@ -66,13 +66,9 @@ def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[L
     """
     stem = file_stem(cell.key.cell_id)
     which = f"fork-{fork.fork}" + (f".attempt-{fork.attempt}" if fork.attempt > 1 else "")
-    named = list(fork.logs.items())
-    if cell.key.has_server:
-        by_interval = {
-            w.load.hlog: f"latency by interval, window {w.index}" for w in fork.served.windows if w.load.hlog
-        }
-        named = [(by_interval.pop(path, title), path) for title, path in named]
-        named += [(title, path) for path, title in by_interval.items()]
+    by_interval = {w.load.hlog: f"latency by interval, window {w.index}" for w in fork.windows if w.load.hlog}
+    named = [(by_interval.pop(path, title), path) for title, path in fork.logs.items()]
+    named += [(title, path) for path, title in by_interval.items()]
     return tuple(
         _publish_one(root, title, relative, page_dir, f"{stem}.files/{which}-{number}")
         for number, (title, relative) in enumerate(named, start=1)

@@ -17,7 +17,7 @@ _PLACES: tuple[tuple[Place, str], ...] = (
 
 def under_load_words(fork: Fork) -> str:
     """Of the windows and of those of a search together."""
-    windows = fork.served.every_window
+    windows = fork.every_window
     told = [(window, window.served) for window in windows if window.served]
     if not told:
         return "not counted" if windows else "not counted: no window was measured"

@@ -52,7 +52,7 @@ def _is_busy(cell: CellStats) -> bool:
 
 def best(fork: Fork) -> Window:
     """The window in which most was answered."""
-    return max(fork.served.valid_windows, key=lambda window: window.load.succeeded_rps)
+    return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
 
 
 def _percent(low: float, high: float) -> str:

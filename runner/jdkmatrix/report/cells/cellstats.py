@@ -11,17 +11,19 @@ from typing import Any
 from jdkmatrix.domain.applications import APPLICATIONS
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import references
-from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.experiments.base import Experiment, Spread
+from jdkmatrix.experiments.kinds import table_of
 from jdkmatrix.figures.fork_figures import FigureOf, comparable, of_forks
 from jdkmatrix.figures.latency import distribution_of, fork_latency
-from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of
+from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metric_in, metrics_in, metrics_of, spread_of
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
-from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
+from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.latency import Pooled, pool
@@ -48,8 +50,8 @@ class CellStats:
         return self.record.key
 
     @property
-    def load(self) -> CellLoad:
-        return self.record.served_load
+    def load(self) -> AnyLoad:
+        return self.record.load
 
     @cached_property
     def usable(self) -> tuple[Fork, ...]:
@@ -58,7 +60,7 @@ class CellStats:
     @cached_property
     def driver(self) -> str | None:
         """What made its load, by name, which is the same for every fork that stands; None where none has a window."""
-        return next((name for fork in self.record.forks if (name := fork.served.driver)), None)
+        return next((name for fork in self.record.forks if (name := fork.driver)), None)
 
     @property
     def forks(self) -> int:
@@ -95,6 +97,48 @@ class CellStats:
             self._known[metric.of] = of_forks(metric.of, self.record.forks, self.load)
         return self._known[metric.of]
 
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """All that it may have, the leading one first."""
+        return metrics_in(self.record)
+
+    def metric(self, metric_id: str) -> Metric | None:
+        return metric_in(self.record, metric_id)
+
+    @cached_property
+    def spreads(self) -> tuple[Spread, ...]:
+        """Metrics whose median over forks is shown, the leading one first."""
+        medians = (metric for metric in self.metrics if metric.over_forks == "median")
+        return tuple(found for metric in medians if (found := spread_of(metric, self.record)))
+
+    def spread(self, metric_id: str) -> Spread | None:
+        return next((one for one in self.spreads if one.name == metric_id), None)
+
+    @property
+    def against(self) -> Spread | None:
+        """The figure that was known beforehand."""
+        return next((one for one in self.spreads if one.expected is not None), None)
+
+    @cached_property
+    def table(self) -> Experiment | None:
+        """An experiment's table of matrix.toml; None where its file does not say, or it is none."""
+        return table_of(self.record.parameters)
+
+    @property
+    def results(self) -> tuple[ProgramResult, ...]:
+        """Its program's answers, fork by fork."""
+        return _results(self.record.forks)
+
+    @property
+    def usable_results(self) -> tuple[ProgramResult, ...]:
+        return _results(self.usable)
+
+    @property
+    def best_status(self) -> Status | None:
+        """The best of its forks; None when none has run."""
+        statuses = [fork.status for fork in self.record.forks]
+        return next((one for one in (Status.OK, Status.INVALID, Status.FAILED) if one in statuses), None)
+
     def by_block(self, metric: Metric) -> dict[int, float]:
         """The forks' figures that may stand in a ratio."""
         return comparable(self.figures(metric))
@@ -102,7 +146,7 @@ class CellStats:
     @property
     def failed_requests(self) -> int:
         """In the valid windows of usable forks."""
-        return sum(window.load.failed for fork in self.usable for window in fork.served.valid_windows)
+        return sum(window.load.failed for fork in self.usable for window in fork.valid_windows)
 
     @cached_property
     def _fork_latencies(self) -> dict[int, Latency]:
@@ -116,7 +160,7 @@ class CellStats:
         if not self._fork_latencies:
             return None
         short = [fork for fork in self.usable if fork.fork in self._fork_latencies and not held(fork)]
-        return pool(distribution_of(self.usable[0].served.valid_windows[0]), list(self._fork_latencies.values()), short)
+        return pool(distribution_of(self.usable[0].valid_windows[0]), list(self._fork_latencies.values()), short)
 
     @property
     def state(self) -> State:
@@ -144,6 +188,10 @@ class CellStats:
         if self.question.is_sought or fork.status not in (Status.OK, Status.NOT_STEADY):
             return False
         return fate(fork, self.load) is ForkOutcome.NO or not (self.kind.overloads or held(fork))
+
+
+def _results(forks: Iterable[Fork]) -> tuple[ProgramResult, ...]:
+    return tuple(fork.result for fork in forks if fork.result)
 
 
 @dataclass(frozen=True)
@@ -192,18 +240,19 @@ def block_logs(compared: Comparison) -> list[float]:
 
 
 class Cells:
-    """All cells of a run that have a server, those with a record to be found by their key; what has none is in
-    report/experiments. `relevant`: the share from which on a difference matters, as precisely as the run promises to
-    know ratios."""
+    """All cells of a run that have a server, or all without one; those with a record are found by their key.
+    `relevant`: the share from which on a difference matters, as precisely as the run promises to know ratios."""
 
-    def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
-        forks = planned_forks(run)
+    def __init__(self, run: RunRecord, records: Iterable[CellRecord], *, served: bool = True) -> None:
+        forks, self.run = planned_forks(run), run
         self._by_key = {
-            record.key: CellStats(record, forks[record.key.cell_id]) for record in records if record.key.has_server
+            record.key: CellStats(record, forks[record.key.cell_id])
+            for record in records
+            if record.key.has_server == served
         }
         self._sequential = run.stopping is not None
         self.relevant = RELEVANT if run.promised_precision is None else run.promised_precision
-        planned = dict.fromkeys(key for key in run.cells if key.has_server)
+        planned = dict.fromkeys(key for key in run.cells if key.has_server == served)
         self.keys = (*planned, *(key for key in self._by_key if key not in planned))
 
     def get(self, key: CellKey) -> CellStats | None:

@@ -1,109 +1,38 @@
-"""The cells without a server of a run, and what one of them says. Pure."""
+"""Cells without a server, kind by kind of experiment. Pure."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.experiments.base import Experiment, Page
-from jdkmatrix.experiments.kinds import BY_NAME, table_of
-from jdkmatrix.experiments.result import ExperimentResult, Spread
-from jdkmatrix.figures.experiments import spreads
-from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Status
-from jdkmatrix.records.run import RunRecord
-from jdkmatrix.store.cells import CellRecord
+from jdkmatrix.experiments.base import Page
+from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 
 
-@dataclass(frozen=True)
-class ExperimentCell:
-    """A cell with its record. Figures come from usable forks only."""
-
-    record: CellRecord
-
-    @property
-    def key(self) -> CellKey:
-        return self.record.key
-
-    @property
-    def kind(self) -> str | None:
-        """As its table of matrix.toml says; a file from elsewhere may say nothing."""
-        return _kind(self.record.parameters)
-
-    @cached_property
-    def table(self) -> Experiment | None:
-        """What was asked for; None where its file does not say."""
-        return table_of(self.record.parameters)
-
-    @cached_property
-    def usable(self) -> tuple[Fork, ...]:
-        return tuple(fork for fork in self.record.forks if fork.usable)
-
-    @cached_property
-    def spreads(self) -> tuple[Spread, ...]:
-        """The leading figure first. One that is not finite is no figure, and no expectation."""
-        return tuple(
-            one if one.expected is None or math.isfinite(one.expected) else replace(one, expected=None)
-            for one in spreads(self.record)
-            if all(map(math.isfinite, (one.median, one.least, one.most)))
-        )
-
-    def spread(self, name: str) -> Spread | None:
-        return next((one for one in self.spreads if one.name == name), None)
-
-    @property
-    def against(self) -> Spread | None:
-        """The figure that the experiment's formula is about."""
-        return next((one for one in self.spreads if one.expected is not None), None)
-
-    @property
-    def results(self) -> tuple[ExperimentResult, ...]:
-        return tuple(fork.experiment.result for fork in self.record.forks if fork.experiment.result is not None)
-
-    @property
-    def usable_results(self) -> tuple[ExperimentResult, ...]:
-        return tuple(fork.experiment.result for fork in self.usable if fork.experiment.result is not None)
-
-    @property
-    def status(self) -> Status | None:
-        """The word for the whole cell; None when no fork of it has run."""
-        statuses = [fork.status for fork in self.record.forks]
-        return next((one for one in (Status.OK, Status.INVALID, Status.FAILED) if one in statuses), None)
+def of_kinds(cells: Cells) -> tuple[ExperimentSlice, ...]:
+    """Those that this run has, in the order of the page. Neither the record nor the run may say what a cell is of: then
+    it is in none."""
+    planned = cells.run.matrix.get("experiments")
+    tables = planned if isinstance(planned, Mapping) else {}
+    by_kind: dict[str | None, list[CellKey]] = {}
+    for key in cells.keys:
+        cell = cells.get(key)
+        kind = (experiment_of(cell.record.parameters) if cell else None) or experiment_of(tables.get(key.workload))
+        by_kind.setdefault(kind, []).append(key)
+    return tuple(
+        ExperimentSlice(kind, tuple(keys), tuple(cell for key in keys if (cell := cells.get(key))))
+        for kind in BY_NAME
+        if (keys := by_kind.get(kind))
+    )
 
 
-class Experiments:
-    """All cells of a run without a server: those that are planned, and those that have a record."""
-
-    def __init__(self, run: RunRecord, records: Iterable[CellRecord]) -> None:
-        self._by_key = {record.key: ExperimentCell(record) for record in records if not record.key.has_server}
-        self._planned_kinds = _kinds_of(run.matrix)
-        planned = dict.fromkeys(key for key in run.cells if not key.has_server)
-        self.keys = (*planned, *(key for key in self._by_key if key not in planned))
-
-    def get(self, key: CellKey) -> ExperimentCell | None:
-        return self._by_key.get(key)
-
-    def __iter__(self) -> Iterator[ExperimentCell]:
-        return iter(cell for key in self.keys if (cell := self._by_key.get(key)))
-
-    def kind_of(self, key: CellKey) -> str | None:
-        """None where neither the record nor the run says."""
-        cell = self.get(key)
-        return (cell.kind if cell else None) or self._planned_kinds.get(key.workload)
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """Those that this run has, in the order of the page."""
-        found = {self.kind_of(key) for key in self.keys}
-        return tuple(kind for kind in BY_NAME if kind in found)
-
-    def of_kind(self, kind: str) -> ExperimentSlice:
-        keys = tuple(key for key in self.keys if self.kind_of(key) == kind)
-        return ExperimentSlice(kind, keys, tuple(cell for key in keys if (cell := self.get(key))))
+def experiment_of(table: object) -> str | None:
+    """The experiment that a table of matrix.toml names; a file from elsewhere may say anything."""
+    named: Any = table.get("experiment") if isinstance(table, Mapping) else None
+    return next((kind for kind in BY_NAME if kind == named), None)
 
 
 @dataclass(frozen=True)
@@ -112,7 +41,7 @@ class ExperimentSlice:
 
     kind: str
     keys: tuple[CellKey, ...]
-    cells: tuple[ExperimentCell, ...]
+    cells: tuple[CellStats, ...]
 
     @property
     def jdks(self) -> tuple[str, ...]:
@@ -142,16 +71,3 @@ class ExperimentSlice:
         if axis == "workload":
             return self.varies(axis)
         return len({(key.workload, getattr(key, axis)) for key in self.keys}) > len({key.workload for key in self.keys})
-
-
-def _kind(parameters: Mapping[str, Any]) -> str | None:
-    return next((kind for kind in BY_NAME if kind == parameters.get("experiment")), None)
-
-
-def _kinds_of(matrix: Mapping[str, Any]) -> dict[str, str]:
-    """By the name of the experiment, from the run's matrix.toml."""
-    tables = matrix.get("experiments")
-    if not isinstance(tables, Mapping):
-        return {}
-    named = {name: _kind(table) for name, table in tables.items() if isinstance(table, Mapping)}
-    return {name: kind for name, kind in named.items() if kind is not None}

@@ -46,7 +46,7 @@ class Pooled:
 def pool(kind: Kind, forks: Sequence[Latency], short: Sequence[Fork] = ()) -> Pooled:
     """`forks`: what `fork_latency` gave for each, at least one; `short`: those of them that fell short."""
     merged = merge_latencies(forks)
-    bounds = [window.load.lower_bounds for fork in short for window in fork.served.valid_windows]
+    bounds = [window.load.lower_bounds for fork in short for window in fork.valid_windows]
     told = [number for number in bounds if number is not None]
     return Pooled(
         kind=kind,

@@ -7,15 +7,14 @@ from itertools import combinations
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.refusals import one_sided, refused_by_arm
-from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.experiment_cells import ExperimentCell
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.stats.verdicts import ArmRefusals
 from jdkmatrix.store.cells import CellRecord
 
 Refusals = Mapping[tuple[CellKey, CellKey], ArmRefusals]  # by the keys of both arms
 
 
-def page_refusals(cells: Cells, experiments: Iterable[ExperimentCell] = ()) -> Refusals:
+def page_refusals(cells: Cells, experiments: Iterable[CellStats] = ()) -> Refusals:
     """All pairs are one family: every cell of a server with what it is compared with, A/A checks among them, and every
     two arms of an experiment under the same condition."""
     found = {
@@ -24,7 +23,7 @@ def page_refusals(cells: Cells, experiments: Iterable[ExperimentCell] = ()) -> R
     return one_sided(found)
 
 
-def _pairs(cells: Cells, experiments: Iterable[ExperimentCell]) -> Iterator[tuple[CellRecord, CellRecord]]:
+def _pairs(cells: Cells, experiments: Iterable[CellStats]) -> Iterator[tuple[CellRecord, CellRecord]]:
     yield from ((cell.record, base.record) for cell, base in cells.compared())
     groups: dict[CellKey, list[CellRecord]] = {}
     for one in experiments:

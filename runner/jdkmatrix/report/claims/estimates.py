@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean
+from statistics import fmean, median
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import BY_ID, Metric
@@ -13,7 +13,6 @@ from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.claims import ClaimCheck
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
-from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.cells.refusals import Refusals
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
@@ -27,11 +26,9 @@ _LOST = "the two lost different numbers of forks, so that they are not compared"
 class Results:
     """`refusals`: pairs whose gates refused one arm more often, which are not compared."""
 
-    def __init__(
-        self, run: RunRecord, cells: Cells, experiments: Experiments, refusals: Refusals | None = None
-    ) -> None:
-        self.run, self._cells, self._experiments = run, cells, experiments
-        self._refusals = refusals or {}
+    def __init__(self, run: RunRecord, cells: Cells, experiments: Cells, refusals: Refusals | None = None) -> None:
+        self.run, self._refusals = run, refusals or {}
+        self._cells = {key: some for some in (cells, experiments) for key in some.keys}
         self.keys = (*cells.keys, *experiments.keys)
         self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
 
@@ -40,16 +37,18 @@ class Results:
         return next((known.version for known in self.run.jdks if known.id == jdk), None)
 
     def driver(self, key: CellKey) -> str | None:
-        cell = self._cells.get(key)
+        cell = self._cell(key)
         return cell.driver if cell else None
 
+    def _cell(self, key: CellKey) -> CellStats | None:
+        return self._cells[key].get(key) if key in self._cells else None
+
     def unit(self, check: ClaimCheck, keys: Sequence[CellKey]) -> str:
-        """As its figure is shown here, in the cells that it looks at; that of a reading is known by a cell that has
-        it."""
-        if check.metric in BY_ID and not any(map(self._experiments.get, keys)):
-            return BY_ID[check.metric].unit
-        spreads = (cell.spread(check.metric) for cell in self._experiments)
-        return next((spread.unit for spread in spreads if spread), "")
+        """The unit in which its figure is shown, in the cells that it looks at."""
+        cells = [cell for key in keys if (cell := self._cell(key))]
+        found = (metric for cell in cells if (metric := cell.metric(check.metric)))
+        metric = next(found, None if cells else BY_ID.get(check.metric))
+        return metric.unit if metric else ""
 
     def estimate(self, check: ClaimCheck, key: CellKey) -> Estimate | str:
         """Or why there is none."""
@@ -58,22 +57,23 @@ class Results:
         base_key = _base(check, key)
         if base_key is not None and (why_not := self._refused(key, base_key)):
             return why_not
-        return self._served(check, key, base_key) if key.has_server else self._experiment(check, key, base_key)
-
-    def _served(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
-        metric = BY_ID.get(check.metric)
-        cell, base = self._cells.get(key), self._cells.get(base_key) if base_key else None
+        cell = self._cell(key)
+        metric = cell.metric(check.metric) if cell else None
         if metric is None or cell is None or not cell.usable:
-            return "no fork that can be used"
+            return "no fork that can be used" if metric or cell is None else "no fork that can be used has it"
+        return self._of(check, metric, cell, base_key)
+
+    def _of(self, check: ClaimCheck, metric: Metric, cell: CellStats, base_key: CellKey | None) -> Estimate | str:
         if base_key is None:
             return _of_figures(cell.figures(metric), metric)
+        base = self._cell(base_key)
         if base is None or not base.usable:
             return f"no fork of {cell_words(base_key)} that can be used"
         if any(figure.bound is not Bound.NONE for one in (cell, base) for figure in one.figures(metric).values()):
             return _bounded(cell, base, metric, difference=check.difference)
         if check.difference:
             return _difference(_shown(cell, metric), _shown(base, metric))
-        compared = self._compared(metric, key, base_key)
+        compared = self._compared(metric, cell.key, base_key)
         return compared if isinstance(compared, str) else self._sequential(compared.ratio, "no block has both")
 
     def _refused(self, key: CellKey, base_key: CellKey) -> str | None:
@@ -92,38 +92,26 @@ class Results:
         return replace(found, confidence=SEQUENTIAL_CONFIDENCE)
 
     def seen(self, metric_id: str, key: CellKey) -> tuple[float, str] | None:
-        """The mean of a figure over the usable forks of a cell, and its unit; None where no fork has it. A bound stands
-        for what it bounds."""
-        cell, metric = self._cells.get(key), BY_ID.get(metric_id)
-        if cell is None or metric is None:
-            lone = self._experiments.get(key)
-            spread = lone.spread(metric_id) if lone else None
-            return (spread.median, spread.unit) if spread else None
-        values = [figure.value for figure in cell.figures(metric).values()]
-        return (fmean(values) * metric.scale, metric.unit) if values else None
+        """The figure over the usable forks of a cell, and its unit; None where no fork has it. A bound stands for what
+        it bounds."""
+        cell = self._cell(key)
+        metric = cell.metric(metric_id) if cell else None
+        values = [figure.value for figure in cell.figures(metric).values()] if cell and metric else []
+        if not values or metric is None:
+            return None
+        middle = median(values) if metric.over_forks == "median" else fmean(values)
+        return middle * metric.scale, metric.unit
 
     def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison | str:
         """Of two cells that can be compared."""
         for one in (key, base_key):
-            cell = self._cells.get(one)
+            cell = self._cell(one)
             if cell is None or not cell.usable:
                 return f"no fork of {cell_words(one)} that can be used"
-        compared = self._cells.over(metric, key, base_key)
+        compared = self._cells[key].over(metric, key, base_key)
         if compared is None or compared.losses.differ:
             return _LOST
         return compared
-
-    def _experiment(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate | str:
-        mine = self._readings(check, key)
-        if not mine:
-            return "no fork that can be used has it"
-        if base_key is None:
-            return _mean(list(mine.values()))
-        other = self._readings(check, base_key)
-        if check.difference:
-            return _difference(mine, other)
-        ratio = paired_ratio(_above_zero(mine), _above_zero(other))
-        return _of_ratio(ratio, f"no block has it and {base_key.executor}")
 
     def _beside_vendor(self, check: ClaimCheck, key: CellKey, vendor: str) -> Estimate | str:
         """The ratio of a cell over that of the same cell on the vendor's JDK."""
@@ -137,25 +125,12 @@ class Results:
 
     def _ratios(self, check: ClaimCheck, key: CellKey) -> dict[int, float] | str:
         """To `versus`, by block."""
-        base_key = key.model_copy(update={"executor": check.versus})
-        if not key.has_server:
-            above, below = (_above_zero(self._readings(check, one)) for one in (key, base_key))
-            return {block: above[block] / below[block] for block in above.keys() & below.keys()}
-        compared = self._compared(BY_ID[check.metric], key, base_key) if check.metric in BY_ID else "no such figure"
+        cell, base_key = self._cell(key), key.model_copy(update={"executor": check.versus})
+        metric = cell.metric(check.metric) if cell else BY_ID.get(check.metric)
+        compared = self._compared(metric, key, base_key) if metric else "no such figure"
         if isinstance(compared, str):
             return compared
         return {block: above / below for block, (above, below) in compared.pairs.items()}
-
-    def _readings(self, check: ClaimCheck, key: CellKey) -> dict[int, float]:
-        """By block."""
-        cell = self._experiments.get(key)
-        return {
-            fork.fork: reading.value
-            for fork in (cell.usable if cell else ())
-            if fork.experiment.result is not None
-            for reading in fork.experiment.result.readings
-            if reading.name == check.metric
-        }
 
 
 def name_of(metric_id: str) -> str:
@@ -170,10 +145,6 @@ def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
     return None if check.versus_load is None else key.model_copy(update={"load": check.versus_load})
 
 
-def _above_zero(by_block: Mapping[int, float]) -> dict[int, float]:
-    return {block: value for block, value in by_block.items() if value > 0}
-
-
 def _of_vendor(key: CellKey, vendor: str) -> CellKey:
     """The same cell on that vendor's JDK of the same version: "semeru-21.0.1" and "temurin-21.0.1"."""
     return key.model_copy(update={"jdk": f"{vendor}-{key.jdk.partition('-')[2]}"})
@@ -181,7 +152,7 @@ def _of_vendor(key: CellKey, vendor: str) -> CellKey:
 
 def _shown(cell: CellStats, metric: Metric) -> dict[int, float]:
     """By block, in the unit of the page."""
-    return {block: value * metric.scale for block, value in cell.by_block(metric).items()}
+    return {block: one.value * metric.scale for block, one in cell.figures(metric).items() if one.comparable}
 
 
 def _of_figures(figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate | str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CountLoad
 from jdkmatrix.domain.quantities import delay_words, measure, plural, work_words
-from jdkmatrix.experiments.base import ChartFigure, Group, Page
-from jdkmatrix.experiments.result import Spread
-from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.experiments.base import ChartFigure, Group, Page, Spread
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.charts.shapes import Drawing, Row
 from jdkmatrix.report.experiments.bars import Scale, expected_bars
 from jdkmatrix.report.experiments.views import BarGroup
@@ -66,8 +65,8 @@ def _chart(
     page: Page,
     group: Group,
     figure: ChartFigure,
-    cells: Sequence[ExperimentCell],
-    peers: Sequence[ExperimentCell],
+    cells: Sequence[CellStats],
+    peers: Sequence[CellStats],
     labels: Mapping[CellKey, str],
     order: Sequence[str],
 ) -> tuple[str, str, Drawing] | None:
@@ -112,7 +111,7 @@ def _chart(
     return title, "; ".join(notes), expected_bars(medians, forks, scale=scale, order=order, description=description)
 
 
-def _labels(piece: ExperimentSlice, page: Page, peers: Sequence[ExperimentCell]) -> dict[CellKey, str]:
+def _labels(piece: ExperimentSlice, page: Page, peers: Sequence[CellStats]) -> dict[CellKey, str]:
     """The label of each cell of charts that are compared: what leads, and on a second line what else tells it from the
     others."""
     here = ExperimentSlice(piece.kind, tuple(peer.key for peer in peers), tuple(peers))
@@ -124,8 +123,8 @@ def _labels(piece: ExperimentSlice, page: Page, peers: Sequence[ExperimentCell])
     return {cell.key: _label(piece, cell, axes) for cell in peers}
 
 
-def _label(piece: ExperimentSlice, cell: ExperimentCell, axes: Iterable[str]) -> str:
-    key, load = cell.key, cell.record.task_load
+def _label(piece: ExperimentSlice, cell: CellStats, axes: Iterable[str]) -> str:
+    key, load = cell.key, cell.load
     words = {"load": f"{load.count:,}"} if isinstance(load, CountLoad) else {}
     second = ", ".join(words.get(axis) or _axis_words(piece, axis, key) for axis in axes)
     return f"{key.executor}\n{second}" if second else key.executor
@@ -144,16 +143,14 @@ def _axis_words(piece: ExperimentSlice, axis: str, key: CellKey) -> str:
     return key.workload
 
 
-def _forks(cell: ExperimentCell, name: str, row: str) -> Iterator[Row]:
-    for fork in cell.usable:
-        for figure in fork.experiment.result.readings if fork.experiment.result else ():
-            if figure.name == name and math.isfinite(figure.value):
-                label = measure(figure.value, figure.unit)
-                place = {"row": row, "executor": cell.key.executor}
-                yield {**place, "fork": fork.fork, "value": figure.value, "label": label}
+def _forks(cell: CellStats, name: str, row: str) -> Iterator[Row]:
+    metric = cell.metric(name)
+    for fork, figure in cell.figures(metric).items() if metric else ():
+        label = measure(figure.value, metric.unit) if metric else ""
+        yield {"row": row, "executor": cell.key.executor, "fork": fork, "value": figure.value, "label": label}
 
 
-def _highest(cells: Sequence[ExperimentCell], names: Sequence[str]) -> float:
+def _highest(cells: Sequence[CellStats], names: Sequence[str]) -> float:
     spreads: list[Spread] = [spread for cell in cells for name in names if (spread := cell.spread(name))]
     ends = [end for spread in spreads for end in (spread.most, spread.expected) if end is not None]
     highest = max(ends, default=0.0)

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.experiments.base import Spread
 from jdkmatrix.experiments.kinds import BY_NAME
-from jdkmatrix.experiments.result import Spread
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cell_page.every_cell import ran_with
-from jdkmatrix.report.cells.experiment_cells import ExperimentCell, Experiments
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.experiment_cells import experiment_of
 from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.views import Arm, ExperimentCellView
 from jdkmatrix.report.experiments.words import (
     STATUS_MEANING,
-    figure_words,
+    given,
     outcome_views,
     spread_figure,
 )
@@ -30,22 +31,22 @@ from jdkmatrix.store.cells import CellRecord
 
 
 def view_experiment_cell(
-    cell: ExperimentCell, experiments: Experiments, run: RunRecord, order: Sequence[str], logs: Logs
+    cell: CellStats, experiments: Cells, run: RunRecord, order: Sequence[str], logs: Logs
 ) -> ExperimentCellView:
     """`order`: of executors, for their colours."""
     key, record = cell.key, cell.record
-    kind = cell.kind
+    kind = experiment_of(record.parameters)
     return ExperimentCellView(
         cell_id=key.cell_id,
         title=f"{key.workload}, {key.executor} on {key.jdk}",
         condition=f"Without a server, {program_condition(key)}",
-        load_words=record.task_load.words(),
+        load_words=given(cell).words(),
         kind_words=BY_NAME[kind].PAGE.introduction if kind else "",
-        status=STATUS_WORDS[cell.status],
-        status_class=STATUS_CLASS[cell.status],
-        status_title=STATUS_MEANING[cell.status],
+        status=STATUS_WORDS[cell.best_status],
+        status_class=STATUS_CLASS[cell.best_status],
+        status_title=STATUS_MEANING[cell.best_status],
         outcomes=outcome_views(record.forks),
-        tiles=tuple((figure_words(spread.name), _unit(spread), _tile(spread)) for spread in cell.spreads),
+        tiles=tuple((spread.title, _unit(spread), _tile(spread)) for spread in cell.spreads),
         tiles_note="Medians over the usable forks; beneath them the minimum and the maximum." if cell.spreads else None,
         asked=_asked(record),
         leading=_leading_name(cell, experiments),
@@ -76,14 +77,14 @@ def _asked(record: CellRecord) -> tuple[Fact, ...]:
     )
 
 
-def _leading_name(cell: ExperimentCell, experiments: Experiments) -> str:
+def _leading_name(cell: CellStats, experiments: Cells) -> str:
     """The leading figure of the cell, or of another arm where this one has none."""
     peers = [cell, *(other for other in experiments if other.key.group == cell.key.group)]
     first = next((peer.spreads[0] for peer in peers if peer.spreads), None)
     return f"{first.name}, {_unit(first)}" if first and first.unit else first.name if first else "figure"
 
 
-def _arms(cell: ExperimentCell, experiments: Experiments, order: Sequence[str]) -> tuple[Arm, ...]:
+def _arms(cell: CellStats, experiments: Cells, order: Sequence[str]) -> tuple[Arm, ...]:
     """Every arm under the same conditions."""
     found = []
     for key in (key for key in experiments.keys if key.group == cell.key.group):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jdkmatrix.experiments.result import ExperimentResult
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import Expectation
 
 _NO_FORMULA = "none"
 
 
-def expectation_of(result: ExperimentResult, about: str = "") -> Expectation | None:
-    found = result.expected
+def expectation_of(fork: Fork, about: str = "") -> Expectation | None:
+    found = fork.result.expected if fork.result else None
     if found is None:
         return None
-    named = next((figure.name for figure in result.readings if figure.expected is not None), None)
+    named = next((one.metric for one in fork.readings if one.expected is not None), None)
     figure = named or (found.quantity or "").rpartition(".")[2].replace("_", " ")
     formula = None if found.formula == _NO_FORMULA else found.formula
     return Expectation(figure, formula, found.source, about)
@@ -27,9 +27,9 @@ def expectations(piece: ExperimentSlice) -> tuple[Expectation, ...]:
     for cell in piece.cells:
         key = cell.key
         subject = piece.subject(key)
-        for result in cell.results:
-            expected = expectation_of(result)
-            if expected is not None and result.seen is not None:
+        for fork in cell.record.forks:
+            expected = expectation_of(fork)
+            if expected is not None and fork.readings:
                 found.setdefault(expected, []).append((subject, key.executor, key.jdk))
     return tuple(
         Expectation(

@@ -1,9 +1,10 @@
-"""What a result holds beside its leading figures: counts, distributions, memory, parks, the JVM. Pure."""
+"""Beside a program's figures: distributions, the JVM, the remote system that it called. Pure."""
 
 from __future__ import annotations
 
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.experiments.result import Distribution, ExperimentResult, VmFacts
+from jdkmatrix.experiments.base import Details, Seen
+from jdkmatrix.records.readings import VmFacts
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.report.experiments.views import DistributionTable
 from jdkmatrix.report.views import Fact
@@ -14,36 +15,16 @@ _PERCENTILES = ("50", "90", "99", "99.9")
 _NOT_SAID = "the program does not say"
 
 
-def counts(result: ExperimentResult) -> tuple[Fact, ...]:
-    return tuple(Fact(*told) for told in result.seen.counts()) if result.seen else ()
-
-
-def sections(result: ExperimentResult) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
-    """What only this experiment has, each below its title."""
-    found = result.seen.sections() if result.seen else ()
-    return tuple((title, tuple(Fact(*told) for told in facts)) for title, facts in found)
-
-
-def distributions(result: ExperimentResult) -> DistributionTable | None:
-    found = [
-        (name, one)
-        for name, one in (result.seen.distributions() if result.seen else ())
-        if one is not None and one.count > 0
-    ]
-    if not found:
+def distributions(details: Details) -> DistributionTable | None:
+    if not details.distributions:
         return None
     heads = ("count", "least", *(f"p{name}" for name in _PERCENTILES), "most")
-    return DistributionTable(heads, tuple((name, _row(one)) for name, one in found))
+    return DistributionTable(heads, tuple((name, _row(one)) for name, one in details.distributions))
 
 
-def _row(one: Distribution) -> tuple[Figure, ...]:
-    percentiles = [milliseconds(one.percentiles_us.get(name), why=_NOT_SAID) for name in _PERCENTILES]
-    return (
-        count(one.count),
-        milliseconds(one.min_us, why=_NOT_SAID),
-        *percentiles,
-        milliseconds(one.max_us, why=_NOT_SAID),
-    )
+def _row(one: Seen) -> tuple[Figure, ...]:
+    found = (one["min_us"], *(one["percentiles_us"].get(name) for name in _PERCENTILES), one["max_us"])
+    return count(one["count"]), *(milliseconds(value, why=_NOT_SAID) for value in found)
 
 
 def vm_facts(vm: VmFacts) -> tuple[Fact, ...]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.quantities import amount, digits, plural
-from jdkmatrix.experiments.pinning import PinningResult
-from jdkmatrix.experiments.result import Reading
+from jdkmatrix.domain.quantities import amount, digits
+from jdkmatrix.experiments.base import Details, Measurand
+from jdkmatrix.experiments.kinds import details_of, measurands
+from jdkmatrix.experiments.pinning import pinned_words
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.records.windows import ProgramWindow
 from jdkmatrix.report.cell_page.every_cell import box, command_lines, kept_there, reason_words
 from jdkmatrix.report.experiments.expectations import expectation_of
-from jdkmatrix.report.experiments.fork_facts import counts, distributions, remote_facts, sections, vm_facts
+from jdkmatrix.report.experiments.fork_facts import distributions, remote_facts, vm_facts
 from jdkmatrix.report.experiments.stacks import pinned_view
 from jdkmatrix.report.experiments.views import ExperimentForkView
-from jdkmatrix.report.experiments.words import figure_words, outcome_views
+from jdkmatrix.report.experiments.words import outcome_views
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.attempts import order_words
 from jdkmatrix.report.run_page.clock import speed_words
@@ -26,8 +29,8 @@ from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 
 
 def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> ExperimentForkView:
-    result = fork.experiment.result
-    measured = result.readings if result else ()
+    program, result = fork.program, fork.result
+    details, known = details_of(result) if result else Details(), measurands(result)
     return ExperimentForkView(
         number=fork.fork,
         anchor=f"fork-{fork.fork}",
@@ -35,16 +38,16 @@ def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView])
         status_class=STATUS_CLASS[fork.status],
         reasons=reason_words(fork.reasons),
         outcomes=outcome_views((fork,)),
-        figures=tuple(_figure(one) for one in measured),
-        expectation=expectation_of(result) if result else None,
+        figures=tuple(_figure(one, known[one.metric]) for one in fork.readings if one.metric in known),
+        expectation=expectation_of(fork),
         facts=_facts(fork, run),
-        counts=counts(result) if result else (),
-        distributions=distributions(result) if result else None,
-        sections=sections(result) if result else (),
+        counts=tuple(Fact(*row) for row in details.facts),
+        distributions=distributions(details),
+        sections=tuple((title, tuple(Fact(*row) for row in rows)) for title, rows in details.sections),
         pinned=pinned_view(f"{key.workload} on {key.jdk}", (fork,)),
-        pinned_note=_pinned_note(fork),
-        host=(*_watched(fork), *_host(fork.experiment.host)) if fork.experiment.host else (),
-        remote=remote_facts(fork.experiment.remote) if fork.experiment.remote else (),
+        pinned_note=pinned_words(result) if result else None,
+        host=(*_watched(program), *_host(program.host)) if program and program.host else (),
+        remote=remote_facts(program.remote) if program and program.remote else (),
         vm=vm_facts(result.vm) if result else (),
         asked=facts.pretty_json(result.asked) if result else "",
         commands=command_lines(("Program", fork.command), ("Remote system", fork.remote_command)),
@@ -52,27 +55,15 @@ def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView])
     )
 
 
-def _figure(one: Reading) -> tuple[str, str, Figure, Figure, Figure]:
+def _figure(one: WindowReading, metric: Measurand) -> tuple[str, str, Figure, Figure, Figure]:
     expected = missing("nothing is expected of this figure")
     ratio = expected
     if one.expected is not None:
-        expected = Figure(amount(one.expected, one.unit), one.expected)
+        expected = Figure(amount(one.expected, metric.unit), one.expected)
         ratio = missing("0 is expected")
         if one.expected != 0:
             ratio = Figure(digits(one.value / one.expected, 3), one.value / one.expected)
-    return figure_words(one.name), one.unit, Figure(amount(one.value, one.unit), one.value), expected, ratio
-
-
-def _pinned_note(fork: Fork) -> str | None:
-    if not isinstance(fork.experiment.result, PinningResult) or fork.experiment.result.seen is None:
-        return None
-    pinned = fork.experiment.result.seen.pinned
-    if pinned.probe != "on":
-        return f"JDK Flight Recorder could not look: {pinned.reason}."
-    if not pinned.count:
-        return "JDK Flight Recorder looked and saw no event jdk.VirtualThreadPinned."
-    total = "" if pinned.total_s is None else f", together {digits(pinned.total_s, 3)} s"
-    return f"{plural(pinned.count, 'event')} jdk.VirtualThreadPinned{total}."
+    return metric.title, metric.unit, Figure(amount(one.value, metric.unit), one.value), expected, ratio
 
 
 def _facts(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
@@ -94,16 +85,15 @@ def _facts(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
     return tuple(found)
 
 
-def _watched(fork: Fork) -> tuple[Fact, ...]:
-    span = fork.experiment.result.measured_span if fork.experiment.result else None
-    if span is None or fork.experiment.host_span_s is None:
+def _watched(program: ProgramWindow) -> tuple[Fact, ...]:
+    span = program.result.measured_span if program.result else None
+    if span is None or program.host_span_s is None:
         why = "including start and warm-up: it reported no measured span"
         return (Fact("Watched", "all of the program’s life", why),)
-    measured_s = (span.end_monotonic_ns - span.start_monotonic_ns) / 1e9
     return (
         Fact(
             "Watched",
-            f"{digits(fork.experiment.host_span_s, 3)} s around the {digits(measured_s, 3)} s that it measured",
+            f"{digits(program.host_span_s, 3)} s around the {digits(span.duration_s, 3)} s that it measured",
             "from the last reading before them to the first after them, and for half a second at least",
         ),
     )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import median
 
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.experiments.burn import BurnResult
+from jdkmatrix.experiments.base import at
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import OverheadRow
 from jdkmatrix.report.experiments.words import place
 from jdkmatrix.report.words.numbers import Figure, missing
-
-_Of = Callable[[BurnResult], float | None]
 
 
 def overhead(piece: ExperimentSlice) -> tuple[OverheadRow, ...]:
@@ -28,35 +26,27 @@ def overhead(piece: ExperimentSlice) -> tuple[OverheadRow, ...]:
         found.append(
             OverheadRow(
                 what=f"{watched.key.jdk}, {place(piece, watched, without=('workload', 'jdk'))}",
-                throughput=_ratio(watched, unwatched, _throughput),
-                cpu=_ratio(watched, unwatched, _cpu_s),
+                throughput=_ratio(watched, unwatched, "throughput_per_s"),
+                cpu=_ratio(watched, unwatched, "cpu_s"),
             )
         )
     return tuple(found)
 
 
-def _same_but_unwatched(watched: ExperimentCell, cell: ExperimentCell) -> bool:
-    def rest(one: ExperimentCell) -> dict[str, object]:
+def _same_but_unwatched(watched: CellStats, cell: CellStats) -> bool:
+    def rest(one: CellStats) -> dict[str, object]:
         return {name: value for name, value in one.record.parameters.items() if name != "parks"}
 
     keys = [one.key.model_copy(update={"workload": ""}) for one in (watched, cell)]
     return cell.record.parameters.get("parks") is False and keys[0] == keys[1] and rest(watched) == rest(cell)
 
 
-def _throughput(result: BurnResult) -> float | None:
-    return result.seen.throughput_per_s if result.seen else None
-
-
-def _cpu_s(result: BurnResult) -> float | None:
-    return result.seen.cpu_s if result.seen else None
-
-
-def _ratio(watched: ExperimentCell, unwatched: ExperimentCell, of: _Of) -> Figure:
-    below = {fork.fork: value for fork in unwatched.usable if (value := _value(fork, of))}
+def _ratio(watched: CellStats, unwatched: CellStats, keys: str) -> Figure:
+    below = {fork.fork: value for fork in unwatched.usable if (value := _value(fork, keys))}
     ratios = [
         above / below[fork.fork]
         for fork in watched.usable
-        if fork.fork in below and (above := _value(fork, of)) is not None
+        if fork.fork in below and (above := _value(fork, keys)) is not None
     ]
     if not ratios:
         return missing("no block has both usable")
@@ -65,5 +55,6 @@ def _ratio(watched: ExperimentCell, unwatched: ExperimentCell, of: _Of) -> Figur
     return Figure(f"{middle:.2f}", middle, f"median of {plural(len(ratios), 'block')}", under)
 
 
-def _value(fork: Fork, of: _Of) -> float | None:
-    return of(fork.experiment.result) if isinstance(fork.experiment.result, BurnResult) else None
+def _value(fork: Fork, keys: str) -> float | None:
+    found: float | None = at(fork.result.seen, keys) if fork.result else None
+    return found

@@ -7,11 +7,12 @@ from statistics import median
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import MISSING, amount, plural
-from jdkmatrix.experiments.pinning import PinningResult, cell_held
+from jdkmatrix.experiments.base import at
+from jdkmatrix.experiments.pinning import cell_held
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, held_words
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import PinCell, PinTable
-from jdkmatrix.report.experiments.words import load_of, outcome_views, outcome_words
+from jdkmatrix.report.experiments.words import given, load_of, outcome_views, outcome_words, seen_in
 from jdkmatrix.report.words.states import STATUS_WORDS
 
 RULE = (
@@ -58,11 +59,11 @@ def heat_tables(piece: ExperimentSlice) -> tuple[PinTable, ...]:
 
 def _carriers(piece: ExperimentSlice, keys: Sequence[CellKey]) -> str:
     seen = {
-        result.seen.carriers.parallelism
+        carriers
         for cell in piece.cells
         if cell.key in keys
         for result in cell.results
-        if isinstance(result, PinningResult) and result.seen and result.seen.carriers
+        if (carriers := at(result.seen, "carriers.parallelism")) is not None
     }
     return f", {plural(min(seen), 'carrier')}" if len(seen) == 1 else ""
 
@@ -73,14 +74,14 @@ def _cell(piece: ExperimentSlice, key: CellKey | None) -> PinCell:
     cell = next((cell for cell in piece.cells if cell.key == key), None)
     if cell is None:
         return PinCell(MISSING, STATUS_WORDS[None], "", "none", "no fork of it has run", None)
-    found = cell_held(cell.table, cell.usable_results, cell.record.task_load)
+    found = cell_held(cell.table, seen_in(cell), given(cell))
     throughput = cell.spread("throughput")
     if not found or throughput is None:
         outcomes = outcome_views(cell.record.forks)
         if outcomes:
             title = "; ".join(filter(None, (outcomes[0].message, outcomes[0].advice)))
             return PinCell(MISSING, outcomes[0].word, "", "none", title, key)
-        return PinCell(MISSING, STATUS_WORDS[cell.status], "", "none", "its page says why", key)
+        return PinCell(MISSING, STATUS_WORDS[cell.best_status], "", "none", "its page says why", key)
     share = median(one.share for one in found)
     ended = [outcome_words(r.outcome) for r in cell.results if r.outcome != "complete"]
     words = "; ".join(dict.fromkeys([held_words(found), *ended]))

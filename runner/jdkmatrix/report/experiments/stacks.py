@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from jdkmatrix.experiments.pinning import PinningResult
+from jdkmatrix.experiments.base import at
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import PinnedView, StackView
@@ -28,13 +28,11 @@ def pinned_view(title: str, forks: Iterable[Fork]) -> PinnedView | None:
     events = 0
     found: dict[tuple[str | None, tuple[str, ...]], int] = {}
     for fork in forks:
-        if not isinstance(fork.experiment.result, PinningResult) or fork.experiment.result.seen is None:
-            continue
-        pinned = fork.experiment.result.seen.pinned
-        events += pinned.count or 0
-        for stack in pinned.stacks or ():
-            same = (stack.reason, tuple(map(plain_frame, stack.frames)))
-            found[same] = found.get(same, 0) + stack.count
+        pinned = at(fork.result.seen, "pinned") if fork.result else None
+        events += at(pinned, "count") or 0
+        for stack in at(pinned, "stacks") or ():
+            same = (stack["reason"], tuple(map(plain_frame, stack["frames"])))
+            found[same] = found.get(same, 0) + stack["count"]
     if not events:
         return None
     most = sorted(found.items(), key=lambda item: -item[1])[:MOST_STACKS]

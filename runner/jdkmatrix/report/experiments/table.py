@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import digits, measure
-from jdkmatrix.experiments.result import Spread
-from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.experiments.base import Spread
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import ExperimentRow, ExperimentTable
-from jdkmatrix.report.experiments.words import STATUS_MEANING, figure_words, load_of, outcome_views, spread_figure
+from jdkmatrix.report.experiments.words import STATUS_MEANING, load_of, outcome_views, spread_figure
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
@@ -30,38 +31,38 @@ def table(piece: ExperimentSlice, order: Sequence[str]) -> ExperimentTable:
     by_key = {cell.key: cell for cell in piece.cells}
     return ExperimentTable(
         axes=tuple((title, is_number) for _, title, is_number in axes),
-        figures=tuple((figure_words(name), unit) for name, unit in columns.items()),
+        figures=tuple((spread.title, spread.unit) for spread in columns.values()),
         rows=tuple(
             _row(piece, key, by_key.get(key), [axis for axis, *_ in axes], columns, order) for key in piece.keys
         ),
     )
 
 
-def _columns(piece: ExperimentSlice) -> dict[str, str]:
-    """Every figure that a cell has, with its unit; each behind those that stand before it in a cell."""
+def _columns(piece: ExperimentSlice) -> dict[str, Spread]:
+    """Every figure that a cell has, by its name; each behind those that stand before it in a cell."""
     names: list[str] = []
-    units: dict[str, str] = {}
+    found: dict[str, Spread] = {}
     for cell in piece.cells:
         at = 0
         for spread in cell.spreads:
-            units[spread.name] = spread.unit
+            found[spread.name] = spread
             if spread.name in names:
                 at = names.index(spread.name) + 1
             else:
                 names.insert(at, spread.name)
                 at += 1
-    return {name: units[name] for name in names}
+    return {name: found[name] for name in names}
 
 
 def _row(
     piece: ExperimentSlice,
     key: CellKey,
-    cell: ExperimentCell | None,
+    cell: CellStats | None,
     axes: Sequence[str],
-    columns: dict[str, str],
+    columns: dict[str, Spread],
     order: Sequence[str],
 ) -> ExperimentRow:
-    status = cell.status if cell else None
+    status = cell.best_status if cell else None
     forks = cell.record.forks if cell else ()
     usable = cell.usable if cell else ()
     why = "this experiment has no such figure" if usable else f"{STATUS_WORDS[status]}: no fork can be used"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.domain.quantities import plural, wait_words, work_words
-from jdkmatrix.report.cells.experiment_cells import Experiments, ExperimentSlice
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice, of_kinds
 from jdkmatrix.report.experiments.answers import answers
 from jdkmatrix.report.experiments.bar_groups import bar_groups
 from jdkmatrix.report.experiments.expectations import expectations
@@ -18,9 +19,9 @@ from jdkmatrix.report.experiments.words import load_of
 from jdkmatrix.report.views import Legend
 
 
-def view_experiments(experiments: Experiments, order: Sequence[str]) -> ExperimentsView:
+def view_experiments(experiments: Cells, order: Sequence[str]) -> ExperimentsView:
     """`order`: of executors, for their colours; without an experiment there are no blocks."""
-    blocks = tuple(_block(experiments.of_kind(kind), order) for kind in experiments.kinds)
+    blocks = tuple(_block(piece, order) for piece in of_kinds(experiments))
     return ExperimentsView(blocks, heat_rule=RULE, heat_legend=legend())
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.quantities import amount, delay_words, digits, plural, work_words
-from jdkmatrix.experiments.kinds import EXPERIMENTS
-from jdkmatrix.experiments.result import Spread
+from jdkmatrix.experiments.base import Seen, Spread
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.cells.experiment_cells import ExperimentCell, ExperimentSlice
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.views import OutcomeView
 from jdkmatrix.report.words.numbers import Figure
 
@@ -22,15 +24,19 @@ STATUS_MEANING: dict[Status | None, str] = {
 }
 
 
-_APART = {name: words for one in EXPERIMENTS for name, words in one.PAGE.alone.items()}
-
-
 _MIB_FROM_KIB = 100  # a smaller size has its digits behind too many zeros
 
 
-def figure_words(name: str) -> str:
-    """A reading where it stands alone, without those before it."""
-    return _APART.get(name, name)
+def given(cell: CellStats) -> TaskLoad:
+    """The tasks that its program was given. Raises: TypeError: it has none."""
+    if isinstance(cell.load, TaskLoad):
+        return cell.load
+    raise TypeError(f"{cell.key.cell_id} is loaded by a driver")
+
+
+def seen_in(cell: CellStats) -> list[Seen]:
+    """By its program, in its usable forks."""
+    return [result.seen for result in cell.usable_results if result.seen is not None]
 
 
 def spread_figure(spread: Spread) -> Figure:
@@ -38,7 +44,7 @@ def spread_figure(spread: Spread) -> Figure:
     under = None
     if spread.least != spread.most:
         under = f"{amount(spread.least, spread.unit)}–{amount(spread.most, spread.unit)}"
-    title = f"{figure_words(spread.name)}: median of {plural(spread.forks, 'fork')}"
+    title = f"{spread.title}: median of {plural(spread.forks, 'fork')}"
     if spread.unit == "KiB" and spread.median >= _MIB_FROM_KIB:
         title += f", {digits(spread.median / 1024, 3)} MiB"
     if spread.unit == "MiB":
@@ -48,17 +54,17 @@ def spread_figure(spread: Spread) -> Figure:
 
 def load_of(piece: ExperimentSlice, key: CellKey) -> str:
     """In words where any cell with this load was measured."""
-    load = next((cell.record.task_load for cell in piece.cells if cell.key.load == key.load), None)
+    load = next((given(cell) for cell in piece.cells if cell.key.load == key.load), None)
     return load.short_words() if load else key.load
 
 
-def place(piece: ExperimentSlice, cell: ExperimentCell, *, without: Sequence[str] = ()) -> str:
+def place(piece: ExperimentSlice, cell: CellStats, *, without: Sequence[str] = ()) -> str:
     """What tells this cell from the others of its kind: its arm, and what else varies."""
     key = cell.key
     axes = {
         "executor": key.executor,
         "workload": key.workload,
-        "load": cell.record.task_load.short_words(),
+        "load": given(cell).short_words(),
         "cpus": plural(key.cpus, "CPU"),
         "burn_us": work_words(key.burn_us) if key.burn_us else "no work",
         "wait_us": delay_words(key.wait_us),
@@ -77,23 +83,20 @@ def outcome_words(outcome: str) -> str:
 
 def outcome_views(forks: Sequence[Fork]) -> tuple[OutcomeView, ...]:
     """Each way in which forks ended once, with how far they came, why, and what helps."""
-    by_outcome: dict[str, list[Fork]] = {}
-    ended = [fork for fork in forks if fork.experiment.result is not None]
-    for fork in ended:
-        if fork.experiment.result is not None:
-            by_outcome.setdefault(fork.experiment.result.outcome, []).append(fork)
+    results = [fork.result for fork in forks if fork.result]
+    by_outcome: dict[str, list[ProgramResult]] = {}
+    for result in results:
+        by_outcome.setdefault(result.outcome, []).append(result)
     found = []
     for outcome, same in by_outcome.items():
-        problems = [
-            fork.experiment.result.problem for fork in same if fork.experiment.result and fork.experiment.result.problem
-        ]
+        problems = [result.problem for result in same if result.problem]
         counts = [problem.at_count for problem in problems if problem.at_count is not None]
         words = []
         if counts:
             low, high = min(counts), max(counts)
             words.append(f"at {low:,}" if low == high else f"at {low:,} to {high:,}")
-        if len(same) < len(ended):
-            words.append(f"in {len(same)} of {plural(len(ended), 'fork')}")
+        if len(same) < len(results):
+            words.append(f"in {len(same)} of {plural(len(results), 'fork')}")
         found.append(
             OutcomeView(
                 word=outcome_words(outcome),

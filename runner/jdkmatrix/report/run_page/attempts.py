@@ -54,4 +54,4 @@ def notices(loaded: LoadedRun) -> Iterator[Notice]:
 
 
 def _reasons(fork: Fork) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(reason.message for reason in (*fork.reasons, *fork.measured.window_reasons)))
+    return tuple(dict.fromkeys(reason.message for reason in (*fork.reasons, *fork.window_reasons)))

@@ -31,7 +31,7 @@ class Moved:
 def speeds(fork: Fork) -> tuple[float, ...]:
     """Every reading of a fork, in the order of time."""
     after = () if fork.clock_speed_after is None else (fork.clock_speed_after,)
-    return (*fork.measured.clock_speeds, *after)
+    return (*fork.clock_speeds, *after)
 
 
 def moved(cells: Iterable[CellRecord], beyond: float) -> Moved | None:

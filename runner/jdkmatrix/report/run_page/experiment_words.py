@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.experiment_cells import ExperimentCell, Experiments
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.experiment_cells import of_kinds
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.troubles import alike
@@ -18,14 +18,14 @@ from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 
 
-def title(run: RunRecord, experiments: Experiments) -> str:
+def title(run: RunRecord, experiments: Cells) -> str:
     """Of a run that has nothing else."""
-    kinds = ", ".join(BY_NAME[kind].PAGE.title.lower() for kind in experiments.kinds)
+    kinds = ", ".join(piece.page.title.lower() for piece in of_kinds(experiments))
     about = run.scenario.name if run.scenario else kinds or "experiments"
     return f"Without a server: {about}"
 
 
-def summary(experiments: Experiments) -> str:
+def summary(experiments: Cells) -> str:
     """How much of what there is; empty where there is nothing."""
     keys = experiments.keys
     if not keys:
@@ -34,8 +34,8 @@ def summary(experiments: Experiments) -> str:
     def number(axis: str, noun: str) -> str:
         return plural(len({getattr(key, axis) for key in keys}), noun)
 
-    kinds = ", ".join(BY_NAME[kind].PAGE.title.lower() for kind in experiments.kinds)
-    measured = sum(1 for cell in experiments if cell.status is Status.OK)
+    kinds = ", ".join(piece.page.title.lower() for piece in of_kinds(experiments))
+    measured = sum(1 for cell in experiments if cell.best_status is Status.OK)
     forks = sum(len(cell.record.forks) for cell in experiments)
     return (
         f"Without a server{f' ({kinds})' if kinds else ''}: {number('executor', 'arm')} on {number('jdk', 'JDK')}, "
@@ -44,14 +44,14 @@ def summary(experiments: Experiments) -> str:
     )
 
 
-def troubles(experiments: Experiments, why_not_measured: str) -> Iterable[Trouble]:
+def troubles(experiments: Cells, why_not_measured: str) -> Iterable[Trouble]:
     """Cells with a fork that is not ok. How an experiment ended is a finding, and limits that it hit belong to that."""
     for key in experiments.keys:
         cell = experiments.get(key)
-        if cell is None or cell.status is None:
+        if cell is None or cell.best_status is None:
             status, reasons = None, [why_not_measured]
         else:
-            status = cell.status
+            status = cell.best_status
             reasons = _reasons(cell)
             if status is Status.OK and not reasons:
                 continue
@@ -64,7 +64,7 @@ def troubles(experiments: Experiments, why_not_measured: str) -> Iterable[Troubl
         )
 
 
-def _reasons(cell: ExperimentCell) -> list[str]:
+def _reasons(cell: CellStats) -> list[str]:
     forks = [fork for fork in cell.record.forks if fork.status is not Status.OK]
     told = ((message, fork.fork) for fork in forks for message in _messages(fork))
     return [f"{'fork' if len(some) == 1 else 'forks'} {facts.ranges(some)}: {words}" for words, some in alike(told)]
@@ -74,7 +74,7 @@ def _messages(fork: Fork) -> list[str]:
     return [reason.message for reason in fork.reasons] or ["no reason was recorded"]
 
 
-def notices(experiments: Experiments) -> Iterable[Notice]:
+def notices(experiments: Cells) -> Iterable[Notice]:
     forks = [fork for cell in experiments for fork in cell.record.forks]
     shared = [fork for fork in forks if set(fork.confinement.sut_cpus) & set(fork.confinement.remote_cpus)]
     if shared:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.attainment import ForkOutcome, fate
-from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import planned_forks
 from jdkmatrix.report.views import ForkCount
 from jdkmatrix.store.loaded import LoadedRun
@@ -15,14 +14,9 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
     measured again"."""
     cells = loaded.cells
     forks = sum(len(cell.forks) for cell in cells)
-    # That a JDK has not what an experiment is about is no loss.
-    usable = sum(fork.usable for cell in loaded.served for fork in cell.forks) + sum(
-        fork.status is Status.OK for cell in loaded.experiments for fork in cell.forks
-    )
+    usable = sum(fork.conclusive for cell in cells for fork in cell.forks)
     own_doing = sum(
-        not fork.usable and fate(fork, cell.served_load) is not ForkOutcome.LOST
-        for cell in loaded.served
-        for fork in cell.forks
+        not fork.conclusive and fate(fork, cell.load) is not ForkOutcome.LOST for cell in cells for fork in cell.forks
     )
     recorded = {cell.key.cell_id: len(cell.forks) for cell in cells}
     missing = sum(max(0, number - recorded.get(cell, 0)) for cell, number in planned_forks(loaded.run).items())

@@ -83,7 +83,7 @@ _LINES = (
 
 def memory_groups(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
     """The stack of every executor's last fork, then single figures of all forks; all on the same scales."""
-    readings = [one for cell in piece.cells for fork in cell.usable for one in fork.served.memory]
+    readings = [one for cell in piece.cells for fork in cell.usable for one in fork.memory]
     if not readings:
         return ()
     time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
@@ -118,20 +118,20 @@ def _stacks(id_prefix: str, piece: Slice, order: Sequence[str], time: Axis, high
     charts = []
     for number, (title, cells) in enumerate(piece.conditions(order)):
         for cell in cells:
-            fork = next((fork for fork in reversed(cell.usable) if fork.served.memory), None)
+            fork = next((fork for fork in reversed(cell.usable) if fork.memory), None)
             if fork is None:
                 continue
             charts.append(
                 Chart(
                     id=f"{id_prefix}-stack-{number}-{order.index(cell.key.executor)}",
                     title=f"{cell.key.executor} on {title}, fork {fork.fork}",
-                    note=_note(fork.served.memory[-1]),
+                    note=_note(fork.memory[-1]),
                     drawing=stacked(
-                        list(_stack_rows(fork.served.memory)),
+                        list(_stack_rows(fork.memory)),
                         x=time,
                         y=size,
                         origins=GROUPS,
-                        totals=[{"name": "PSS", "x": one.t_s, "y": one.pss_bytes / _MIB} for one in fork.served.memory],
+                        totals=[{"name": "PSS", "x": one.t_s, "y": one.pss_bytes / _MIB} for one in fork.memory],
                         description=f"Resident memory by origin over time: {cell.key.executor} on {title}",
                     ),
                 )
@@ -185,12 +185,10 @@ def _line_rows(line: _Line, cell: CellStats) -> Iterable[Row]:
     return (
         {"executor": cell.key.executor, "fork": fork.fork, "x": one.t_s, "y": line.of(one)}
         for fork in cell.usable
-        for one in fork.served.memory
+        for one in fork.memory
     )
 
 
 def _mean_at_end(line: _Line, cell: CellStats) -> str:
-    ends = [
-        value for fork in cell.usable if fork.served.memory and (value := line.of(fork.served.memory[-1])) is not None
-    ]
+    ends = [value for fork in cell.usable if fork.memory and (value := line.of(fork.memory[-1])) is not None]
     return f"{cell.key.executor}: {digits(sum(ends) / len(ends), 3)} MiB" if ends else ""

@@ -49,7 +49,7 @@ def precision_view(run: RunRecord, cells: Cells, checks: BlockChecks, judgements
 def _turns(cells: Cells) -> str | None:
     lost: dict[str, list[bool]] = {}
     for cell in cells:
-        windows = [window for fork in cell.usable if fork.together for window in fork.served.windows]
+        windows = [window for fork in cell.usable if fork.together for window in fork.windows]
         lost.setdefault(cell.key.executor, []).extend(not window.valid for window in windows)
     told = [f"{executor} {share(sum(every) / len(every)).text}" for executor, every in lost.items() if every]
     if not told:

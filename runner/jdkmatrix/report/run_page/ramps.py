@@ -85,7 +85,7 @@ def _completed(fork: Fork) -> Iterable[tuple[float, float | None]]:
 
 def _percentile(name: str) -> _Points:
     def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
-        for window in fork.served.valid_windows:
+        for window in fork.valid_windows:
             for interval in window.load.intervals:
                 value: float | None = getattr(interval, name)
                 yield interval.t_s, value / 1000 if value else None
@@ -95,8 +95,8 @@ def _percentile(name: str) -> _Points:
 
 def _sampled(figure: Callable[[Sample], float | None]) -> _Points:
     def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
-        for window in fork.served.valid_windows:
-            for sample in fork.served.samples:
+        for window in fork.valid_windows:
+            for sample in fork.samples:
                 if 0 <= sample.t_s - window.t_s <= window.load.duration_s:
                     yield sample.t_s - window.t_s, figure(sample)
 
@@ -204,7 +204,7 @@ def _became(cell: CellStats, load: RisingLoad) -> str:
             words.append(f"no knee up to {_highest(load)} requests/s{_in(cell.attained.yes, cell)}")
         if found:
             words.append(f"knee at {found} requests/s{_in(len(cell.by_block(KNEE)), cell)}")
-    windows = [window for fork in cell.usable for window in fork.served.valid_windows]
+    windows = [window for fork in cell.usable for window in fork.valid_windows]
     medians_us = [one.p50_us for window in windows for one in window.load.intervals if one.p50_us]
     if worst_us := max(medians_us, default=None):
         took = f"{digits(worst_us / 1e6, 3)} s" if worst_us >= 1e6 else f"{digits(worst_us / 1e3, 3)} ms"
@@ -281,7 +281,7 @@ def _note(figure: str, cell: CellStats) -> str:
 
 def _unread(cell: CellStats) -> str:
     """A server whose threads are all busy has none for our question. Where it never answered, it was never asked."""
-    asked = [fork for fork in cell.usable if any(sample.gauges for sample in fork.served.samples)]
+    asked = [fork for fork in cell.usable if any(sample.gauges for sample in fork.samples)]
     answers = [answered for fork in asked for _, answered in _answered(fork)]
     unread = answers.count(None)
     if not unread:

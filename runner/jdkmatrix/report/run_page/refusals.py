@@ -19,7 +19,7 @@ def notices(refusals: Refusals, records: Sequence[CellRecord]) -> Iterator[Notic
     by_key = {record.key: record for record in records}
     for (key, base), told in refusals.items():
         pair = key.model_copy(update={"executor": f"{key.executor} / {base.executor}"})
-        figures = [words for one in (key, base) if (words := _figures(by_key[one], told.noun))]
+        figures = [words for one in (key, base) if (words := _figures(by_key[one]))]
         yield Notice(
             "warn",
             "Gates refused one arm more often",
@@ -29,12 +29,12 @@ def notices(refusals: Refusals, records: Sequence[CellRecord]) -> Iterator[Notic
         )
 
 
-def _figures(record: CellRecord, noun: str) -> str | None:
+def _figures(record: CellRecord) -> str | None:
     found = gated_figures(record)
     if found is None:
         return None
     parts = [
-        f"{_spread(values)}{f' {found.unit}' if found.unit else ''} in the {plural(len(values), noun)} that {did}"
+        f"{_spread(values)}{f' {found.unit}' if found.unit else ''} in the {plural(len(values), 'window')} that {did}"
         for values, did in ((found.refused, "they refused"), (found.passed, "passed"))
         if values
     ]

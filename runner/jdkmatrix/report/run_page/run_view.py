@@ -14,7 +14,6 @@ from jdkmatrix.figures.metrics import CAPACITY, CPU, RSS_PEAK, THREADS_PEAK, THR
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cell_figures import failed_words, of_metric, percentile
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.cells.outcomes import counted, finding_of, sentence, worth_reporting
@@ -112,7 +111,7 @@ def view_run(judged: JudgedRun) -> RunView:
     )
 
 
-def _title(run: RunRecord, keys: Sequence[CellKey], experiments: Experiments) -> str:
+def _title(run: RunRecord, keys: Sequence[CellKey], experiments: Cells) -> str:
     if experiments.keys and not keys:
         return experiment_words.title(run, experiments)
     about = [run.scenario.name] if run.scenario else list(dict.fromkeys(key.served for key in keys))
@@ -123,7 +122,7 @@ def _title(run: RunRecord, keys: Sequence[CellKey], experiments: Experiments) ->
     return f"Thread pool or virtual threads: {', '.join(about)}" if about else "Thread pool or virtual threads"
 
 
-def _summary(cells: Cells, experiments: Experiments) -> str:
+def _summary(cells: Cells, experiments: Cells) -> str:
     """Empty where the run has experiments without a server only."""
     if experiments.keys and not cells.keys:
         return ""

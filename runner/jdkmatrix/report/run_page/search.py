@@ -63,8 +63,8 @@ def _rows(cell: CellStats) -> list[Row]:
             "held": _OUTCOMES[step.held][0],
         }
         for fork in cell.usable
-        if fork.served.capacity
-        for step in sorted(fork.served.capacity.steps, key=lambda step: step.rate_rps)
+        if fork.capacity
+        for step in sorted(fork.capacity.steps, key=lambda step: step.rate_rps)
         if step.held is not None and (p99_us := _p99_us(step)) is not None
     ]
 

@@ -90,10 +90,9 @@ def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
     counted_s = sum(
         window.load.duration_s
         for cell in loaded.cells
-        if cell.key.has_server
         for fork in cell.forks
         if fork.usable
-        for window in fork.served.valid_windows
+        for window in fork.valid_windows
     )
     if None in spans or not took_s > 0 or not counted_s:
         return ()

@@ -128,7 +128,7 @@ def _not_saturated(cell: CellStats) -> str | None:
     bounds = [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]
     if not bounds:
         return None
-    offered_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.served.windows)
+    offered_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
     return (
         f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
         f"{digits(offered_rps, 4)} requests/s: the most that it can do was not reached"
@@ -136,7 +136,7 @@ def _not_saturated(cell: CellStats) -> str | None:
 
 
 def _windows(cell: CellStats) -> Iterable[tuple[int, Window]]:
-    return ((fork.fork, window) for fork in cell.usable for window in fork.served.valid_windows)
+    return ((fork.fork, window) for fork in cell.usable for window in fork.valid_windows)
 
 
 def _offered(window: Window) -> float:

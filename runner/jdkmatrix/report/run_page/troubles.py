@@ -26,7 +26,7 @@ def fork_lines(forks: Iterable[Fork], *, shortfalls: bool) -> tuple[str, ...]:
 
 
 def _parts(fork: Fork, *, shortfalls: bool) -> Iterable[str]:
-    windows = fork.served.windows
+    windows = fork.windows
     lost = {(reason.code, reason.message) for window in windows for reason in window.reasons}
     if own := [reason for reason in fork.reasons if (reason.code, reason.message) not in lost]:
         yield from merged(_message(reason, fork) for reason in own)
@@ -42,7 +42,7 @@ def _parts(fork: Fork, *, shortfalls: bool) -> Iterable[str]:
 
 def _message(reason: Reason, fork: Fork) -> str:
     """In the words of today, where the record has what it was said of."""
-    warmup = fork.served.warmup
+    warmup = fork.warmup
     if reason.code == "not-steady" and warmup is not None and not all(series.warm for series in warmup.series):
         return why_not_steady(warmup, compiling=COMPILING in reason.message)
     return without_log_prefix(reason.message)
@@ -52,7 +52,7 @@ def _named(fork: Fork, some: Sequence[Window]) -> str:
     """ "windows 3, 10 of 10"."""
     noun = f"{'round' if fork.together else 'window'}{'' if len(some) == 1 else 's'}"
     numbers = ranges(window.index for window in some).replace(",", ", ")
-    return f"{noun} {numbers} of {len(fork.served.windows)}"
+    return f"{noun} {numbers} of {len(fork.windows)}"
 
 
 def merged(messages: Iterable[str]) -> list[str]:

@@ -88,9 +88,10 @@ def write_run(
         cell_view = view_cell(cell, record, cells, judgements, loaded.run, order, published)
         _write_cell("cell-served.html.j2", cell_view, record, loaded, folder, pages, files, _hgrm(cell, folder))
     for lone in experiments:
-        published = logs.publish_all(loaded, lone.record, folder / "cells")
-        lone_view = view_experiment_cell(lone, experiments, loaded.run, order, published)
-        _write_cell("cell-experiment.html.j2", lone_view, lone.record, loaded, folder, pages, files)
+        record = loaded.whole(lone.record)
+        published = logs.publish_all(loaded, record, folder / "cells")
+        lone_view = view_experiment_cell(CellStats(record), experiments, loaded.run, order, published)
+        _write_cell("cell-experiment.html.j2", lone_view, record, loaded, folder, pages, files)
     return told
 
 

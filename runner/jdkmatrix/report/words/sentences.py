@@ -97,16 +97,16 @@ def refusals_words(refusals: ArmRefusals, numerator: str = "", denominator: str 
     """How many windows of each arm the gates refused, and by which; names as in losses_words."""
     one, other = refusals.numerator, refusals.denominator
     if numerator:
-        counts = f"{_refused(one, refusals.noun)} of {numerator} and {other.refused} of {other.of} of {denominator}"
+        counts = f"{_refused(one)} of {numerator} and {other.refused} of {other.of} of {denominator}"
     else:
-        counts = f"{_refused(one, refusals.noun)} of one arm and {other.refused} of {other.of} of the other"
+        counts = f"{_refused(one)} of one arm and {other.refused} of {other.of} of the other"
     codes = sorted({*one.by_gate, *other.by_gate})
     by = ", ".join(f"{code} {one.by_gate.get(code, 0)} and {other.by_gate.get(code, 0)}" for code in codes)
     return f"gates refused {counts} ({by})"
 
 
-def _refused(arm: Refused, noun: str) -> str:
-    return f"{arm.refused} of {plural(arm.of, noun)}"
+def _refused(arm: Refused) -> str:
+    return f"{arm.refused} of {plural(arm.of, 'window')}"
 
 
 def marked_interval(judged: Judged) -> str | None:

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from jdkmatrix.experiments.result import MeasuredSpan
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import HostReading, pressure, read_host
 from jdkmatrix.probes.pace import Pace
 from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
 from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import MeasuredSpan
 from jdkmatrix.records.remote import RemoteStats
 
 # A reading takes about half a millisecond of the runner's CPU time.
@@ -100,8 +100,7 @@ def enclosing(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
 
 def longest_s(span: MeasuredSpan) -> float:
     """For how long the readings of `enclosing` last at most, where they are taken in time."""
-    measured_s = (span.end_monotonic_ns - span.start_monotonic_ns) / 1e9
-    return max(measured_s, SHORTEST_S) + 2 * EVERY_S
+    return max(span.duration_s, SHORTEST_S) + 2 * EVERY_S
 
 
 class HostWatch:

@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Experiment, Given
-from jdkmatrix.experiments.kinds import AnyResult
-from jdkmatrix.experiments.result import ExperimentResult
 from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
@@ -27,17 +25,17 @@ from jdkmatrix.method.gate import Seen, WindowContext
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.probes.clock_speed import read_clock_speed
-from jdkmatrix.records.forks import ExperimentFork
 from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import ProgramResult, WindowReading
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.records.windows import ProgramWindow
 from jdkmatrix.subjects.experiments.host_watch import HostWatch, Stretch, enclosing, longest_s
 
 STDOUT_LOG = "standalone.out"
 STDERR_LOG = "standalone.err"
 _GRACE_S = 2.0
 _SPARE_S = 60.0  # beyond what it is asked for: its start, and a busy host
-_RESULT: TypeAdapter[ExperimentResult] = TypeAdapter(AnyResult)
 
 
 class ProgramError(MatrixError):
@@ -79,7 +77,9 @@ class ProgramMeasurement:
     host_span_s: float | None = None
     clock_speed_before: float | None = None
     remote: RemoteStats | None = None
-    result: ExperimentResult | None = None
+    reasons: list[Reason] = field(default_factory=list)
+    result: ProgramResult | None = None
+    readings: tuple[WindowReading, ...] = ()
     _remote: RemoteProcess | None = field(default=None, init=False)
 
     @contextmanager
@@ -116,7 +116,7 @@ class ProgramMeasurement:
         try:
             if not box.ended_it:
                 check_not_killed("the program", status, oom_kills_before=oom_kills_before)
-            self.result = self._result(status)
+            self.result, self.readings = self._result(status)
         finally:
             span = self.result.measured_span if self.result else None
             stretch = enclosing(watched.moments, span)
@@ -127,16 +127,19 @@ class ProgramMeasurement:
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         """A limit that was hit is a finding; any other reason is a gate that was not passed."""
-        return (Status.INVALID if self.draft.reasons else Status.OK), ()
+        return (Status.INVALID if self.reasons else Status.OK), tuple(self.reasons)
 
-    def record(self) -> ExperimentFork:
-        return ExperimentFork(
+    def record(self) -> dict[str, Any]:
+        window = ProgramWindow(
             host=self.host,
             host_span_s=self.host_span_s,
-            clock_speed_before=self.clock_speed_before,
+            clock_speed=self.clock_speed_before,
             remote=self.remote,
+            reasons=tuple(self.reasons),
+            readings=self.readings,
             result=self.result,
         )
+        return {"program": window}
 
     @property
     def _duration_s(self) -> float:
@@ -180,11 +183,12 @@ class ProgramMeasurement:
         finally:
             launch.terminate(process, grace_s=_GRACE_S)
 
-    def _result(self, status: int) -> ExperimentResult:
+    def _result(self, status: int) -> tuple[ProgramResult, tuple[WindowReading, ...]]:
         log_dir = self.setup.log_dir
         if status != 0:
             raise ProgramError(f"the program {launch.how_ended(status)}{launch.stderr_tail(log_dir / STDERR_LOG)}")
-        return parse_result((log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace"))
+        said = (log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace")
+        return parse_result(said, self.subject.experiment)
 
     def _judge(self, stretch: Stretch, host: Pressure) -> None:
         cpus, span = self.setup.parts.cpu_sets, self.result.measured_span if self.result else None
@@ -199,11 +203,11 @@ class ProgramMeasurement:
             precision=self.setup.precision,
             sut_cpus=len(cpus.sut),
         )
-        self.draft.reasons += refusals(seen, self.setup.matrix.thresholds, context)
+        self.reasons += refusals(seen, self.setup.matrix.thresholds, context)
 
 
-def parse_result(output: str) -> ExperimentResult:
-    """The program's last line; a JVM may have had something to say before it.
+def parse_result(output: str, experiment: Experiment) -> tuple[ProgramResult, tuple[WindowReading, ...]]:
+    """The program's last line, and its readings; a JVM may have had something to say before it.
 
     Raises:
         ProgramError: there is none, or it is not what it should be.
@@ -212,11 +216,20 @@ def parse_result(output: str) -> ExperimentResult:
     if not lines:
         raise ProgramError("it printed no result")
     try:
-        return _RESULT.validate_json(lines[-1])
+        result = ProgramResult.model_validate_json(lines[-1])
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "the line"
         raise ProgramError(f"its last line is no result: {where}: {first['msg']}") from None
+    if result.experiment != experiment.experiment:
+        raise ProgramError(f"its last line is no result: experiment: {result.experiment}, not {experiment.experiment}")
+    if result.seen is None:
+        return result, ()
+    try:
+        experiment.details(result.seen)
+        return result, experiment.readings(result)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ProgramError(f"its last line is no result: seen: {type(error).__name__}: {error}") from None
 
 
 def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
@@ -230,5 +243,5 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
 
 
-def _words(result: ExperimentResult) -> str:
+def _words(result: ProgramResult) -> str:
     return result.outcome if result.problem is None else f"{result.outcome}: {result.problem.message}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.figures.unsteady import why_not_steady
@@ -10,7 +11,7 @@ from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid
 from jdkmatrix.method.warmup import is_calm
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
-from jdkmatrix.records.forks import Audit, BurnCheck, Proof, ServedFork
+from jdkmatrix.records.forks import Audit, BurnCheck, Proof
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, Warmup, Window
 from jdkmatrix.stats.capacity import is_known
@@ -48,16 +49,16 @@ class Findings:
             reasons.append(Reason(code="no-capacity", message=message))
         return status, tuple(reasons)
 
-    def record(self) -> ServedFork:
-        return ServedFork(
-            driver_command=self.driver_command,
-            first_response_s=self.first_response_s,
-            proof=self.proof,
-            burn_check=self.burn_check,
-            warmup=self.warmup,
-            windows=tuple(self.windows),
-            capacity=self.capacity,
-            samples=self.sampler.samples if self.sampler else (),
-            memory=self.memory.readings if self.memory else (),
-            audit=self.audit,
-        )
+    def record(self) -> dict[str, Any]:
+        return {
+            "driver_command": self.driver_command,
+            "first_response_s": self.first_response_s,
+            "proof": self.proof,
+            "burn_check": self.burn_check,
+            "warmup": self.warmup,
+            "windows": tuple(self.windows),
+            "capacity": self.capacity,
+            "samples": self.sampler.samples if self.sampler else (),
+            "memory": self.memory.readings if self.memory else (),
+            "audit": self.audit,
+        }

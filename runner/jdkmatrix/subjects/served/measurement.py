@@ -32,7 +32,6 @@ from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.probes.thread_dump import dump_threads
-from jdkmatrix.records.forks import ServedFork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.servers.base import Launch
@@ -108,7 +107,7 @@ class ServedMeasurement:
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         return self.found.judged(self.setup.matrix)
 
-    def record(self) -> ServedFork:
+    def record(self) -> dict[str, Any]:
         return self.found.record()
 
     @property

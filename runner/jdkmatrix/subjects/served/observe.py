@@ -27,9 +27,10 @@ from jdkmatrix.probes.process import (
 )
 from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
-from jdkmatrix.probes.usage import usage
+from jdkmatrix.probes.usage import rises, usage
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, SutUsage
@@ -40,7 +41,7 @@ _QUIET_POLL_S = 0.25
 
 @dataclass(frozen=True)
 class Observed:
-    """`t_s`: when the load began, since the server's start."""
+    """`t_s`: when the load began, since the server's start. `readings`: where they span what was answered."""
 
     t_s: float
     load: LoadResult
@@ -48,6 +49,7 @@ class Observed:
     host: Pressure
     remote: RemoteStats | None
     served: Served | None
+    readings: tuple[WindowReading, ...] = ()
 
 
 class _Before:
@@ -151,7 +153,8 @@ class Bench:
         early_s = (before.glance.monotonic_ns - before.gauges_ns) / 1e9 if result.latency_from_s else None
         served = served_between(before.gauges, gauges_after, result, left_over=self.left_over.requests, early_s=early_s)
         self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
-        return Observed(t_s=t_s, load=result, sut=sut, host=host, remote=remote, served=served)
+        readings = () if result.latency_from_s else rises(before.gauges, gauges_after)
+        return Observed(t_s, load=result, sut=sut, host=host, remote=remote, served=served, readings=readings)
 
     def ask(self, path: str) -> None:
         """A question outside the load. It waits behind the requests that the server still has, as long as these get on.

@@ -63,6 +63,7 @@ class Windows:
             ),
             shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
             clock_speed=clock_speed,
+            readings=seen.readings,
         )
         self.listener.step(f"{ask.title}: {_figures(window)}{_verdict(window)}")
         return window

@@ -6,22 +6,20 @@ from __future__ import annotations
 
 import pytest
 
-from jdkmatrix.experiments.burn import BurnResult
-from jdkmatrix.experiments.fanout import FanoutResult
-from jdkmatrix.experiments.pinning import PinningResult
-from jdkmatrix.experiments.spawn import SpawnResult
+from jdkmatrix.experiments.base import Details
+from jdkmatrix.experiments.kinds import details_of
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.report.cells.experiment_cells import Experiments
+from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.fork_facts import counts, distributions, remote_facts, sections
+from jdkmatrix.report.experiments.fork_facts import distributions, remote_facts
 from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.views import ExperimentCellView, ExperimentForkView
 from jdkmatrix.report.views import Fact
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import latency
-from tests.support.experiment_runs import experiments_run, read_sample
+from tests.support.experiment_runs import experiments_run, read_sample, with_seen
 from tests.support.records import altered
 
 
@@ -33,7 +31,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 def page_of(
     loaded: LoadedRun, workload: str, executor: str, load: str = "", jdk: str = "temurin-21.0.8"
 ) -> ExperimentCellView:
-    experiments = Experiments(loaded.run, loaded.experiments)
+    experiments = Cells(loaded.run, loaded.experiments, served=False)
     cell = next(
         cell
         for cell in experiments
@@ -48,10 +46,9 @@ def by_name(facts: tuple[Fact, ...]) -> dict[str, str]:
     return {fact.name: fact.value for fact in facts}
 
 
-def burn_result() -> BurnResult:
-    result = read_sample("burn-fixed-2-flight-on-21")
-    assert isinstance(result, BurnResult)
-    return result
+def counts(sample: str, **changes: object) -> dict[str, str]:
+    """What is told beside figures of a result that says something else in these."""
+    return {row.name: row.value for row in details_of(with_seen(read_sample(sample), changes)).facts}
 
 
 @pytest.fixture(scope="module")
@@ -224,15 +221,19 @@ def test_tasks_of_a_burn_are_counted(burn_fork: ExperimentForkView) -> None:
 
 
 def test_what_a_burn_left_undone_is_told() -> None:
-    result = burn_result()
-    assert result.seen is not None
     changes = {"completed_late": 0, "unfinished": 9, "warmup_unfinished": 3, "workers": None, "lower_bounds": 1234}
-    found = by_name(counts(result.model_copy(update={"seen": result.seen.model_copy(update=changes)})))
+    found = counts("burn-fixed-2-flight-on-21", **changes)
     assert found["Tasks"] == "6,998 due, 6,998 submitted, 6,990 done, 9 never"
     assert found["Left over from the warm-up"] == "3 tasks"
     assert found["Workers"] == "as many as it takes"
     assert found["Lower bounds"] == "1,234 latencies of tasks that were never done"
-    assert counts(result.model_copy(update={"seen": None})) == ()
+
+
+def test_what_no_program_of_ours_says_is_told_as_nothing() -> None:
+    result = read_sample("burn-fixed-2-flight-on-21")
+    for seen in (None, {}, {**(result.seen or {}), "parks": 7}):
+        assert details_of(result.model_copy(update={"seen": seen})) == Details()
+    assert details_of(result.model_copy(update={"experiment": "unknown"})) == Details()
 
 
 def test_memory_of_threads_is_in_kib_as_top_shows_it_and_in_mib(boxed: ExperimentCellView) -> None:
@@ -249,10 +250,7 @@ def test_memory_of_threads_is_in_kib_as_top_shows_it_and_in_mib(boxed: Experimen
 
 
 def test_threads_that_did_not_all_live_at_once_have_no_such_memory() -> None:
-    result = read_sample("spawn-platform-pids-21")
-    assert isinstance(result, SpawnResult) and result.seen is not None
-    changes = {"live": None, "while_live": None, "thread_stack_bytes": None}
-    found = by_name(counts(result.model_copy(update={"seen": result.seen.model_copy(update=changes)})))
+    found = counts("spawn-platform-pids-21", live=None, while_live=None, thread_stack_bytes=None)
     assert found["Threads"] == "481 started"
     assert list(found) == ["Threads", "Memory before", "Memory at its peak"]
 
@@ -265,10 +263,8 @@ def test_requests_of_a_fan_out_are_counted(few_files: ExperimentCellView) -> Non
         "Open files": "12 before, at least 53 at once; limits: soft 64, hard 64",
         "Threads of the kernel": "27 at once",
     }
-    result = read_sample("fanout-virtual-nofiles-21")
-    assert isinstance(result, FanoutResult) and result.seen is not None
     changes = {"errors": {}, "open_files_peak_is_lower_bound": False, "open_files_hard_limit": None}
-    found = by_name(counts(result.model_copy(update={"seen": result.seen.model_copy(update=changes)})))
+    found = counts("fanout-virtual-nofiles-21", **changes)
     assert found["Requests"] == "54 answered, 146 failed"
     assert found["Open files"] == "12 before, 53 at once; limits: soft 64, hard none"
 
@@ -279,8 +275,9 @@ def test_the_remote_system_is_counted(few_files: ExperimentCellView, loaded: Loa
         "Answered late by": "not recorded",
         "CPU": "0.200 s",
     }
-    remote = next(r for r in loaded.experiments if r.key.workload == "fanout").forks[0].experiment.remote
-    assert remote is not None
+    program = next(r for r in loaded.experiments if r.key.workload == "fanout").forks[0].program
+    assert program is not None and program.remote is not None
+    remote = program.remote
     faults = remote.faults.model_copy(update={"status_500": 1, "close": 20, "never": 300})
     found = by_name(remote_facts(remote.model_copy(update={"faults": faults, "lateness": latency(p99_us=2500)})))
     assert found["Requests"].endswith("321 faults that were ordered")
@@ -304,11 +301,10 @@ def test_pinning_counts_operations_carriers_and_events(loaded: LoadedRun) -> Non
 
 def test_a_recorder_that_could_not_look_is_no_finding(loaded: LoadedRun) -> None:
     record = next(r for r in loaded.experiments if r.key.workload == "pinning-class-init")
-    result = record.forks[0].experiment.result
-    assert isinstance(result, PinningResult) and result.seen is not None
-    blind = result.seen.pinned.model_copy(update={"probe": "failed", "reason": "no recorder here", "count": None})
-    seen = result.seen.model_copy(update={"pinned": blind})
-    fork = altered(record.forks[0], {"result": result.model_copy(update={"seen": seen})})
+    program = record.forks[0].program
+    assert program is not None and program.result is not None
+    blind = {"probe": "failed", "reason": "no recorder here", "count": None}
+    fork = altered(record.forks[0], {"result": with_seen(program.result, {"pinned": blind})})
     assert fork_view(fork, record.key, loaded.run, ()).pinned_note == (
         "JDK Flight Recorder could not look: no recorder here."
     )
@@ -326,26 +322,25 @@ def test_distributions_are_counts_and_milliseconds(burn_fork: ExperimentForkView
         "From when it was due to its start", "From when it was due to its end", "Parks of workers",
         "Parked while tasks were queued",
     ]  # fmt: skip
-    result = burn_result()
-    assert result.seen is not None
-    found = result.seen.latency_to_start
-    assert found is not None
-    assert rows["From when it was due to its start"][0] == f"{found.count:,}"
-    ends = [found.min_us, *(found.percentiles_us[name] for name in ("50", "90", "99", "99.9")), found.max_us]
+    (_, found), *_ = details_of(read_sample("burn-fixed-2-flight-on-21")).distributions
+    assert rows["From when it was due to its start"][0] == f"{found['count']:,}"
+    percentiles = [found["percentiles_us"][name] for name in ("50", "90", "99", "99.9")]
     shown = list(map(float, rows["From when it was due to its start"][1:]))
-    assert shown == pytest.approx([end / 1000 for end in ends], rel=6e-3)
+    ends = [end / 1000 for end in (found["min_us"], *percentiles, found["max_us"])]
+    assert shown == pytest.approx(ends, rel=6e-3)
 
 
-def test_distributions_of_the_other_experiments(loaded: LoadedRun) -> None:
-    def names(result: PinningResult | FanoutResult | SpawnResult) -> list[str] | None:
-        table = distributions(result)
-        return None if table is None else [name for name, _ in table.rows]
-
-    pinned, fanned, spawned = map(read_sample, ("pinning-class-init-21", "fanout-virtual-21", "spawn-platform-pids-21"))
-    assert isinstance(pinned, PinningResult) and isinstance(fanned, FanoutResult) and isinstance(spawned, SpawnResult)
-    assert names(pinned) == ["From wanting to block to going on", "Pinned for"]
-    assert names(fanned) == ["Request", "Answered after the first request"]
-    assert names(spawned) is None
+@pytest.mark.parametrize(
+    ("sample", "names"),
+    [
+        ("pinning-class-init-21", ["From wanting to block to going on", "Pinned for"]),
+        ("fanout-virtual-21", ["Request", "Answered after the first request"]),
+        ("spawn-platform-pids-21", None),
+    ],
+)
+def test_distributions_of_the_other_experiments(sample: str, names: list[str] | None) -> None:
+    table = distributions(details_of(read_sample(sample)))
+    assert (None if table is None else [name for name, _ in table.rows]) == names
 
 
 def test_parks_are_told_with_their_stretches(burn_fork: ExperimentForkView) -> None:
@@ -366,15 +361,13 @@ def test_parks_are_told_with_their_stretches(burn_fork: ExperimentForkView) -> N
 
 
 def test_what_parks_were_on_stands_by_how_often_and_lost_events_are_told() -> None:
-    result = burn_result()
+    result = read_sample("burn-fixed-2-flight-on-21")
     assert result.seen is not None
+    parks = result.seen["parks"]
 
     def told(**changes: object) -> dict[str, str]:
-        assert result.seen is not None
-        report = result.seen.parks.model_copy(update=changes)
-        seen = result.seen.model_copy(update={"parks": report})
-        ((_, facts),) = sections(result.model_copy(update={"seen": seen}))
-        return by_name(facts)
+        ((_, facts),) = details_of(with_seen(result, {"parks": {**parks, **changes}})).sections
+        return {row.name: row.value for row in facts}
 
     found = told(parks_by_blocker={"A": 2, "B": 3000}, lost_bytes=4096)
     assert found["What they were parked on"] == "B 3,000; A 2"

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from jdkmatrix.experiments.kinds import BY_NAME, EXPERIMENTS, name_of
-from jdkmatrix.report.cells.experiment_cells import Experiments
+from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.experiments.views import Block, ExperimentRow, ExperimentsView
@@ -41,7 +41,7 @@ def order(loaded: LoadedRun) -> tuple[str, ...]:
 
 @pytest.fixture(scope="module")
 def view(loaded: LoadedRun, order: tuple[str, ...]) -> ExperimentsView:
-    return view_experiments(Experiments(loaded.run, loaded.experiments), order)
+    return view_experiments(Cells(loaded.run, loaded.experiments, served=False), order)
 
 
 def block(view: ExperimentsView, kind: str) -> Block:
@@ -134,7 +134,7 @@ def test_the_words_of_a_condition_have_units(loaded: LoadedRun, order: tuple[str
         r for r in loaded.experiments if r.key.workload == "burn" and r.key.executor == "fixed-2" and r.key.jdk == NEW
     ]
     run = loaded.run.model_copy(update={"cells": (one.key,)})
-    (only,) = view_experiments(Experiments(run, [one]), order).blocks
+    (only,) = view_experiments(Cells(run, [one], served=False), order).blocks
     assert only.constant == "burn, temurin-25, 8 in flight, 2 CPUs, 500 µs of work per task"
     assert only.table.axes == ()
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.experiments.pinning import PinningResult
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, CarrierCount, Held, Holding, held, held_words
-from jdkmatrix.report.cells.experiment_cells import Experiments, ExperimentSlice
+from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice, of_kinds
 from jdkmatrix.report.experiments.pinning_heat import RULE, heat_tables, legend, tone
 from jdkmatrix.report.experiments.stacks import MOST_STACKS, pinned_view, plain_frame
 from jdkmatrix.store.cells import CellRecord
@@ -108,7 +109,8 @@ def test_forks_that_differ_are_told_apart() -> None:
 
 
 def pinning_part(loaded: LoadedRun) -> ExperimentSlice:
-    return Experiments(loaded.run, loaded.experiments).of_kind("pinning")
+    (part,) = of_kinds(Cells(loaded.run, loaded.experiments, served=False))
+    return part
 
 
 def test_the_heat_map_of_real_results_has_constructs_down_and_jdks_across(tmp_path: Path) -> None:
@@ -142,7 +144,7 @@ def test_what_is_asked_for_may_be_nonsense(tmp_path: Path) -> None:
             record.model_copy(update={"parameters": {**record.parameters, "block_ms": block_ms, "inside": 7}})
             for record in loaded.experiments
         ]
-        (table,) = heat_tables(Experiments(loaded.run, records).of_kind("pinning"))
+        (table,) = heat_tables(pinning_part(replace(loaded, cells=tuple(records))))
         assert {cell.tone for _, cells in table.rows for cell in cells} == {"none"}
         assert table.rows[0][0] == "pinning-synchronized"
 
@@ -170,8 +172,8 @@ def test_stacks_of_hidden_classes_are_one_and_every_event_is_counted(tmp_path: P
     record = of_workload(loaded, "pinning-class-init", "temurin-21.0.8")
     view = pinned_view("x", record.forks)
     assert view is not None
-    results = [fork.experiment.result for fork in record.forks]
-    assert view.events == sum(r.seen.pinned.count or 0 for r in results if isinstance(r, PinningResult) and r.seen)
+    events = [one.value for fork in record.forks for one in fork.readings if one.metric == "pinned events"]
+    assert view.events == sum(events) > 0
     assert len(view.stacks) <= MOST_STACKS
     assert sum(stack.count for stack in view.stacks) + view.left_out == view.events
     assert view.stacks[0].count > 1 and "BlockingInitialiser.<clinit>" in view.stacks[0].frames

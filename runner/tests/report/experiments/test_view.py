@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,11 +16,10 @@ from hypothesis import strategies as st
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import amount, measure
 from jdkmatrix.experiments.kinds import BY_NAME
-from jdkmatrix.experiments.result import MeasuredSpan
-from jdkmatrix.figures.experiments import spreads
-from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.cells.experiment_cells import Experiments, ExperimentSlice
-from jdkmatrix.report.charts.shapes import Drawing, on_a_page
+from jdkmatrix.records.readings import MeasuredSpan
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice, of_kinds
+from jdkmatrix.report.charts.shapes import Drawing
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.bar_groups import bar_groups
 from jdkmatrix.report.experiments.bars import Scale
@@ -46,7 +44,7 @@ def order_of(loaded: LoadedRun) -> tuple[str, ...]:
 
 
 def view_of(loaded: LoadedRun) -> ExperimentsView:
-    return view_experiments(Experiments(loaded.run, loaded.experiments), order_of(loaded))
+    return view_experiments(Cells(loaded.run, loaded.experiments, served=False), order_of(loaded))
 
 
 def run_page(loaded: LoadedRun) -> RunView:
@@ -54,7 +52,7 @@ def run_page(loaded: LoadedRun) -> RunView:
 
 
 def cell_page(loaded: LoadedRun, key: CellKey) -> ExperimentCellView:
-    experiments = Experiments(loaded.run, loaded.experiments)
+    experiments = Cells(loaded.run, loaded.experiments, served=False)
     cell = experiments.get(key)
     assert cell is not None
     return view_experiment_cell(cell, experiments, loaded.run, order_of(loaded), {})
@@ -202,17 +200,14 @@ def test_a_cell_page_has_every_figure_of_every_fork(tmp_path: Path) -> None:
     for record in loaded.experiments:
         page = cell_page(loaded, record.key)
         assert [fork.number for fork in page.forks] == [1, 2]
-        assert len(page.tiles) == len(spreads(record))
+        assert len(page.tiles) == len(CellStats(record).spreads)
         for fork, view in zip(record.forks, page.forks, strict=True):
-            assert fork.experiment.result is not None
-            assert bool(view.figures) == (fork.experiment.result.seen is not None) == bool(view.counts)
-            assert bool(view.remote) == (fork.experiment.result.experiment == "fanout")
+            assert fork.result is not None
+            result = fork.result
+            assert bool(view.figures) == (result.seen is not None) == bool(view.counts)
+            assert bool(view.remote) == (result.experiment == "fanout")
             parks = [title for title, facts in view.sections if facts]
-            assert parks == (
-                ["Parks of workers"]
-                if fork.experiment.result.experiment == "burn" and fork.experiment.result.seen
-                else []
-            )
+            assert parks == (["Parks of workers"] if result.experiment == "burn" and result.seen else [])
             assert view.vm and view.host and view.facts and view.commands
 
 
@@ -220,11 +215,9 @@ def test_a_fork_says_over_what_its_host_was_watched(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path)
     fork = loaded.experiments[0].forks[0]
     key = loaded.experiments[0].key
-    assert fork.experiment.result is not None
+    assert fork.result is not None
     span = MeasuredSpan(start_monotonic_ns=7 * 10**9, end_monotonic_ns=12 * 10**9)
-    told = altered(
-        fork, {"host_span_s": 5.4, "result": fork.experiment.result.model_copy(update={"measured_span": span})}
-    )
+    told = altered(fork, {"host_span_s": 5.4, "result": fork.result.model_copy(update={"measured_span": span})})
     for one, words in ((fork, "all of the program’s life"), (told, "5.40 s around the 5.00 s that it measured")):
         assert {fact.name: fact.value for fact in fork_view(one, key, loaded.run, ()).host}["Watched"] == words
 
@@ -234,7 +227,7 @@ def test_the_figures_that_charts_name_are_there() -> None:
     for kind, experiment in BY_NAME.items():
         with tempfile.TemporaryDirectory() as folder:
             loaded = experiments_run(Path(folder), (kind,))
-        made = {spread.name for record in loaded.experiments for spread in spreads(record)}
+        made = {spread.name for record in loaded.experiments for spread in CellStats(record).spreads}
         assert {figure.name for group in experiment.PAGE.groups for figure in group.figures} <= made
 
 
@@ -252,7 +245,7 @@ def test_whatever_was_measured_every_figure_is_drawn_once(data: st.DataObject) -
     all_of_kind = [r for r in loaded.experiments if r.parameters["experiment"] == kind]
     records = data.draw(st.lists(st.sampled_from(all_of_kind), unique_by=lambda r: r.key, min_size=1))
     run = loaded.run.model_copy(update={"cells": tuple(record.key for record in records)})
-    part = Experiments(run, records).of_kind(kind)
+    (part,) = of_kinds(Cells(run, records, served=False))
     assert {cell.key for cell in part.cells} == {record.key for record in records}
     groups = bar_groups(part, order_of(loaded))
     for group in BY_NAME[kind].PAGE.groups:
@@ -310,19 +303,3 @@ def test_a_scale_has_room_for_its_figures_and_few_ticks(highest: float, linear_t
 def test_a_figure_has_few_digits_and_its_unit(value: float, unit: str, text: str) -> None:
     assert measure(value, unit) == text
     assert text.startswith(amount(value, unit))
-
-
-def test_a_figure_that_is_no_number_is_no_figure(tmp_path: Path) -> None:
-    loaded = experiments_run(tmp_path, ("burn",), forks=1)
-    records = []
-    for record in loaded.experiments:
-        result = record.forks[0].experiment.result
-        assert result is not None and result.seen is not None
-        seen = result.seen.model_copy(update={"cpu_share": float("nan"), "throughput_per_s": float("inf")})
-        fork = altered(record.forks[0], {"result": result.model_copy(update={"seen": seen})})
-        records.append(record.model_copy(update={"forks": (fork,)}))
-    view = view_of(with_records(loaded, records))
-    names = [name for name, _ in block(view, "burn").table.figures]
-    assert "p99" in names and "CPU used" not in names and "throughput" not in names
-    assert json.dumps(on_a_page(view.charts), allow_nan=False)
-    assert cell_page(with_records(loaded, records), records[0].key).forks[0].status == Status.OK.value

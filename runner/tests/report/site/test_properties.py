@@ -13,7 +13,6 @@ import pytest
 
 from jdkmatrix.report.cell_page.cell_view import view_cell
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.experiment_cells import Experiments
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
@@ -107,7 +106,7 @@ def test_no_page_shows_what_is_neither_figure_nor_text(pages: dict[Path, Element
 
 
 def test_every_figure_is_a_number_or_says_why_there_is_none(loaded: LoadedRun) -> None:
-    cells, experiments = Cells(loaded.run, loaded.cells), Experiments(loaded.run, loaded.cells)
+    cells, experiments = Cells(loaded.run, loaded.cells), Cells(loaded.run, loaded.cells, served=False)
     order = executor_order(key.executor for key in loaded.run.cells)
     judgements = judge_run(cells)
     views: list[object] = [view_run(JudgedRun(loaded)), view_experiments(experiments, order)]
