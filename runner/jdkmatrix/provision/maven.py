@@ -47,10 +47,10 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
     jdk = hosttools.find_jdk()
     if jdk is None:
         raise MatrixError("; ".join(hosttools.problems()))
-    sources = root / "workloads"
+    maven, sources = provision_maven(root), root / "workloads"
     run_logged(["/bin/sh", str(sources / _MODULES)], what="listing the servers", cwd=sources)
     command = [
-        str(provision_maven(root)),
+        str(maven),
         "--batch-mode",
         "--no-transfer-progress",
         "--threads=1C",

@@ -25,7 +25,8 @@ def test_the_pinned_version_is_what_runs() -> None:
 
 def test_its_exit_status_is_ours(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     shutil.copyfile(ROOT / artefacts.LOCK_FILE, tmp_path / artefacts.LOCK_FILE)
-    (tmp_path / "workloads").mkdir()
+    (tmp_path / "workloads" / "servers").mkdir(parents=True)
+    shutil.copy(ROOT / "workloads" / "servers" / "modules.sh", tmp_path / "workloads" / "servers")
     assert maven.main(["no-such-phase"], tmp_path) == 1
     assert "there is no POM in this directory" in capfd.readouterr().out
 
