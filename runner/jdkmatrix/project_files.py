@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,16 +40,6 @@ def workloads_folder() -> Path:
         if (root / "workloads" / "servers").is_dir():
             return root / "workloads"
     raise MatrixError(f"no workloads/servers in this folder or above it: run this in a checkout, or set {HOME}")
-
-
-def read_table(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file. Raises: MatrixError: it cannot be read, or is no TOML."""
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise MatrixError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise MatrixError(f"{path}: not valid TOML: {error}") from None
 
 
 def validated(model: type[_Model], table: Any, where: str) -> _Model:

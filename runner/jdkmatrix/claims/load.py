@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from jdkmatrix.claims import checks
 from jdkmatrix.claims.model import PublishedSource, Registry
 from jdkmatrix.config.checks import unknown
-from jdkmatrix.config.explain import explain, read_toml, told
+from jdkmatrix.config.explain import explain, told
+from jdkmatrix.reading import read_toml
 
 _REFERENCE = re.compile(r".*\.checks\[\d+]\.requires\[\d+]")
 

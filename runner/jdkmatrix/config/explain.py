@@ -2,50 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from jdkmatrix.config.checks import unknown
-from jdkmatrix.errors import MatrixError
-
-_DEPTH_MAX = 64
-_INTEGERS = range(-(2**63), 2**63)  # what TOML 1.0 asks for
-
-
-class ConfigError(MatrixError):
-    """matrix.toml or another such file cannot be used."""
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a file, not validated.
-
-    Raises:
-        ConfigError: it cannot be read, or is no TOML.
-    """
-    tables: dict[str, Any] = _parsed(read_text(path), str(path), "TOML", tomllib.loads)
-    return tables
-
-
-def read_text(path: Path, where: str | None = None) -> str:
-    """Raises: ConfigError: it cannot be read, or is not UTF-8. `where`: its name for messages, as of those below."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{where or path}: cannot be read: {reason}") from None
-
-
-def parse_json(text: str, where: str) -> Any:
-    """Not validated. Raises: ConfigError: it is no JSON."""
-    return _parsed(text, where, "JSON", json.loads)
+from jdkmatrix.reading import ConfigError
 
 
 def explained(error: ValidationError, where: str) -> ConfigError:
@@ -53,28 +19,6 @@ def explained(error: ValidationError, where: str) -> ConfigError:
     first = error.errors(include_url=False)[0]
     key = ".".join(map(str, first["loc"])) or "the file"
     return ConfigError(f"{where}: {key}: {first['msg']}, found {_shown(first['input'])}")
-
-
-def _parsed(text: str, where: str, form: str, parse: Callable[[str], Any]) -> Any:
-    try:
-        value = parse(text)
-        _check_bounds(value, "")
-    except ValueError as error:  # the parsers' own errors are such
-        raise ConfigError(f"{where}: not valid {form}: {error}") from None
-    except RecursionError:
-        raise ConfigError(f"{where}: not valid {form}: nested too deeply") from None
-    return value
-
-
-def _check_bounds(value: object, key: str, depth: int = 0) -> None:
-    """Raises: ValueError: nothing that reads or shows it further could bear that."""
-    if depth > _DEPTH_MAX:
-        raise ValueError(f"{key.partition('.')[0]}: nested more than {_DEPTH_MAX} deep")
-    if isinstance(value, int) and value not in _INTEGERS:
-        raise ValueError(f"{key}: an integer of more than 64 bits")
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, inner in entries:
-        _check_bounds(inner, f"{key}.{name}" if key else str(name), depth + 1)
 
 
 def told(problems: Iterable[tuple[str, str]]) -> ConfigError:

@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from jdkmatrix.config import checks
 from jdkmatrix.config.assemble import Tables, assembled
 from jdkmatrix.config.axes import axes_of
-from jdkmatrix.config.explain import Tag, explain, read_toml, told
+from jdkmatrix.config.explain import Tag, explain, told
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.loads.kinds import KINDS
+from jdkmatrix.reading import read_toml
 
 _TAGS = {
     "loads": Tag("kind", tuple(str(load.model_fields["kind"].default) for load in KINDS)),

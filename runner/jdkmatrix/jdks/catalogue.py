@@ -18,11 +18,11 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError, 
 from pydantic_core import ErrorDetails
 
 from jdkmatrix.config.checks import unknown
-from jdkmatrix.config.explain import parse_json, read_text
 from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.identify import VendorName, Vm, feature_version
 from jdkmatrix.jdks.net import is_secure
+from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.run import KnownBug
 
 System = Literal["x86_64-linux", "aarch64-linux"]

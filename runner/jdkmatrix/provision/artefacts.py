@@ -13,11 +13,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from jdkmatrix.config.explain import explained, parse_json, read_text
+from jdkmatrix.config.explain import explained
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.cache import cache_dir, locked
 from jdkmatrix.provision.command import run_logged
+from jdkmatrix.reading import parse_json, read_text
 
 LOCK_FILE = "toolchain.lock.json"
 

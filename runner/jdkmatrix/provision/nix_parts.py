@@ -8,9 +8,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from jdkmatrix.config.explain import explained, parse_json, read_text
+from jdkmatrix.config.explain import explained
 from jdkmatrix.domain.record import Record
 from jdkmatrix.project_files import PARTS
+from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.provenance import FlakeInput
 
 VARIABLE = PARTS

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.config.explain import parse_json, read_text
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, maven
 from jdkmatrix.provision.cache import kept
+from jdkmatrix.reading import parse_json, read_text
 
 _OUTPUTS = "outputs.json"
 

@@ -17,8 +17,8 @@ from jdkmatrix.claims.address import is_web_address
 from jdkmatrix.claims.load import load_claims, parse_claims
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line, without_figures
-from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.provision.project import Project
+from jdkmatrix.reading import ConfigError
 from jdkmatrix.records.claims import ClaimSource, PublishedFigure
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX, REGISTRY

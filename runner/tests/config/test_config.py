@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.scenarios import as_profile
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import load_matrix, parse_files, parse_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.config.schema import file_schema
@@ -27,6 +26,7 @@ from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.artefacts import load_lock
 from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
 from jdkmatrix.provision.workloads import open_workloads
+from jdkmatrix.reading import ConfigError
 from jdkmatrix.run.plan import select_cells
 from tests.support.project import ROOT
 from tests.support.shipped import FILES, MATRIX, TOML

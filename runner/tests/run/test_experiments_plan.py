@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.explain import ConfigError
 from jdkmatrix.config.load import parse_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
@@ -19,6 +18,7 @@ from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Given
 from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.reading import ConfigError
 from jdkmatrix.run.plan import blocks_of, estimate_s, make_plan, select_cells
 from jdkmatrix.subjects.kinds import kind_of
 from tests.support.shipped import MATRIX, TOML

@@ -10,7 +10,8 @@ from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import CellLoad, Load, SaturateLoad
 from jdkmatrix.domain.quantities import plural, rate_words
-from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, LoadKind, Question
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question
+from jdkmatrix.loads.steps import Steps
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 
@@ -42,13 +43,12 @@ class ConnectionStepsLoad(CellLoad):
         return self.every_step[0]
 
 
-class ConnectionSteps(LoadKind[ConnectionStepsLoad]):
+class ConnectionSteps(Steps[ConnectionStepsLoad]):
     """Service times, as in any closed loop: executors are not compared by them. A pool grows while it is measured."""
 
     question = Question("answered", "Answered", in_tables=False)
     metrics = ("saturated", "cpu")
     ratio_of = "of the highest req/s in steps of connections"
-    one_level = False
     grows_pool = True
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
@@ -74,19 +74,13 @@ class ConnectionSteps(LoadKind[ConnectionStepsLoad]):
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         """The most of any step; at least that, where the last one still gained."""
         windows = fork.valid_windows
-        most_rps = self._best(fork).load.succeeded_rps
+        most_rps = self.best_step(fork).load.succeeded_rps
         before_rps = max((window.load.succeeded_rps for window in windows[:-1]), default=0.0)
         gained = windows[-1].load.succeeded_rps > (1 + SATURATED_GAIN) * before_rps
         return ForkFigure(most_rps, Bound.AT_LEAST if gained else Bound.NONE)
 
-    def cpu_share(self, fork: Fork) -> float:
-        return self._best(fork).sut.cpu_share
-
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure:
-        return ForkFigure(self._best(fork).cpu_us_per_answer)
-
-    def _best(self, fork: Fork) -> Window:
-        return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
+        return ForkFigure(self.best_step(fork).cpu_us_per_answer)
 
     def fork_words(self, fork: Fork) -> str:
         most, cost = self.throughput_rps(fork), self.cpu_us_per_request(fork)
@@ -98,10 +92,6 @@ class ConnectionSteps(LoadKind[ConnectionStepsLoad]):
             f"closed loop: {sizes[0]:,} to {plural(sizes[-1], 'connection')} in {len(sizes)} steps of "
             f"{self.load.step_s:g} s, each sends its next request as soon as it has the answer"
         )
-
-    @property
-    def throughput_of(self) -> str:
-        return "In the step with the highest throughput of each fork."
 
 
 LOADS = {ConnectionStepsLoad: ConnectionSteps}

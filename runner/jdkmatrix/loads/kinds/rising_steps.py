@@ -10,7 +10,8 @@ from pydantic import Field
 
 from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.domain.quantities import plural, rate_words
-from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, LoadKind, Question, is_missed, offered_rps
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, is_missed, offered_rps
+from jdkmatrix.loads.steps import Steps
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 
@@ -44,12 +45,11 @@ class StepsLoad(CellLoad):
         return RateLoad(rate_rps=self.warmup_rps, connections=self.connections)
 
 
-class RisingSteps(LoadKind[StepsLoad]):
+class RisingSteps(Steps[StepsLoad]):
     question = Question("kept up with the highest rate", "Kept up", is_sought=True)
     metrics = ("saturated", "lowest-cpu")
     ratio_of = "of the highest req/s in rising steps"
     overloads = True
-    one_level = False
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         for rate_rps in self.load.every_rate_rps:
@@ -86,14 +86,8 @@ class RisingSteps(LoadKind[StepsLoad]):
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         """The most of any step; at least that, where the server was not saturated."""
-        most_rps = self._best(fork).load.succeeded_rps
+        most_rps = self.best_step(fork).load.succeeded_rps
         return ForkFigure(most_rps, Bound.NONE if self._was_saturated(fork) else Bound.AT_LEAST)
-
-    def cpu_share(self, fork: Fork) -> float:
-        return self._best(fork).sut.cpu_share
-
-    def _best(self, fork: Fork) -> Window:
-        return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:
         """At the lowest rate: how many steps there are differs from executor to executor."""
@@ -118,10 +112,6 @@ class RisingSteps(LoadKind[StepsLoad]):
             f"{plural(load.connections, 'connection')}{further} for {load.step_s:g} s each, until the server is "
             "saturated"
         )
-
-    @property
-    def throughput_of(self) -> str:
-        return "In the step with the highest throughput of each fork."
 
     @property
     def cpu_scope(self) -> str:

@@ -1,0 +1,64 @@
+"""Read a file that people or programs write: its text, or what it says as TOML or JSON, not validated."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jdkmatrix.errors import MatrixError
+
+_DEPTH_MAX = 64
+_INTEGERS = range(-(2**63), 2**63)  # what TOML 1.0 asks for
+
+
+class ConfigError(MatrixError):
+    """matrix.toml or another such file cannot be used."""
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a file, not validated.
+
+    Raises:
+        ConfigError: it cannot be read, or is no TOML.
+    """
+    tables: dict[str, Any] = _parsed(read_text(path), str(path), "TOML", tomllib.loads)
+    return tables
+
+
+def read_text(path: Path, where: str | None = None) -> str:
+    """Raises: ConfigError: it cannot be read, or is not UTF-8. `where`: its name for messages, as of those below."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{where or path}: cannot be read: {reason}") from None
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Not validated. Raises: ConfigError: it is no JSON."""
+    return _parsed(text, where, "JSON", json.loads)
+
+
+def _parsed(text: str, where: str, form: str, parse: Callable[[str], Any]) -> Any:
+    try:
+        value = parse(text)
+        _check_bounds(value, "")
+    except ValueError as error:  # the parsers' own errors are such
+        raise ConfigError(f"{where}: not valid {form}: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{where}: not valid {form}: nested too deeply") from None
+    return value
+
+
+def _check_bounds(value: object, key: str, depth: int = 0) -> None:
+    """Raises: ValueError: nothing that reads or shows it further could bear that."""
+    if depth > _DEPTH_MAX:
+        raise ValueError(f"{key.partition('.')[0]}: nested more than {_DEPTH_MAX} deep")
+    if isinstance(value, int) and value not in _INTEGERS:
+        raise ValueError(f"{key}: an integer of more than 64 bits")
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in entries:
+        _check_bounds(inner, f"{key}.{name}" if key else str(name), depth + 1)
