@@ -39,7 +39,7 @@ class LoopbackServer(ThreadingHTTPServer):
             return
         try:
             super().process_request(request, client_address)
-        except BaseException:
+        except RuntimeError:  # there is no thread for it; Ctrl-C may come after the start of one
             self._free.release()
             raise
 

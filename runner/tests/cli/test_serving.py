@@ -149,6 +149,21 @@ def test_a_connection_too_many_is_closed_and_one_that_is_silent_makes_room(site:
         assert asked(port, "/", "Host: localhost")[0] == 200
 
 
+def test_ctrl_c_while_a_connection_gets_its_thread_still_ends_it(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def served_and_stopped(thread: threading.Thread) -> None:
+        start(thread)
+        thread.join()
+        raise KeyboardInterrupt
+
+    with LoopbackServer(0, site) as server, socket.create_connection(server.server_address[:2], timeout=30) as browser:
+        browser.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        monkeypatch.setattr(threading.Thread, "start", served_and_stopped)
+        with pytest.raises(KeyboardInterrupt):
+            server.handle_request()
+
+
 @pytest.mark.parametrize("trouble", [MatrixError("not now"), OSError("not now"), TypeError("not now")], ids=repr)
 def test_a_site_is_written_again_when_results_change_and_only_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], trouble: Exception
