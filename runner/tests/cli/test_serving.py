@@ -157,7 +157,8 @@ def test_ctrl_c_while_a_connection_gets_its_thread_still_ends_it(site: Path, mon
         thread.join()
         raise KeyboardInterrupt
 
-    with LoopbackServer(0, site) as server, socket.create_connection(server.server_address[:2], timeout=30) as browser:
+    with LoopbackServer(0, site) as server, ExitStack() as stack:
+        browser = stack.enter_context(socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=30))
         browser.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
         monkeypatch.setattr(threading.Thread, "start", served_and_stopped)
         with pytest.raises(KeyboardInterrupt):
