@@ -78,7 +78,7 @@ def show(options: Options, *, as_json: bool) -> None:
     chosen = chosen_here(project, options)
     matrix, options = chosen.matrix, chosen.options
     seed = options.order_seed()
-    ahead = list(_ahead(matrix, stages(matrix, options.profile, options.only), seed))
+    ahead = list(_ahead(matrix, stages(matrix, options.profile), seed))
     cells = [cell for one in ahead for cell in one.plan.cells]
     not_testable = [entry for one in ahead for entry in one.plan.not_testable]
     catalogue = load_catalogue(project.jdks)

@@ -100,7 +100,7 @@ class Recording:
             run_id=self.earlier.run_id if self.earlier else self.store.directory.name,
             profile=options.profile,
             scenario=self.chosen.scenario,
-            selection={axis: tuple(values) for axis, values in options.only.items()}
+            selection={axis: tuple(values) for axis, values in options.values.items()}
             | ({"aa": (options.aa,)} if options.aa else {}),
             seed=self.seed,
             ended_at=None,

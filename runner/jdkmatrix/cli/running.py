@@ -47,7 +47,7 @@ def set_up(options: Options) -> None:
     project = find_project()
     chosen = chosen_here(project, options)
     profile = chosen.options.profile
-    cells = select_cells(chosen.matrix, profile, chosen.options.only)
+    cells = select_cells(chosen.matrix, profile)
     rules = chosen.matrix.profiles[profile]
     with stoppable():
         set_up_parts(project, chosen.matrix, cells, profile=rules, capacities_rps={}, say=_say)
@@ -97,7 +97,7 @@ class _Stages:
         options = chosen.options
         self._project, self._matrix, self._store = project, chosen.matrix, store
         self._confiner, self._console = confiner, console
-        self._stages = stages(chosen.matrix, options.profile, options.only)
+        self._stages = stages(chosen.matrix, options.profile)
         cells = tuple(cell for stage in self._stages for cell in stage.cells)
         seed = earlier.seed if earlier else options.order_seed()
         self._recording = Recording(project, chosen, earlier, store, confiner, cells, seed)
@@ -236,7 +236,7 @@ def _asked_for(project: Project, options: Options, directory: Path | None) -> tu
     """The folder and the cells of a new run, looked at before it has to wait for anything."""
     chosen = chosen_here(project, options)
     profile = chosen.options.profile
-    cells = select_cells(chosen.matrix, profile, chosen.options.only)
+    cells = select_cells(chosen.matrix, profile)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
     for server in {cell.server for cell in cells}:
         check_folder(server, folder)
@@ -267,9 +267,9 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     for server in {cell.server for cell in record.cells}:
         check_folder(server, store.directory)
     matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
-    only = {axis: values for axis, values in record.selection.items() if axis != "aa"}
+    values = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)
-    return store, Chosen(matrix, Options(record.profile, only, aa=aa), record.scenario, None), record
+    return store, Chosen(matrix, Options(record.profile, values, aa=aa), record.scenario, None), record
 
 
 def _say(text: str) -> None:

@@ -12,10 +12,10 @@ from rich.table import Table
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
-from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.checks import unknown
-from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.load import load_matrix, parse_files, read_files
 from jdkmatrix.config.model import Matrix, ScaleName, Scenario
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.facts import memory_bytes
@@ -90,13 +90,16 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     with what was published of it.
 
     Raises:
-        MatrixError: as load_matrix, choose, Options.apply and, for a scenario, load_claims; a JDK of the catalogue
-            is asked for that is not on the axis.
+        MatrixError: as load_matrix, choose, check_values, Options.apply and, for a scenario, load_claims.
     """
-    matrix = load_matrix(project.matrix)
+    files = read_files(project.matrix)
+    matrix = parse_files(files)
+    if options.asked:
+        jdks = {entry.id for entry in load_catalogue(project.jdks).entries}
+        check_values(files, matrix, options, jdks)
+        matrix = parse_files(files, options.asked)
     if options.scenario == IN_TURN and matrix.scenarios:
         options = replace(options, scenario=in_turn(tuple(matrix.scenarios), time.time()))
-    _refuse_off_axis(project, matrix, options.only.get("jdk", ()))
     chosen = choose(matrix, options, read_topology(), memory_bytes())
     scenario = chosen.scenario
     if scenario:
@@ -105,18 +108,6 @@ def chosen_here(project: Project, options: Options) -> Chosen:
         claims = {"published": ids, "claims": registry.records(ids), "not_repeated": registry.not_repeated()}
         scenario = scenario.model_copy(update=claims)
     return replace(chosen, matrix=chosen.options.apply(chosen.matrix), scenario=scenario)
-
-
-def _refuse_off_axis(project: Project, matrix: Matrix, jdks: Iterable[object]) -> None:
-    off_axis = [jdk for jdk in jdks if jdk not in matrix.axes.jdk]
-    if off_axis:
-        known = {entry.id for entry in load_catalogue(project.jdks).entries}
-        for jdk in off_axis:
-            if jdk in known:
-                raise MatrixError(
-                    f"--jdk: {jdk} is in {project.jdks.name}, but not on axes.jdk of {project.matrix}; only JDKs on "
-                    f"that axis are measured: add it there (there are: {', '.join(matrix.axes.jdk)})"
-                )
 
 
 def as_profile(matrix: Matrix, name: str, scale: ScaleName) -> tuple[Matrix, str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from jdkmatrix.config.assemble import Tables, is_made
 from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.model import Matrix, Profile
-from jdkmatrix.domain.executors import again, is_aa_arm
+from jdkmatrix.domain.executors import again, check_executor, first_arm, is_aa_arm, tuning_of
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.run.asked import with_values
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
@@ -18,12 +20,12 @@ _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "pro
 
 @dataclass(frozen=True)
 class Options:
-    """`only` narrows axes; `aa` replaces the profile's executors by one, twice; what is None stays as the profile
+    """`values`: what the cells shall have, by axis; `aa`: one executor, twice; what is None stays as the profile
     says. `blocks` alone fixes their number; without `stop_early` the profile's are measured, and none is added. `seed`:
     of the order of forks; None: one is to be drawn. `given`: the options of the command line that say all this."""
 
     profile: str
-    only: Mapping[str, Sequence[str | int]]
+    values: Mapping[str, tuple[str | int, ...]]
     blocks: int | None = None
     max_blocks: int | None = None
     precision: float | None = None
@@ -38,31 +40,29 @@ class Options:
     scale: Literal["auto", "article", "small"] = "auto"
     given: tuple[str, ...] = ()
 
+    @property
+    def asked(self) -> Mapping[str, tuple[str | int, ...]]:
+        """Of the command line, by axis. Raises: MatrixError: --aa beside --executor."""
+        if self.aa is None:
+            return self.values
+        if "executor" in self.values:
+            raise MatrixError("--aa measures one executor twice, so --executor has nothing to choose from")
+        return {**self.values, "executor": (self.aa, again(self.aa))}
+
     def apply(self, matrix: Matrix) -> Matrix:
-        """The matrix with the protocol of the profile, and of those measured before it, replaced where asked.
+        """The matrix with the values and the protocol of the profile, and of those measured before it, replaced where
+        asked. `matrix` has the values on its axes.
 
         Raises:
-            MatrixError: an unknown profile, or a value that is on no axis.
+            MatrixError: an unknown profile, or values with which there can be no cell.
         """
         if self.profile not in matrix.profiles:
             raise MatrixError(f"--profile: {unknown(self.profile, matrix.profiles)}")
-        for axis, values in self.only.items():
-            allowed = getattr(matrix.axes, axis)
-            for value in values:
-                if value not in allowed:
-                    raise MatrixError(f"--{axis.replace('_', '-')}: {unknown(value, allowed)}")
-        stages = {name: matrix.profiles[name] for name in matrix.stages(self.profile)}
-        axes = matrix.axes
-        if self.aa is not None:
-            arms = self._arms(matrix)
-            axes = axes.model_copy(update={"executor": tuple(dict.fromkeys((*axes.executor, *arms)))})
-            for name, profile in stages.items():
-                select = profile.select.model_copy(update={"executor": arms})
-                stages[name] = profile.model_copy(update={"select": select, "include": ()})
-        stages = {name: self._protocol(profile) for name, profile in stages.items()}
+        matrix = with_values(matrix, self.profile, self.asked)
+        stages = {name: self._protocol(matrix.profiles[name]) for name in matrix.stages(self.profile)}
         if self.rounds is not None and all(profile.protocol == "separate" for profile in stages.values()):
             raise MatrixError("--rounds is for forks that take turns: --protocol interleaved")
-        return matrix.model_copy(update={"axes": axes, "profiles": {**matrix.profiles, **stages}})
+        return matrix.model_copy(update={"profiles": {**matrix.profiles, **stages}})
 
     def order_seed(self) -> int:
         """The seed that was asked for, or a new one."""
@@ -97,10 +97,36 @@ class Options:
                 f"are needed; --blocks {self.max_blocks} alone measures exactly {self.max_blocks}"
             )
 
-    def _arms(self, matrix: Matrix) -> tuple[str, str]:
-        allowed = [executor for executor in matrix.axes.executor if not is_aa_arm(executor)]
-        if "executor" in self.only:
-            raise MatrixError("--aa measures one executor twice, so --executor has nothing to choose from")
-        if self.aa not in allowed:
-            raise MatrixError(f"--aa: {unknown(str(self.aa), allowed)}")
-        return self.aa, again(self.aa)
+
+def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, jdks: Collection[str]) -> None:
+    """`files`: what `matrix` was made of; `jdks`: of the catalogue.
+
+    Raises:
+        MatrixError: a value that is unknown, or no name for one; says what is allowed.
+    """
+    tables = {table: _names(files, table) for table in ("loads", "tunings")}
+    known: dict[str, Collection[str]] = {
+        "workload": [*matrix.workloads, *matrix.experiments],
+        "server": matrix.servers.keys(),
+        "jdk": jdks,
+        "load": tables["loads"],
+    }
+    for axis, names in known.items():
+        for value in map(str, options.values.get(axis, ())):
+            if not is_made(value, names):
+                raise MatrixError(f"--{axis}: {unknown(value, names)}")
+    if options.aa and is_aa_arm(options.aa):
+        raise MatrixError(f"--aa {options.aa}: give the executor itself, {first_arm(options.aa)}")
+    for executor in map(str, options.asked.get("executor", ())):
+        where = "--executor" if options.aa is None else "--aa"
+        try:
+            check_executor(executor)
+        except ValueError as error:
+            raise MatrixError(f"{where}: {error}") from None
+        if (tuning := tuning_of(executor)) and not is_made(tuning, tables["tunings"]):
+            raise MatrixError(f"{where} {executor}: {unknown(tuning, tables['tunings'])}")
+
+
+def _names(files: Mapping[str, Tables], table: str) -> list[str]:
+    """As they are written, "saturate-N"."""
+    return [name for tables in files.values() for name in tables.get(table, {})]

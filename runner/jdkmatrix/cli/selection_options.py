@@ -1,4 +1,4 @@
-"""The options by which `plan` and `run` choose what is measured; both take all of them.
+"""The options by which `plan` and `run` choose what is measured; both take all of them, those of axes more than once.
 
 Only typer is imported here (see main).
 """
@@ -43,26 +43,25 @@ ScenarioOption = Annotated[
 ScaleOption = Annotated[
     Scale, typer.Option("--scale", help="Of the scenario: as published, small, or the larger one that fits this host.")
 ]
-WorkloadOption = Annotated[
-    list[str] | None, typer.Option("--workload", metavar="NAME", help="Only this workload (repeatable).")
-]
-ServerOption = Annotated[
-    list[str] | None, typer.Option("--server", metavar="NAME", help="Only this server (repeatable).")
-]
-JdkOption = Annotated[list[str] | None, typer.Option("--jdk", metavar="ID", help="Only this JDK (repeatable).")]
+WorkloadOption = Annotated[list[str] | None, typer.Option("--workload", metavar="NAME", help="This workload.")]
+ServerOption = Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="This server.")]
+JdkOption = Annotated[list[str] | None, typer.Option("--jdk", metavar="ID", help="This JDK of matrix jdks.")]
 ExecutorOption = Annotated[
-    list[str] | None, typer.Option("--executor", metavar="NAME", help="Only this executor (repeatable).")
+    list[str] | None, typer.Option("--executor", metavar="NAME", help="This executor; liberty, virtual, fixed-50, …")
 ]
 CpusOption = Annotated[
-    list[int] | None, typer.Option("--cpus", metavar="N", help="Only this number of CPUs (repeatable).")
+    list[int] | None, typer.Option("--cpus", metavar="N", min=1, max=1024, help="So many CPUs for the server.")
 ]
 BurnOption = Annotated[
-    list[int] | None, typer.Option("--burn-us", metavar="US", help="Only this task duration (repeatable).")
+    list[str] | None, typer.Option("--burn", "--burn-us", metavar="TIME", help="A task that computes so long: 300us.")
 ]
 WaitOption = Annotated[
-    list[int] | None, typer.Option("--wait-us", metavar="US", help="Only this delay of the remote system (repeatable).")
+    list[str] | None,
+    typer.Option("--wait", "--wait-us", metavar="TIME", help="A remote system that answers so late: 20ms."),
 ]
-LoadOption = Annotated[list[str] | None, typer.Option("--load", metavar="NAME", help="Only this load (repeatable).")]
+LoadOption = Annotated[
+    list[str] | None, typer.Option("--load", metavar="NAME", help="This load: saturate-50, share-50, 5000/s, …")
+]
 BlocksOption = Annotated[
     int | None, typer.Option("--blocks", min=1, help="Number of blocks; with --max-blocks the minimum.")
 ]
@@ -129,8 +128,8 @@ def _selected(
     jdk: JdkOption = None,
     executor: ExecutorOption = None,
     cpus: CpusOption = None,
-    burn_us: BurnOption = None,
-    wait_us: WaitOption = None,
+    burn: BurnOption = None,
+    wait: WaitOption = None,
     load: LoadOption = None,
     blocks: BlocksOption = None,
     max_blocks: MaxBlocksOption = None,
@@ -144,6 +143,8 @@ def _selected(
     aa: AaOption = None,
 ) -> Options:
     from jdkmatrix.cli.selecting import Options
+    from jdkmatrix.cli.written_values import load_names, microseconds
+    from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX
 
     if profile is not None and scenario is not None:
         raise MatrixError("--profile and --scenario exclude each other: give one of them")
@@ -155,13 +156,13 @@ def _selected(
         "jdk": jdk,
         "executor": executor,
         "cpus": cpus,
-        "burn_us": burn_us,
-        "wait_us": wait_us,
-        "load": load,
+        "burn_us": microseconds("--burn", burn or (), BURN_US_MAX),
+        "wait_us": microseconds("--wait", wait or (), WAIT_US_MAX),
+        "load": load_names(load or ()),
     }
     return Options(
         profile=profile or "quick",
-        only={axis: tuple(values) for axis, values in named.items() if values},
+        values={axis: tuple(dict.fromkeys(values)) for axis, values in named.items() if values},
         blocks=blocks,
         max_blocks=max_blocks,
         precision=precision,

@@ -4,7 +4,7 @@ one that it changes, and a name with a number gets the table of its template. Pu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,8 @@ Tables = dict[str, Any]
 # What a published source may bring along; the other tables are those of matrix.toml alone.
 OF_SOURCES = ("workloads", "experiments", "mixes", "loads", "tunings", "scenarios")
 NAMED = (*OF_SOURCES, "servers", "profiles")
+
+_LISTED = ("jdk", "executor", "cpus", "burn_us", "wait_us")  # what of the axes is no name of a table
 
 _NUMBER = re.compile(r"(?<![^-])N(?![^-])")  # in the name of a template, between hyphens
 _PLACEHOLDER = re.compile(r"\bN\b(%?)")
@@ -48,15 +50,17 @@ def merged(files: Mapping[str, Tables]) -> Assembled:
     return found
 
 
-def assembled(files: Mapping[str, Tables]) -> Assembled:
-    """With every variant and every name with a number as a table of its own, and what "all" is."""
+def assembled(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int]]) -> Assembled:
+    """With every variant and every name with a number as a table of its own, and what "all" is. `also`: as
+    parse_files."""
     found = merged(files)
     tables = found.tables
     for table in NAMED:
         if isinstance(entries := tables.get(table), dict):
             tables[table] = {name: _extended(found, table, name) for name in entries}
-    tunings = {tuning for name in _under("executor", tables) if (tuning := tuning_of(name))}
-    asked = {"loads": set(_under("load", tables)), "tunings": tunings}
+    executors = (*_under("executor", tables), *map(str, also.get("executor", ())))
+    tunings = {tuning for name in executors if (tuning := tuning_of(name))}
+    asked = {"loads": {*_under("load", tables), *map(str, also.get("load", ()))}, "tunings": tunings}
     for table, names in asked.items():
         if isinstance(entries := tables.get(table), dict):
             tables[table] = {}
@@ -65,7 +69,21 @@ def assembled(files: Mapping[str, Tables]) -> Assembled:
                     found.files[f"{table}.{one}"] = found.files[f"{table}.{name}"]
                     tables[table][one] = _filled(entry, size)
     whole = axes if isinstance(axes := tables.get("axes"), dict) else {}
-    return Assembled({key: _without_all(value, whole) for key, value in tables.items()}, found.files, found.problems)
+    tables = {key: _without_all(value, whole) for key, value in tables.items()}
+    if whole and also:
+        tables["axes"] = whole | {axis: _with(whole.get(axis), also[axis]) for axis in _LISTED if axis in also}
+    return Assembled(tables, found.files, found.problems)
+
+
+def _with(listed: Any, also: Sequence[str | int]) -> Any:
+    return list(dict.fromkeys((*listed, *also))) if isinstance(listed, list) else listed
+
+
+def is_made(name: str, names: Collection[str]) -> bool:
+    """Is this one of `names`, or made by a template among them?"""
+    return (name in names and not _NUMBER.search(name)) or any(
+        _NUMBER.search(one) and _sizes(one, {name}) for one in names
+    )
 
 
 def _extended(found: Assembled, table: str, name: str, seen: tuple[str, ...] = ()) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +47,10 @@ def parse_matrix(data: Mapping[str, Any], where: str) -> Matrix:
     return parse_files({where: dict(data)})
 
 
-def parse_files(files: Mapping[str, Tables]) -> Matrix:
-    """Validate what files say together; `files`: by their names for messages, that of matrix.toml first."""
-    found = assembled(files)
+def parse_files(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int]] | None = None) -> Matrix:
+    """Validate what files say together; `files`: by their names for messages, that of matrix.toml first. `also`: values
+    that shall be on an axis, by axis, though no file says so."""
+    found = assembled(files, also or {})
 
     def located(problems: Iterable[str]) -> list[tuple[str, str]]:
         return [(_file_of(problem, found.files) or next(iter(files)), problem) for problem in problems]

@@ -12,15 +12,14 @@ from pydantic import AfterValidator, Field
 
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import APPLICATIONS, application_of
-from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX, CellKey
 from jdkmatrix.domain.executors import check_executor, unsized
-from jdkmatrix.domain.loads import CellLoad, TaskLoad
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import check_feature_set, feature_sets, server_kind
 from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.kinds import AnyExperiment
 from jdkmatrix.loads.kinds import AskedLoad
-from jdkmatrix.loads.relative import RelativeLoad
 from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.method.measuring import MeasureRules, Turns
 from jdkmatrix.method.warmup import WarmupRules
@@ -34,8 +33,8 @@ Features = Annotated[
 ]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Cpus = Annotated[int, Field(ge=1, le=1024)]
-BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
-WaitUs = Annotated[int, Field(ge=0, le=600_000_000)]
+BurnUs = Annotated[int, Field(ge=0, le=BURN_US_MAX)]
+WaitUs = Annotated[int, Field(ge=0, le=WAIT_US_MAX)]
 All = Literal["all"]
 
 
@@ -262,11 +261,19 @@ class Matrix(Table):
 
     def has_cell(self, cell: CellKey) -> bool:
         """Is there such a thing? A product of axes pairs servers' workloads with experiments' loads, too."""
-        experiment, load = self.experiments.get(cell.workload), self.loads.get(cell.load)
-        if experiment is None:
-            waits = self.workloads[cell.workload].remote is not None or cell.wait_us == 0
-            return waits and isinstance(load, CellLoad | RelativeLoad) and self._serves(cell)
-        return isinstance(load, TaskLoad) and experiment.fits(cell.executor, cell.burn_us, cell.wait_us, load)
+        return self.why_no_cell(cell) is None
+
+    def why_no_cell(self, cell: CellKey) -> str | None:
+        """Why there can be no such thing, and what comes nearest; None where there is."""
+        experiment, load = self.experiments.get(cell.workload), self.loads[cell.load]
+        if experiment is not None:
+            return experiment.why_not(cell, load)
+        if isinstance(load, TaskLoad):
+            return f"{cell.load} is a load of programs without a server, and {cell.workload} is served by one"
+        if cell.wait_us and self.workloads[cell.workload].remote is None:
+            calling = [name for name, workload in self.workloads.items() if workload.remote]
+            return f"{cell.workload} calls no remote system that could answer late ({' and '.join(calling[:2])} do)"
+        return self._why_not_served(cell)
 
     def task_load(self, cell: CellKey) -> TaskLoad:
         """Raises: TypeError: the cell has a server."""
@@ -274,10 +281,14 @@ class Matrix(Table):
             return load
         raise TypeError(f"{cell.cell_id} has a server")
 
-    def _serves(self, cell: CellKey) -> bool:
+    def _why_not_served(self, cell: CellKey) -> str | None:
         """Has its server this executor, and what the workload's requests go through?"""
         kind, workload = server_kind(cell.server), self.workloads[cell.workload]
-        if kind is None or not kind.has(unsized(cell.executor)):
-            return False
+        if kind is None:
+            return f"{cell.server} is of no known kind"
+        if not kind.has(unsized(cell.executor)):
+            return f"{kind.title} has no executor {cell.executor} (it has {', '.join(kind.every_executor())})"
         features = feature_sets()[workload.features]
-        return application_of(workload.application).runs_on(kind, workload.front, features)
+        if not application_of(workload.application).runs_on(kind, workload.front, features):
+            return f"{kind.title} has plain Servlets only, and {cell.workload} needs more"
+        return None

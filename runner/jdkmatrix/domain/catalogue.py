@@ -131,6 +131,10 @@ class ServerKind(Record):
     def switch_of(self, executor: str) -> Switch:
         return self.executors.get(executor, self.plugged)
 
+    def every_executor(self) -> tuple[str, ...]:
+        """Its own and those that it can be given, with N for any number."""
+        return (*self.executors, *(name for name, row in catalogue().items() if row.plugged and row.same_as is None))
+
     def has(self, unsized_executor: str) -> bool:
         row = catalogue().get(unsized_executor)
         return unsized_executor in self.executors or (row is not None and row.plugged)

@@ -9,6 +9,9 @@ from jdkmatrix.domain.record import Record
 AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 
 
+BURN_US_MAX = 10_000_000
+WAIT_US_MAX = 600_000_000
+
 DEFAULT_SERVER = "open-liberty"
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of, row_of, size_of
-from jdkmatrix.domain.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
+from jdkmatrix.domain.loads import CountLoad, GivenLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Table
 from jdkmatrix.records.readings import ProgramResult, WindowReading
 
@@ -245,18 +245,26 @@ class Experiment(Table, ABC):
         """Is this executor, whatever its tuning, one of its arms?"""
         return row_of(executor) in self.ARMS
 
-    def has_load(self, load: TaskLoad) -> bool:
+    def has_load(self, load: GivenLoad) -> bool:
         return isinstance(load, self.LOADS)
 
     @classmethod
     def load_kinds(cls) -> tuple[str, ...]:
         return tuple(str(kind.model_fields["kind"].default) for kind in cls.LOADS)
 
-    def fits(self, executor: str, burn_us: int, wait_us: int, load: TaskLoad) -> bool:
-        """Is this one of its cells? A request to a remote system waits for it, nothing else does."""
-        if not (self.has_arm(executor) and self.has_load(load)):
-            return False
-        return self.works == (burn_us > 0) and (self.calls is not None or wait_us == 0)
+    def why_not(self, cell: CellKey, load: GivenLoad) -> str | None:
+        """Why this is none of its cells; None where it is. A request to a remote system waits for it, nothing else
+        does."""
+        name = cell.workload
+        if not self.has_arm(cell.executor):
+            return f"{name} has no {cell.executor} (it has {', '.join(self.ARMS)})"
+        if not self.has_load(load):
+            return f"{name} cannot have {cell.load} (it has loads of the kind {' or '.join(self.load_kinds())})"
+        if self.works != (cell.burn_us > 0):
+            return f"{name} {'needs tasks that compute: a duration' if self.works else 'has no tasks that compute'}"
+        if cell.wait_us and self.calls is None:
+            return f"{name} calls no remote system whose answer it could wait for"
+        return None
 
 
 def cannot_have(experiment: Experiment, cell: CellKey, load: TaskLoad) -> TypeError:

@@ -45,30 +45,17 @@ class Plan:
         return tuple(fork.label for fork in self.forks)
 
 
-def select_cells(
-    matrix: Matrix, profile_name: str, only: Mapping[str, Sequence[str | int]] | None = None
-) -> tuple[CellKey, ...]:
+def select_cells(matrix: Matrix, profile_name: str) -> tuple[CellKey, ...]:
     """The cells of a profile, in the order of the axes, without repetition.
 
-    `only` narrows an axis to the given values on top of the profile, as the command line does.
-
     Raises:
-        MatrixError: unknown profile, or a value that none of its cells has under the others.
+        MatrixError: unknown profile, or one without a cell.
     """
     if profile_name not in matrix.profiles:
         raise MatrixError(f'profile "{profile_name}" is not in matrix.toml (there are: {", ".join(matrix.profiles)})')
-    narrowed = only or {}
     places, values = [_places(matrix)[axis] for axis in AXES], attrgetter(*AXES)
     with uncollected():
-        chosen = {
-            cell
-            for cell in _cells_of(matrix, profile_name)
-            if all(getattr(cell, axis) in values for axis, values in narrowed.items())
-        }
-        for axis, wanted in narrowed.items():
-            there = {getattr(cell, axis) for cell in chosen}
-            if missed := [value for value in wanted if value not in there]:
-                raise MatrixError(_nothing_with(matrix, profile_name, axis, missed[0]))
+        chosen = set(cells_of(matrix, profile_name))
         if not chosen:
             raise MatrixError(f'profile "{profile_name}": the selection matches no cell')
         return tuple(sorted(chosen, key=lambda cell: tuple(map(getitem, places, values(cell)))))
@@ -83,15 +70,13 @@ class Stage:
     cells: tuple[CellKey, ...]  # in the order of the axes
 
 
-def stages(
-    matrix: Matrix, profile_name: str, only: Mapping[str, Sequence[str | int]] | None = None
-) -> tuple[Stage, ...]:
+def stages(matrix: Matrix, profile_name: str) -> tuple[Stage, ...]:
     """What a profile measures, in this order. A cell is in the first stage that has it, and no stage is without cells.
 
     Raises:
         MatrixError: as select_cells.
     """
-    left = select_cells(matrix, profile_name, only)
+    left = select_cells(matrix, profile_name)
     found = []
     for name in matrix.stages(profile_name):
         profile = matrix.profiles[name]
@@ -101,24 +86,8 @@ def stages(
     return tuple(stage for stage in found if stage.cells)
 
 
-def _nothing_with(matrix: Matrix, profile_name: str, axis: str, value: str | int) -> str:
-    """Why narrowing to this value leaves no cell, and what does have one."""
-
-    def values(profile: str) -> set[str | int]:
-        return {getattr(cell, axis) for cell in _cells_of(matrix, profile)}
-
-    option = f"--{axis.replace('_', '-')} {value}"
-    here = values(profile_name)
-    if value in here:
-        return f'{option}: profile "{profile_name}" has such cells, and none that the other options leave'
-    having = [name for name in matrix.profiles if value in values(name)]
-    listed = ", ".join(str(one) for one in _places(matrix)[axis] if one in here)
-    elsewhere = f"; profiles with such cells: {', '.join(having)}" if having else ""
-    return f'{option}: options narrow a profile, and "{profile_name}" has only {listed} there{elsewhere}'
-
-
-def _cells_of(matrix: Matrix, profile_name: str) -> Iterator[CellKey]:
-    """Of all its stages."""
+def cells_of(matrix: Matrix, profile_name: str) -> Iterator[CellKey]:
+    """Of all its stages, in no order, some twice."""
     for stage in matrix.stages(profile_name):
         yield from _profile_cells(matrix, matrix.profiles[stage])
 
@@ -135,7 +104,8 @@ def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:
 
 def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[CellKey]:
     def values(axis: str) -> Iterable[str | int]:
-        chosen = getattr(rule, axis) or getattr(fallback, axis)
+        named = getattr(rule, axis)
+        chosen = getattr(fallback, axis) if named is None else named
         whole: tuple[str | int, ...] = getattr(matrix.axes, axis)
         return whole if chosen is None or chosen == "all" else chosen
 

@@ -144,17 +144,25 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
     [
         (("plan", "--profile", "quik"), 'did you mean "quick"'),
         (("plan", "--executor", "virtal"), 'did you mean "virtual"'),
+        (("plan", "--aa", "virtal"), '--aa: "virtal" is not an executor; did you mean "virtual"'),
+        (("plan", "--aa", "liberty-aa"), "--aa liberty-aa: give the executor itself, liberty"),
         (
-            ("plan", "--executor", "virtual", "--executor", "cached"),
-            '--executor cached: options narrow a profile, and "quick" has only liberty, virtual, liberty-aa there; '
-            "profiles with such cells: full",
+            ("plan", "-p", "matrix", "--workload", "mp-ping", "--wait", "2ms"),
+            " --wait 2000us: mp-ping calls no",
         ),
         (
-            ("plan", "--profile", "matrix", "--workload", "mp-ping", "--wait-us", "2000"),
-            'profile "matrix" has such cells, and none that the other options leave',
+            ("plan", "--wait", "2 min"),
+            '--wait: "2 min" is no time (allowed: 300us, 20ms, 1s, or a number of µs)',
         ),
+        (("plan", "--burn", "11s"), "--burn: 11s is too long; at most 10 s are allowed"),
+        (("plan", "--load", "saturate-x"), '--load: "saturate-x" is not known; did you mean "saturate-N"?'),
+        (("plan", "--executor", "virtual+carrier-2"), 'did you mean "carriers-N"?'),
+        (
+            ("plan", "--server", "jetty", "--workload", "banking"),
+            "Eclipse Jetty has no executor liberty",
+        ),
+        (("plan", "--workload", "spawn-work"), "spawn-work has no liberty (it has "),
         (("plan", "--jdk", "temurin-52"), 'did you mean "temurin-2'),
-        (("plan", "--jdk", "openjdk-28-ea"), "openjdk-28-ea is in jdks.json, but not on axes.jdk of "),
         (("plan", "--precision", "0.05"), "--max-blocks"),
         (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),

@@ -100,7 +100,7 @@ def test_the_published_site_is_no_larger_than_pages_allows(tmp_path: Path) -> No
     of the profile matrix says how large a page of a cell is, one of many made-up cells what all else takes for each."""
     fetched = int(shell_step("Fetch the newest runs").raw["env"]["SITE_CELLS"])
     in_full = int(shell_step("Write the site of these runs").raw["env"]["CELL_PAGES"])
-    a_week = len(select_cells(load_matrix(ROOT / "matrix.toml"), "matrix", {}))
+    a_week = len(select_cells(load_matrix(ROOT / "matrix.toml"), "matrix"))
     assert in_full >= a_week, "the newest run of the matrix must have its pages"
     (measured,) = (ROOT / "results" / "reference").glob("*-matrix")
     page_bytes = sum(bytes_of_cells(tmp_path / "full", measured, pages=True))

@@ -18,6 +18,7 @@ from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, open_workloads
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
+from jdkmatrix.run.asked import with_values
 from jdkmatrix.run.origins import origins, source_revision
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import set_up_parts
@@ -106,8 +107,8 @@ def test_what_is_asked_for_and_was_not_handed_over_is_named_with_who_has_it(
     given = {"workloads": str(tmp_path), **SMALL, **changes}
     monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, source=source, **given)))
     monkeypatch.delenv("MATRIX_HOME", raising=False)
-    matrix = load_matrix(ROOT / "matrix.toml")
-    cells = select_cells(matrix, profile, only)
+    matrix = with_values(load_matrix(ROOT / "matrix.toml"), profile, only)
+    cells = select_cells(matrix, profile)
     with pytest.raises(MatrixError) as error:
         set_up_parts(
             find_project(), matrix, cells, profile=matrix.profiles[profile], capacities_rps={}, say=pytest.fail

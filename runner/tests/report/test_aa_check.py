@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.load import parse_files, read_files
+from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import again, base_of, check_executor, is_aa_arm, is_virtual, reference
 from jdkmatrix.errors import MatrixError
@@ -22,10 +24,12 @@ from jdkmatrix.report.views import Notice
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.store.cells import CellRecord
+from tests.support.project import ROOT
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import MATRIX
 
+FILES = read_files(ROOT / "matrix.toml")
 OPTIONS = Options("quick", {}, blocks=None, windows=None, window_s=None, seed=None)
 
 
@@ -46,12 +50,16 @@ def test_a_second_arm_of_no_executor_is_refused() -> None:
         check_executor("virtal-aa")
 
 
-def with_aa(arm: str, **only: list[str]) -> Options:
-    return Options("quick", only, blocks=3, windows=None, window_s=None, seed=None, aa=arm)
+def with_aa(arm: str, **values: tuple[str, ...]) -> Options:
+    return Options("quick", values, blocks=3, windows=None, window_s=None, seed=None, aa=arm)
+
+
+def asked(options: Options) -> Matrix:
+    return options.apply(parse_files(FILES, options.asked))
 
 
 def test_aa_runs_one_executor_as_both_arms_of_every_block() -> None:
-    matrix = with_aa("virtual").apply(MATRIX)
+    matrix = asked(with_aa("virtual"))
     cells = select_cells(matrix, "quick")
     assert {cell.executor for cell in cells} == {"virtual", "virtual-aa"}
     assert {cell.jdk for cell in cells} == set(MATRIX.profiles["quick"].select.jdk or ())
@@ -59,21 +67,20 @@ def test_aa_runs_one_executor_as_both_arms_of_every_block() -> None:
     for first, second in zip(forks[::2], forks[1::2], strict=True):
         assert first.key.group == second.key.group
         assert {first.key.executor, second.key.executor} == {"virtual", "virtual-aa"}
-    narrowed = select_cells(with_aa("liberty", jdk=["temurin-25"]).apply(MATRIX), "quick", {"jdk": ["temurin-25"]})
-    assert {cell.jdk for cell in narrowed} == {"temurin-25"}
+    older = select_cells(asked(with_aa("liberty", jdk=("temurin-21",))), "quick")
+    assert {(cell.jdk, cell.executor) for cell in older} == {("temurin-21", "liberty"), ("temurin-21", "liberty-aa")}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (with_aa("virtal"), 'did you mean "virtual"'),
-        (with_aa("liberty-aa"), "--aa"),
-        (with_aa("liberty", executor=["virtual"]), "--executor"),
+        (with_aa("liberty", executor=("virtual",)), "--executor"),
+        (with_aa("jetty"), "--executor jetty --executor jetty-aa: Open Liberty has no executor jetty"),
     ],
 )
 def test_what_cannot_be_checked_is_said(options: Options, message: str) -> None:
     with pytest.raises(MatrixError, match=message):
-        options.apply(MATRIX)
+        asked(options)
 
 
 def test_detectable_share_worked_by_hand() -> None:

@@ -53,7 +53,7 @@ def test_a_product_of_all_axes_has_every_cell_that_makes_sense_and_no_other() ->
             assert kind is not None and kind.has(unsized(key.executor))
             assert key.wait_us == 0 or MATRIX.workloads[key.workload].remote
         else:
-            assert experiment.fits(key.executor, key.burn_us, key.wait_us, MATRIX.task_load(key))
+            assert experiment.why_not(key, MATRIX.loads[key.load]) is None
     kinds = {MATRIX.experiments[key.workload].experiment for key in found if not key.has_server}
     assert kinds == set(BY_NAME)
 

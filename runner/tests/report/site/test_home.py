@@ -192,7 +192,7 @@ def test_what_is_offered_can_be_measured_and_what_can_be_measured_is_offered() -
     boxes = offers(MATRIX)
     assert {box["profile"] for box in boxes} >= {"quick", "matrix", "full"}
     for name in MATRIX.profiles:
-        cells = set(select_cells(MATRIX, name, {}))
+        cells = set(select_cells(MATRIX, name))
         served = [cell for cell in cells if cell.has_server]
         virtual = {cell.group for cell in served if cell.executor == "virtual"}
         pairs = virtual & {cell.group for cell in served if cell.executor == own_pool(cell.server)}

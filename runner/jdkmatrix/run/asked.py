@@ -1,0 +1,94 @@
+"""A profile of which the command line asks for values of its own. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+
+from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.domain.cell_key import AXES, CellKey
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.run.plan import cells_of
+
+Values = Mapping[str, Sequence[str | int]]  # by axis; those that are on it
+
+
+def with_values(matrix: Matrix, name: str, asked: Values) -> Matrix:
+    """The matrix with a profile `name` that has only cells with these values: those of its own cells that have them;
+    where it has none with one of them, what is asked for takes the place of what it selects.
+
+    A value that none of its rules has replaces the others everywhere, so that a profile keeps its shape. What its rules
+    have, but not together, becomes one product, without what it includes or excludes.
+
+    Raises:
+        MatrixError: there can be no cell with one of the values; says why, and what can be had.
+    """
+    if not asked:
+        return matrix
+    names = matrix.stages(name)
+    stages = [matrix.profiles[stage] for stage in names]
+    new = {axis for axis, values in asked.items() if not set(values) <= _had(matrix, stages, axis)}
+    kept = {stage: _narrowed(matrix, profile, asked, new) for stage, profile in zip(names, stages, strict=True)}
+    found = matrix.model_copy(update={"profiles": {**matrix.profiles, **kept}})
+    if _lacking(found, name, asked) is None:
+        return found
+    select = matrix.profiles[name].select.model_copy(update={axis: tuple(values) for axis, values in asked.items()})
+    alone = matrix.profiles[name].model_copy(update={"select": select, "exclude": (), "include": (), "first": None})
+    found = matrix.model_copy(update={"profiles": {**matrix.profiles, name: alone}})
+    if lacking := _lacking(found, name, asked):
+        raise MatrixError(_why_not(found, name, asked, *lacking))
+    return found
+
+
+def _had(matrix: Matrix, stages: Iterable[Profile], axis: str) -> set[str | int]:
+    """The values of an axis that any rule of these profiles names."""
+    selects = (profile.select for profile in stages)
+    naming = (rule for profile in stages for rule in profile.include if getattr(rule, axis) is not None)
+    return {value for rule in (*selects, *naming) for value in _values(matrix, rule, axis)}
+
+
+def _values(matrix: Matrix, rule: Selection, axis: str) -> Sequence[str | int]:
+    named = getattr(rule, axis)
+    whole: Sequence[str | int] = getattr(matrix.axes, axis)
+    return whole if named in (None, "all") else named
+
+
+def _narrowed(matrix: Matrix, profile: Profile, asked: Values, new: set[str]) -> Profile:
+    """Its rules with what is asked for of their values; on the axes `new` with all of it. A rule may have none left."""
+
+    def changed(rule: Selection, axes: Iterable[str]) -> dict[str, tuple[str | int, ...]]:
+        return {axis: tuple(v for v in asked[axis] if axis in new or v in _values(matrix, rule, axis)) for axis in axes}
+
+    include = (
+        rule.model_copy(update=changed(rule, [axis for axis in asked if getattr(rule, axis) is not None]))
+        for rule in profile.include
+    )
+    select = profile.select.model_copy(update=changed(profile.select, asked))
+    return profile.model_copy(update={"select": select, "include": tuple(include)})
+
+
+def _lacking(matrix: Matrix, name: str, asked: Values) -> tuple[str, str | int] | None:
+    """The first value that no cell of the profile has."""
+    cells = tuple(cells_of(matrix, name))
+    for axis, values in asked.items():
+        there = {getattr(cell, axis) for cell in cells}
+        for value in values:
+            if value not in there:
+                return axis, value
+    return None
+
+
+def _why_not(matrix: Matrix, name: str, asked: Values, axis: str, value: str | int) -> str:
+    """Why most of what is asked for with this value cannot be; what is not asked for is as the profile has it first."""
+    select = matrix.profiles[name].select
+    axes = [(value,) if one == axis else asked.get(one, _values(matrix, select, one)[:1]) for one in AXES]
+    points = (CellKey.model_validate(dict(zip(AXES, point, strict=True))) for point in product(*axes))
+    ((reason, _),) = Counter(map(matrix.why_no_cell, points)).most_common(1)
+    given = " ".join(_option(one, value) for one, values in asked.items() for value in values)
+    return f"{given}: {reason}"
+
+
+def _option(axis: str, value: str | int) -> str:
+    """As the command line has it."""
+    return f"--{axis.removesuffix('_us')} {value}{'us' if axis.endswith('_us') else ''}"

@@ -1,0 +1,38 @@
+"""Values of axes as people write them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.cli.written_values import load_names, microseconds
+from jdkmatrix.errors import MatrixError
+
+
+@pytest.mark.parametrize(
+    ("text", "us"), [("300us", 300), ("300", 300), ("0.5 ms", 500), ("20ms", 20_000), ("1s", 1_000_000), ("7µs", 7)]
+)
+def test_times_have_units(text: str, us: int) -> None:
+    assert microseconds("--wait", [text], 600_000_000) == (us,)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("0.5us", "whole µs"), ("2m", "is no time"), ("-1ms", "is no time"), ("", "is no time"), ("1e3", "is no time"),
+        ("601s", "at most 600 s"),
+    ],
+)  # fmt: skip
+def test_what_is_no_time_is_refused(text: str, why: str) -> None:
+    with pytest.raises(MatrixError, match=f"--wait: .*{why}"):
+        microseconds("--wait", [text], 600_000_000)
+
+
+@given(st.integers(0, 10_000_000))
+def test_whole_microseconds_are_what_they_are(us: int) -> None:
+    assert microseconds("--burn", [f"{us}us", str(us)], 10_000_000) == (us, us)
+
+
+def test_a_rate_may_be_written_as_one() -> None:
+    assert load_names(["5000/s", "saturate-50", "20 / s"]) == ("rate-5000", "saturate-50", "rate-20")
