@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from jdkmatrix.cli import experiments
+from jdkmatrix.cli.so_far import so_far
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.errors import visible
 from jdkmatrix.fork.planned import PlannedFork
@@ -60,17 +62,21 @@ class _Pace:
         self._estimate_s = estimate_fork_s
         self._began = time.monotonic()
 
+    @property
+    def fork_s(self) -> float:
+        return (time.monotonic() - self._began) / self.done if self.done else self._estimate_s
+
     def left_s(self) -> float:
-        per_fork = (time.monotonic() - self._began) / self.done if self.done else self._estimate_s
-        return per_fork * (self.total - self.done)
+        return self.fork_s * (self.total - self.done)
 
 
 class Lines:
     """One line when a fork starts to be measured, one with its result."""
 
-    def __init__(self, console: Console, estimate_fork_s: float) -> None:
+    def __init__(self, console: Console, estimate_fork_s: float, precision: float) -> None:
         self._console = console
         self._pace = _Pace(estimate_fork_s)
+        self._precision = precision
 
     def __enter__(self) -> Self:
         return self
@@ -96,6 +102,10 @@ class Lines:
         whose = f"{cell.key.executor}: " if fork.together else ""
         self._say(f"    {whose}{figures(fork, cell)}")
 
+    def block_finished(self, group: Sequence[CellRecord], more: bool) -> None:
+        if text := _so_far(group, self._precision, self._pace, more):
+            self._say(text)
+
     def decided(self, text: str) -> None:
         self._say(text)
 
@@ -106,8 +116,9 @@ class Lines:
 class Live:
     """A progress bar with the current cell, its last figures and the time left; results scroll by above it."""
 
-    def __init__(self, console: Console, estimate_fork_s: float) -> None:
+    def __init__(self, console: Console, estimate_fork_s: float, precision: float) -> None:
         self._pace = _Pace(estimate_fork_s)
+        self._precision = precision
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -150,10 +161,20 @@ class Live:
         label = cell.key.fork_label(fork.fork, fork.attempt)
         self._progress.console.print(f"{style}{escape(f'{label}: {figures(fork, cell)}')}")
 
+    def block_finished(self, group: Sequence[CellRecord], more: bool) -> None:
+        if text := _so_far(group, self._precision, self._pace, more):
+            self._progress.console.print(escape(text))
+
     def decided(self, text: str) -> None:
         self._progress.console.print(escape(text))
 
 
-def display(console: Console, estimate_fork_s: float) -> Display:
+def _so_far(group: Sequence[CellRecord], precision: float, pace: _Pace, more: bool) -> str | None:
+    """Behind the last block of a condition the summary says more."""
+    return so_far(group, precision, pace.fork_s * len(group)) if more else None
+
+
+def display(console: Console, estimate_fork_s: float, precision: float) -> Display:
+    """`precision`: to which share ratios are to be known."""
     kind = Live if console.is_terminal else Lines
-    return kind(console, estimate_fork_s)
+    return kind(console, estimate_fork_s, precision)

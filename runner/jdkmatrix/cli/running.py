@@ -211,7 +211,8 @@ class _Stages:
 
     def _display(self, profile: Profile, prepared: Prepared) -> Display:
         sure = prepared.plan.sure
-        return display(self._console, estimate_s(self._matrix, profile, sure) / len(sure))
+        fork_s = estimate_s(self._matrix, profile, sure) / len(sure)
+        return display(self._console, fork_s, profile.promised_precision)
 
 
 def _write_apart(project: Project, store: RunStore, site: Path | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -54,6 +54,9 @@ class CampaignListener(Listener, Protocol):
     def fork_started(self, planned: PlannedFork) -> None: ...
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
+
+    def block_finished(self, group: Sequence[CellRecord], more: bool) -> None:
+        """What its condition has come to; `more`: does the plan have another block of it?"""
 
     def decided(self, text: str) -> None:
         """Whether a group of cells gets another block, or a fork another attempt, and why."""
@@ -111,6 +114,8 @@ class Campaign:
             if block.number > self.plan.blocks:
                 ahead.add(len(block.forks))
             self._measure_block(block, cells, ahead)
+            group = [cell for key, cell in cells.items() if key.group == block.group]
+            listener.block_finished(group, block.number < self.profile.blocks_at_most)
         return in_order(cells.values())
 
     def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[Block]:
