@@ -66,7 +66,7 @@ def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int) -> Iterator[_Ahe
         plan = make_plan(stage.cells, stage.profile, seed=seed, impossible=impossible)
         bases = tuple(cell for cell in basis_cells(matrix, stage.cells) if cell not in before)
         once = profile_of_bases(stage.profile)
-        bases_s = sum(kind_of(cell).expected_s(matrix, once, cell) for cell in bases)
+        bases_s = sum(kind_of(matrix, cell).expected_s(matrix, once, cell) for cell in bases)
         least_s, most_s = (bases_s + estimate_s(matrix, stage.profile, forks) for forks in (plan.sure, plan.forks))
         yield _Ahead(stage, plan, bases, bases_s, least_s, most_s)
         before.update(stage.cells, bases)
@@ -149,7 +149,7 @@ def _show_stage(one: _Ahead, matrix: Matrix, console: Console) -> None:
     console.print(table)
     if not is_whole:
         console.print("matrix plan --json lists every cell.")
-    lengths = {kind_of(cell).length_words(matrix, profile, cell) for cell in plan.cells}
+    lengths = {kind_of(matrix, cell).length_words(matrix, profile, cell) for cell in plan.cells}
     if one.bases:
         console.print(
             f"First {plural(len(one.bases), 'fork')}, one for each condition, to measure the capacity that sizes the "

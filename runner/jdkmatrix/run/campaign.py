@@ -7,23 +7,21 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.faults import faults_of
-from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
+from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.runner_affinity import runner_beside
 from jdkmatrix.host.facts import available_memory_bytes
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.warmup import load_statistics
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.blocks import decide, words
-from jdkmatrix.run.opening import Conditions, open_cells
+from jdkmatrix.run.opening import open_cells
 from jdkmatrix.run.plan import Plan
 from jdkmatrix.run.repeats import (
     Block,
@@ -78,16 +76,13 @@ class Campaign:
     matrix: Matrix
     profile: Profile
     plan: Plan
-    parts: Mapping[CellKey, CellParts]  # of every cell that is not "not testable"
-    host: HostFacts
-    confiner: Confiner
+    setups: Mapping[CellKey, CellSetup]  # of every cell that is not "not testable"
     store: RunStore
     session: int = 1
 
     def open(self, notice: Callable[[str], None]) -> dict[CellKey, CellRecord]:
         """Every cell as far as it is measured, in outline; `notice` hears what had to be set aside."""
-        conditions = Conditions(self.matrix, self.profile, self.host, self.confiner.method)
-        return open_cells(self.store, conditions, self.parts, notice)
+        return open_cells(self.store, self.setups, notice)
 
     def needed(self, cells: Cells) -> tuple[Block, ...]:
         """The blocks that are not there as they should be, as far as is known before they are measured."""
@@ -125,13 +120,12 @@ class Campaign:
                 yield block
 
     def _has_enough(self, block: Block, cells: Cells, decided: Callable[[str], None]) -> bool:
-        """Is the block not needed? An experiment without a server makes no ratios: it has as many blocks as any
-        needs."""
+        """Is the block not needed? Cells whose load has no figure to compare have as many blocks as any needs."""
         rules = self.profile.stopping
         done = block.number - 1
         if rules is None or done < rules.min_blocks:
             return False
-        if not block.group.has_server:
+        if not kind_of(self.setups[block.forks[0].key].load).metrics:
             return True
         group = [cell for key, cell in cells.items() if key.group == block.group]
         decision = decide(group, done, rules)
@@ -141,10 +135,9 @@ class Campaign:
 
     def _measure_block(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
         self._make_room(block, cells, ahead.listener)
-        members = [self.parts[planned.key] for planned in block.forks]
-        alone = why_alone(
-            members, self.profile, self.matrix.turns, wait_us=block.group.wait_us, memory_bytes=available_memory_bytes()
-        )
+        members = [self.setups[planned.key] for planned in block.forks]
+        memory_bytes = available_memory_bytes()
+        alone = why_alone(members, self.profile, wait_us=block.group.wait_us, memory_bytes=memory_bytes)
         if alone is None:
             self._measure_in_turns(block, cells, ahead)
         else:
@@ -179,7 +172,7 @@ class Campaign:
         ]
         turns, seed = self.matrix.turns, f"{self.plan.seed} {attempts[0].label}"
         together = tuple(attempt.sequence for attempt in attempts)
-        with runner_beside(self.parts[attempts[0].key].cpu_sets):
+        with runner_beside(self.setups[attempts[0].key].cpu_sets):
             forks = in_turns(
                 (self._begun(attempt, listener) for attempt in attempts),
                 orders(len(attempts), rounds, seed),
@@ -197,7 +190,7 @@ class Campaign:
 
     def _begun(self, attempt: PlannedFork, listener: CampaignListener) -> RunningFork:
         listener.fork_started(attempt)
-        return RunningFork(self._setup(attempt), listener)
+        return RunningFork(self._draft(attempt), listener)
 
     def _measure_one_by_one(
         self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead, why_alone: str | None
@@ -255,13 +248,13 @@ class Campaign:
 
     def _measured(self, attempt: PlannedFork, listener: CampaignListener) -> Fork:
         listener.fork_started(attempt)
-        with runner_beside(self.parts[attempt.key].cpu_sets):
-            return self._placed(attempt, measure_fork(self._setup(attempt), listener))
+        with runner_beside(self.setups[attempt.key].cpu_sets):
+            return self._placed(attempt, measure_fork(self._draft(attempt), listener))
 
     def _placed(self, attempt: PlannedFork, fork: Fork) -> Fork:
         return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})
 
-    def _setup(self, planned: PlannedFork) -> ForkSetup:
+    def _draft(self, planned: PlannedFork) -> ForkDraft:
         log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         scratch = self.store.directory / f"scratch-{planned.position}"
         shutil.rmtree(scratch, ignore_errors=True)
@@ -269,19 +262,5 @@ class Campaign:
             scratch.mkdir()
         except OSError as error:
             raise StoreError(f"{scratch} cannot be made: {error.strerror}") from None
-        return ForkSetup(
-            planned=planned,
-            parts=self.parts[planned.key],
-            matrix=self.matrix,
-            windows=self.profile.windows,
-            window_s=self.profile.window_s,
-            precision=self.profile.promised_precision,
-            irq_time_accounting=self.host.irq_time_accounting,
-            confiner=self.confiner,
-            scratch=scratch,
-            log_dir=log_dir,
-            log_prefix=self._log_prefix(log_dir),
-        )
-
-    def _log_prefix(self, log_dir: Path) -> str:
-        return f"../{log_dir.relative_to(self.store.directory)}"
+        log_prefix = f"../{log_dir.relative_to(self.store.directory)}"
+        return ForkDraft(self.setups[planned.key], planned, scratch, log_dir, log_prefix)

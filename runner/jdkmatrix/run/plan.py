@@ -165,13 +165,13 @@ def _of_workload(
 def _matcher(rule: Selection) -> Callable[[CellKey], bool]:
     """Has a cell one of the rule's values on every axis that the rule names?"""
     named = {axis: values for axis in AXES if (values := getattr(rule, axis)) is not None and values != "all"}
-    axes = [(axis == "server", attrgetter(axis), frozenset(values)) for axis, values in named.items()]
+    axes = [
+        (attrgetter(axis), frozenset((*values, NO_SERVER) if axis == "server" else values))
+        for axis, values in named.items()
+    ]
 
     def matches(cell: CellKey) -> bool:
-        for of_servers, value, allowed in axes:
-            if value(cell) not in allowed and (cell.has_server or not of_servers):
-                return False
-        return True
+        return all(value(cell) in allowed for value, allowed in axes)
 
     return matches
 
@@ -262,4 +262,4 @@ def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossib
 
 def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
     """Seconds that these forks are expected to take."""
-    return sum(kind_of(fork.key).expected_s(matrix, profile, fork.key) for fork in forks)
+    return sum(kind_of(matrix, fork.key).expected_s(matrix, profile, fork.key) for fork in forks)
