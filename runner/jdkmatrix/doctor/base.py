@@ -21,7 +21,7 @@ NOT_SHOWN = "not shown by this host"
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """`found` is the value in words; `why` says what follows from it, `advice` what to do: empty when nothing."""
 
     verdict: Verdict
@@ -31,7 +31,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Change:
+class HostChange:
     """A file of /proc or /sys, what to write into it in the spelling in which the kernel shows it, and why."""
 
     file: str
@@ -48,7 +48,7 @@ class Check:
     found: str
     why: str
     advice: str
-    changes: tuple[Change, ...]
+    changes: tuple[HostChange, ...]
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ class Property(ABC, Generic[V]):
         """The value; None where it is not shown."""
 
     @abstractmethod
-    def judge(self, value: V) -> Finding:
+    def judge(self, value: V) -> Diagnosis:
         """What follows from the value. Pure."""
 
-    def fix(self, value: V) -> tuple[Change, ...]:
+    def fix(self, value: V) -> tuple[HostChange, ...]:
         """What to write so that the property no longer disturbs; empty when nothing needs or permits it. Pure."""
         del value
         return ()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from jdkmatrix.doctor.base import Change, Host, chosen
+from jdkmatrix.doctor.base import Host, HostChange, chosen
 from jdkmatrix.doctor.tuned import Setting, Tuned, load, locked, remove, save
 
 Ending = Literal["put back", "already so", "left", "gone", "failed"]
@@ -46,7 +46,7 @@ class Restored:
     detail: str
 
 
-def steps(host: Host, changes: Iterable[Change]) -> tuple[Step, ...]:
+def steps(host: Host, changes: Iterable[HostChange]) -> tuple[Step, ...]:
     """The changes that would change something, with what is there now."""
     known = ((change, current(host, change.file)) for change in changes)
     return tuple(

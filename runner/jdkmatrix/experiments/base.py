@@ -104,7 +104,7 @@ class ChartFigure:
 
 
 @dataclass(frozen=True)
-class Group:
+class ReadingGroup:
     """Readings that stand beside each other, on one scale where `same_scale`."""
 
     id: str
@@ -123,7 +123,7 @@ class Page:
     introduction: str
     glossary: str
     apart: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[ReadingGroup, ...]
 
 
 @dataclass(frozen=True)

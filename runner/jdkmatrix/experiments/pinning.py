@@ -17,9 +17,9 @@ from jdkmatrix.experiments.base import (
     Experiment,
     FactRow,
     Given,
-    Group,
     Measurand,
     Page,
+    ReadingGroup,
     Seen,
     Sentences,
     at,
@@ -76,7 +76,7 @@ class Pinning(Experiment):
         ),
         apart=("cpus", "load"),
         groups=(
-            Group(
+            ReadingGroup(
                 "throughput",
                 "Throughput",
                 "How often a thread blocked and went on, per second, all threads together.",

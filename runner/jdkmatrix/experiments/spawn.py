@@ -18,9 +18,9 @@ from jdkmatrix.experiments.base import (
     Experiment,
     FactRow,
     Given,
-    Group,
     Measurand,
     Page,
+    ReadingGroup,
     Seen,
     Sentences,
     cannot_have,
@@ -79,7 +79,7 @@ class Spawn(Experiment):
         ),
         apart=("cpus",),
         groups=(
-            Group(
+            ReadingGroup(
                 "memory",
                 "Memory per thread",
                 "VIRT is address space that is only promised, RSS the memory that is really there: what the process "
@@ -92,7 +92,7 @@ class Spawn(Experiment):
                 ),
                 same_scale=True,
             ),
-            Group(
+            ReadingGroup(
                 "time",
                 "Time",
                 "All started: until the last thread was started, which is what spawn-time published. All done: until "

@@ -43,7 +43,7 @@ DEFAULT_CONTEXT = WindowContext()
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """What was read; no gate judges what there is nothing of. `readings_s`: the readings around it are to span no more.
     `best_cpu_share`: how busy the server was in the best window of its fork."""
 
@@ -66,7 +66,7 @@ class Gate:
     codes: tuple[str, ...]
     name: str
     limits: tuple[str, ...]
-    check: Callable[[Seen, Any, WindowContext], Iterator[Reason]]
+    check: Callable[[Observation, Any, WindowContext], Iterator[Reason]]
     catches: str
     cannot: str
 

@@ -18,7 +18,7 @@ VARIABLE = PARTS
 EVERYTHING = ".#everything"  # the app of the flake whose parts are all that can be selected and lasts
 
 
-class Source(Record):
+class SourceTree(Record):
     """The sources that everything was built from: `rev` of the commit, of the one below the changes where `dirty`."""
 
     root: Path
@@ -40,7 +40,7 @@ class NixParts(Record):
     where the system has none."""
 
     schema_version: Literal[1]
-    source: Source
+    source: SourceTree
     inputs: tuple[FlakeInput, ...]
     jdks: dict[str, Path]
     servers: dict[str, HandedServer]

@@ -24,8 +24,8 @@ from jdkmatrix.run.blocks import decide, words
 from jdkmatrix.run.opening import open_cells
 from jdkmatrix.run.plan import Plan
 from jdkmatrix.run.repeats import (
-    Block,
     Cells,
+    PlannedBlock,
     current,
     in_blocks,
     in_order,
@@ -41,6 +41,8 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
+
+Records = MutableMapping[CellKey, CellRecord]
 
 
 class CampaignListener(Listener, Protocol):
@@ -84,13 +86,13 @@ class Campaign:
         """Every cell as far as it is measured, in outline; `notice` hears what had to be set aside."""
         return open_cells(self.store, self.setups, notice)
 
-    def needed(self, cells: Cells) -> tuple[Block, ...]:
+    def needed(self, cells: Cells) -> tuple[PlannedBlock, ...]:
         """The blocks that are not there as they should be, as far as is known before they are measured."""
         return tuple(self._needed(cells, lambda text: None))
 
     def measure(
         self,
-        cells: MutableMapping[CellKey, CellRecord],
+        cells: Records,
         listener: CampaignListener,
         between: Callable[[], None] = lambda: None,
     ) -> tuple[str, ...]:
@@ -108,7 +110,7 @@ class Campaign:
             self._measure_block(block, cells, ahead)
         return in_order(cells.values())
 
-    def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[Block]:
+    def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[PlannedBlock]:
         """What is in `cells` when the next block is asked for decides whether it is needed."""
         stopped: set[CellKey] = set()
         for block in in_blocks(self.plan.forks):
@@ -119,7 +121,7 @@ class Campaign:
             elif not block.is_settled(cells):
                 yield block
 
-    def _has_enough(self, block: Block, cells: Cells, decided: Callable[[str], None]) -> bool:
+    def _has_enough(self, block: PlannedBlock, cells: Cells, decided: Callable[[str], None]) -> bool:
         """Is the block not needed? Cells whose load has no figure to compare have as many blocks as any needs."""
         rules = self.profile.stopping
         done = block.number - 1
@@ -133,7 +135,7 @@ class Campaign:
             decided(f"{block.group.group_id}: {words(decision, done, rules)}")
         return decision.stop
 
-    def _measure_block(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
+    def _measure_block(self, block: PlannedBlock, cells: Records, ahead: _Ahead) -> None:
         self._make_room(block, cells, ahead.listener)
         members = [self.setups[planned.key] for planned in block.forks]
         memory_bytes = available_memory_bytes()
@@ -143,7 +145,7 @@ class Campaign:
         else:
             self._measure_one_by_one(block, cells, ahead, alone if self.profile.protocol == "interleaved" else None)
 
-    def _measure_in_turns(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
+    def _measure_in_turns(self, block: PlannedBlock, cells: Records, ahead: _Ahead) -> None:
         """All forks of the block at once; and all of them again where a fault has spoilt one, since its rounds are
         compared with theirs. Until then the others go on: what they measure is kept."""
         group = [cell for key, cell in cells.items() if key.group == block.group]
@@ -157,9 +159,7 @@ class Campaign:
             ahead.listener.decided(f"{', '.join(spoilt)}: the whole block is measured again")
             ahead.add(len(block.forks))
 
-    def _take_turns(
-        self, block: Block, cells: MutableMapping[CellKey, CellRecord], listener: CampaignListener, rounds: int
-    ) -> list[str]:
+    def _take_turns(self, block: PlannedBlock, cells: Records, listener: CampaignListener, rounds: int) -> list[str]:
         """Returns which forks a fault has spoilt, in words."""
         first = last_sequence(cells.values()) + 1
         attempts = [
@@ -192,9 +192,7 @@ class Campaign:
         listener.fork_started(attempt)
         return RunningFork(self._draft(attempt), listener)
 
-    def _measure_one_by_one(
-        self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead, why_alone: str | None
-    ) -> None:
+    def _measure_one_by_one(self, block: PlannedBlock, cells: Records, ahead: _Ahead, why_alone: str | None) -> None:
         """The whole block; then, at its end, each fork again that a fault has spoilt."""
         repeats_max = self.matrix.measure.repeats_max
         queue = deque((planned, repeats_max) for planned in block.forks)
@@ -218,7 +216,7 @@ class Campaign:
                 )
                 ahead.add(1)
 
-    def _make_room(self, block: Block, cells: MutableMapping[CellKey, CellRecord], listener: CampaignListener) -> None:
+    def _make_room(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
         """What an earlier session measured of this block becomes attempts, all of it before the first fork: whatever
         happens then, no ratio pairs two sessions."""
         for planned in block.forks:
@@ -229,7 +227,7 @@ class Campaign:
     def _keep(
         self,
         key: CellKey,
-        cells: MutableMapping[CellKey, CellRecord],
+        cells: Records,
         change: Callable[[CellRecord], CellRecord],
         listener: CampaignListener,
     ) -> CellRecord:

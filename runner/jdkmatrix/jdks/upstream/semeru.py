@@ -21,7 +21,7 @@ _JAVA_AND_OPENJ9 = re.compile(r"(?P<numbers>\d+(?:\.\d+)*)_(?P<build>\d+)_openj9
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 
 
-class _Asset(BaseModel):
+class _ReleaseAsset(BaseModel):
     name: str
     browser_download_url: str
     digest: str | None = None  # GitHub's own; files from before June 2025 have none
@@ -31,7 +31,7 @@ class _Release(BaseModel):
     draft: bool = False
     prerelease: bool = False
     published_at: AwareDatetime | None = None
-    assets: list[_Asset]
+    assets: list[_ReleaseAsset]
 
 
 _RELEASES = TypeAdapter(list[_Release])

@@ -20,7 +20,7 @@ from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import check_not_killed, oom_kills
-from jdkmatrix.method.gate import Seen, WindowContext
+from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records.pressure import Pressure
@@ -179,7 +179,7 @@ class ProgramMeasurement:
 
     def _judge(self, stretch: Stretch, host: Pressure) -> None:
         cpus, span = self.cell.cpu_sets, self.result.measured_span if self.result else None
-        seen = Seen(
+        seen = Observation(
             host=host,
             remote=stretch.of_remote(self.remote) if self.remote else None,
             readings_s=longest_s(span) if span else None,
