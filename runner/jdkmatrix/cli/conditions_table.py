@@ -25,7 +25,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class ConditionRows:
-    """What `rows` have in common, in words."""
+    """Rows of one condition. `words`: the condition."""
 
     words: str
     rows: tuple[TableRow, ...]

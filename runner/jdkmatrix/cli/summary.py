@@ -1,4 +1,4 @@
-"""What a run prints at its end, and `matrix summary`. Every figure is the one that the pages show."""
+"""The summary that a run prints at its end, and `matrix summary`. Every figure is the one that the pages show."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _experiment_markdown(cells: Cells) -> str:
 
 
 def _warnings(run: JudgedRun) -> tuple[str, ...]:
-    """What changes how the ratios must be read."""
+    """Findings that change how the ratios must be read."""
     finding = check_blocks(run.cells).finding
     return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
 

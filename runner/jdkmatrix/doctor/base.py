@@ -1,4 +1,4 @@
-"""What a property of the host is, what is found out about it, and where it is read."""
+"""Properties of the host: how each is read, judged and fixed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Host:
     processes: Callable[[], Mapping[int, Process]] = other_processes
 
     def text(self, file: str) -> str | None:
-        """What `file` (absolute, as on the host itself) holds, without surrounding space; None where it cannot be
+        """The text of `file` (absolute, as on the host itself) without surrounding space; None where it cannot be
         read."""
         try:
             return self.at(file).read_text(encoding="utf-8", errors="replace").strip()
@@ -127,10 +127,10 @@ class Property(ABC, Generic[V]):
 
     @abstractmethod
     def judge(self, value: V) -> Diagnosis:
-        """What follows from the value. Pure."""
+        """Judge the value. Pure."""
 
     def fix(self, value: V) -> tuple[HostChange, ...]:
-        """What to write so that the property no longer disturbs; empty when nothing needs or permits it. Pure."""
+        """Files to write so that the property no longer disturbs; empty when nothing needs or permits it. Pure."""
         del value
         return ()
 

@@ -49,6 +49,6 @@ def examine(host: Host) -> tuple[Check, ...]:
 
 
 def proposed(host: Host) -> tuple[HostChange, ...]:
-    """What would make this host quieter. Only what can be fixed is read: no CPU spins for it."""
+    """Changes that would make this host quieter. Only what can be fixed is read: no CPU spins for it."""
     fixable = [known for known in PROPERTIES if type(known).fix is not Property.fix]
     return tuple(change for known in fixable for change in known.check(known.read(host)).changes)

@@ -1,4 +1,4 @@
-"""What the kernel permits, and what it chooses at random."""
+"""Limits and random choices of the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of machine this is, and its clock."""
+"""Virtualisation and the clock source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the loopback connections between driver, server and remote need."""
+"""Ports and queues for the loopback connections between driver, server and remote system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What else goes on, and what the machine below does not tell."""
+"""Load, other processes, and time that the hypervisor takes away."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Pinning(Experiment):
 
 
 def cell_held(table: Experiment | None, seen: Sequence[Seen], load: TaskLoad) -> tuple[Held, ...]:
-    """What each usable fork says; nothing where the cell does not say what was asked for."""
+    """Whether each usable fork met the rule; empty where the cell does not say what was asked for."""
     if not isinstance(table, Pinning):
         return ()
     return tuple(found for one in seen if (found := table.held(one, load)) is not None)

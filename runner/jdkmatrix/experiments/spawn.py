@@ -41,7 +41,7 @@ def _memory_words(use: Seen) -> str:
 
 
 def _kib(size_bytes: float) -> str:
-    """As top shows it, and with a unit that a reader knows."""
+    """The size as top shows it, with its unit."""
     return f"{size_bytes / _KIB:,.0f} KiB ({digits(size_bytes / _MIB, 3)} MiB)"
 
 

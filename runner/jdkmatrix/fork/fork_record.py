@@ -54,7 +54,7 @@ class Round(NamedTuple):
 
 
 class Opened(Protocol):
-    """What is measured, started and warm. Each raises MatrixError where it cannot go on."""
+    """A server or program that is started and warm. Each method raises MatrixError where it cannot go on."""
 
     def rewarm(self, duration_s: float) -> None:
         """Load for so long, to be thrown away."""
@@ -64,7 +64,7 @@ class Opened(Protocol):
 
 
 class Measurement(Protocol):
-    """What is measured inside one fork; what it has seen survives whatever ends it."""
+    """The measurement inside one fork; its findings survive whatever ends the fork."""
 
     def opened(self, remote: RemoteProcess | None) -> AbstractContextManager[Opened]:
         """Its process, from its start to its end; what is to be checked at the end is checked on exit, unless something
@@ -75,7 +75,7 @@ class Measurement(Protocol):
         """
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
-        """Of a fork that went through to its end: may its figures be used, and why not."""
+        """Whether the figures may be used, and why not; asked of a fork that went through to its end."""
 
     def record(self) -> Mapping[str, Any]:
         """Fields of Fork, beside those of its envelope."""
@@ -185,8 +185,8 @@ _UNLISTED = ("warmup-", "rewarm", "lead")
 
 
 def _logs(log_dir: Path, prefix: str) -> dict[str, str]:
-    """What a reader may want to see; `prefix` leads there from the cell file. The driver's logs of the warm-up stay on
-    disk, unlisted: there are dozens."""
+    """The log files to list, by name; `prefix` leads to `log_dir` from the cell file. The driver's logs of the warm-up
+    stay on disk, unlisted: there are dozens."""
     files = sorted(path for path in log_dir.rglob("*") if path.is_file())
     names = [str(path.relative_to(log_dir)) for path in files if not path.name.startswith(_UNLISTED)]
     return {name: f"{prefix}/{name}" for name in names}

@@ -1,4 +1,4 @@
-"""What becomes of an entry when its vendor has a newer build, and of the catalogue then. Pure.
+"""Update entries of the catalogue to newer builds of their vendors. Pure.
 
 When entry X moves from build A to build B, the entry X-prev becomes A, whole, so that a regression can be chased with
 both. What belongs to A goes with it: archives, date, known bugs, and the package of a registry that holds A.

@@ -31,7 +31,7 @@ class Thresholds(HostLimits, LoadLimits, ServerLimits, ResultLimits):
 
 
 def refusals(seen: Observation, limits: Thresholds, context: WindowContext = DEFAULT_CONTEXT) -> tuple[Reason, ...]:
-    """Of every gate that this did not pass by a fault of the host or of the measurement; empty means valid."""
+    """The reasons of every gate that this failed by a fault of the host or of the measurement; empty means valid."""
     return tuple(reason for gate in GATES for reason in gate.check(seen, limits, context))
 
 
@@ -73,7 +73,7 @@ def burn_off(check: BurnCheck | None, limits: Thresholds) -> Reason | None:
 
 
 def measured_status(windows: Sequence[Window], warmup: Warmup | None, limits: Thresholds) -> Status:
-    """Of a fork that went through to its end."""
+    """The status of a fork that went through to its end."""
     valid = sum(window.valid for window in windows)
     if valid == 0 or valid < limits.valid_windows_min * len(windows):
         return Status.INVALID

@@ -19,8 +19,8 @@ _ROLE_WORDS: dict[CpuRole, str] = {
 
 
 class HostLimits(Table):
-    """What is taken from the server is a bias of its figures of the same size: `…_per_precision_max` are of its CPUs,
-    in units of what the profile promises for a ratio. What loads it needs only to be there in time."""
+    """CPU time that is taken from the server biases its figures by the same share: `…_per_precision_max` are shares of
+    its CPUs, in units of the precision that the profile promises. A driver needs its CPUs only in time."""
 
     foreign_per_precision_max: NotNegative = 1.0  # by processes that are not ours, on the server's CPUs …
     foreign_sut_share_max: Share = 0.02  # … and never more than this
@@ -61,8 +61,8 @@ def _foreign(seen: Observation, limits: HostLimits, context: WindowContext) -> I
 
 
 def _nobodys_share(use: CpuUse, seen: Observation, limits: HostLimits) -> float:
-    """What may look foreign and is in nobody's clock (probes/cpu_balance.py): waking a CPU up, rounding, and on the
-    server's CPUs the ends of threads."""
+    """CPU time that may look foreign and is in nobody's clock (probes/cpu_balance.py): waking a CPU up, rounding, and
+    on the server's CPUs the ends of threads."""
     idle_share = max(0.0, 1 - use.busy_share - use.steal_share)
     waking_share = limits.idle_overhead_share_max * max(0.0, min(idle_share, use.busy_share))
     ends_share, host = 0.0, seen.host

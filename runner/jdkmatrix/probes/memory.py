@@ -90,7 +90,7 @@ class MemorySampler(GaugedPace):
 
 
 def account(vm: Vm, answer: jcmd.JcmdAnswer) -> tuple[JvmAccount, str | None]:
-    """What the JVM said, and why nothing of native memory if so. Pure."""
+    """Parse the JVM's answer; returns also why there is nothing of native memory, if so. Pure."""
     if vm == "openj9":
         return JvmAccount(Regions(()), has_system_map=False, native=None, missing=(NO_NMT_IN_OPENJ9,)), NO_NMT_IN_OPENJ9
     native = parse_native_memory(answer.text)

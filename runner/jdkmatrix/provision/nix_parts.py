@@ -1,4 +1,5 @@
-"""What a package hands over, so that nothing is looked for: `MATRIX_PARTS` names its file (of nix/parts.nix)."""
+"""Parts that a Nix package hands over, so that nothing is looked for: `MATRIX_PARTS` names the file that lists them (of
+nix/parts.nix)."""
 
 from __future__ import annotations
 

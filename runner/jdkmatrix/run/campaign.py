@@ -111,7 +111,8 @@ class Campaign:
         return in_order(cells.values())
 
     def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[PlannedBlock]:
-        """What is in `cells` when the next block is asked for decides whether it is needed."""
+        """Yields the blocks to measure. `cells`, as they are when the next block is asked for, decide whether it is
+        needed."""
         stopped: set[CellKey] = set()
         for block in in_blocks(self.plan.forks):
             if block.group in stopped:
@@ -217,7 +218,7 @@ class Campaign:
                 ahead.add(1)
 
     def _make_room(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
-        """What an earlier session measured of this block becomes attempts, all of it before the first fork: whatever
+        """Turn everything that an earlier session measured of this block into attempts before the first fork: whatever
         happens then, no ratio pairs two sessions."""
         for planned in block.forks:
             if current(cells[planned.key], planned.fork) is not None:

@@ -86,7 +86,8 @@ class Stage:
 def stages(
     matrix: Matrix, profile_name: str, only: Mapping[str, Sequence[str | int]] | None = None
 ) -> tuple[Stage, ...]:
-    """What a profile measures, in this order. A cell is in the first stage that has it, and no stage is without cells.
+    """The stages of a profile, in the order of execution. A cell is in the first stage that has it, and no stage is
+    without cells.
 
     Raises:
         MatrixError: as select_cells.
@@ -118,7 +119,7 @@ def _nothing_with(matrix: Matrix, profile_name: str, axis: str, value: str | int
 
 
 def _cells_of(matrix: Matrix, profile_name: str) -> Iterator[CellKey]:
-    """Of all its stages."""
+    """The cells of all stages of a profile."""
     for stage in matrix.stages(profile_name):
         yield from _profile_cells(matrix, matrix.profiles[stage])
 
@@ -213,7 +214,7 @@ _Members = list[tuple[CellKey, int]]  # of a group, and how many blocks each has
 
 
 def _place(cell: CellKey) -> Place:
-    """What stays equal among cells whose executors are compared; cheaper than `CellKey.group`."""
+    """The axis values that are equal among cells whose executors are compared; cheaper than `CellKey.group`."""
     return cell.workload, cell.server, cell.jdk, cell.cpus, cell.burn_us, cell.wait_us, cell.load
 
 

@@ -136,7 +136,7 @@ def _made_alike(cell: CellKey) -> MadeAlike:
 def planned_phases(
     matrix: Matrix, loads: Mapping[CellKey, CellLoad], profile: Profile
 ) -> dict[MadeAlike, tuple[Phase, ...]]:
-    """What is asked of a driver for these cells, with their workloads' shortest timeout. Pure."""
+    """The phases that drivers must make for these cells, with the shortest timeout of their workloads. Pure."""
     timeouts: dict[MadeAlike, float] = {}
     asked: dict[MadeAlike, dict[CellLoad, None]] = {}
     for cell, load in loads.items():
@@ -160,7 +160,7 @@ def planned_phases(
 
 
 def _window_s(matrix: Matrix, profile: Profile, load: CellLoad, wait_us: int) -> float:
-    """Of a load that has no length of its own. Forks that take turns need a driver that makes short windows."""
+    """The window of a load without a length of its own. Forks that take turns need a driver that makes short ones."""
     in_turns = profile.in_turns and kind_of_load(load).why_no_turns(wait_us, matrix.turns) is None
     return matrix.turns.round_s if in_turns else profile.window_s
 
@@ -335,7 +335,7 @@ def _distinct(facts: Iterable[DriverFacts]) -> tuple[DriverFacts, ...]:
 
 
 def together(stages: Sequence[Prepared]) -> Prepared:
-    """What a run is told of as a whole. `stages`: those that are prepared, in their order."""
+    """Merge the stages that are prepared so far, in their order, into one for the record of the run."""
     *_, last = stages
     plans = [stage.plan for stage in stages]
     selected = {jdk.id: jdk for stage in stages for jdk in stage.jdks if jdk.selected}
@@ -387,7 +387,7 @@ def _jdk_record(entry: JdkEntry, found: Available | Unavailable | None, selected
 
 
 def _notes(setups: Mapping[CellKey, CellSetup]) -> tuple[str, ...]:
-    """What the host could not give, each thing once, with the sizes of the cells that went without."""
+    """The compromises of this host, each once, with the sizes of the cells that they concern."""
     sizes: dict[str, set[int]] = {}
     for key, setup in setups.items():
         for given_up in setup.cpu_sets.compromises:

@@ -47,7 +47,7 @@ class PlannedBlock:
 
 
 def in_blocks(forks: Iterable[PlannedFork]) -> tuple[PlannedBlock, ...]:
-    """As they follow each other in a plan."""
+    """Group forks that follow each other in a plan into their blocks."""
     return tuple(PlannedBlock(tuple(members)) for _, members in groupby(forks, key=lambda f: (f.key.group, f.fork)))
 
 
@@ -103,7 +103,7 @@ def _all(cell: CellRecord) -> tuple[Fork, ...]:
 
 
 def repeat_words(blocks: Iterable[PlannedBlock], cells: Cells) -> tuple[str, ...]:
-    """What of the blocks that are ahead was measured before, and why it is measured again; empty where nothing was."""
+    """Why forks of the blocks ahead that were measured before are measured again, in words; empty where none was."""
     begun = [(block, block.current(cells)) for block in blocks]
     spoilt = [sum(bool(faults_of(fork)) for fork in forks) for _, forks in begun]
     gaps = sum(bool(forks) and not number for (_, forks), number in zip(begun, spoilt, strict=True))

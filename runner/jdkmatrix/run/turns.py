@@ -51,7 +51,7 @@ def _why_none(setup: CellSetup, wait_us: int) -> str | None:
 
 
 def orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:
-    """Of every round, which fork of the block comes when; counterbalanced as blocks are."""
+    """The order of the block's forks in every round, counterbalanced as blocks are."""
     return islice(block_orders(range(lanes), random.Random(seed)), rounds)
 
 
@@ -78,6 +78,6 @@ def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) 
 
 
 def _start_s(forks: Sequence[Fork]) -> float:
-    """What a block of these costs before its first round: each is started and warmed by itself."""
+    """The seconds that a block of these takes before its first round: each is started and warmed by itself."""
     each = [fork.warmup.windows[-1].t_s for fork in forks if fork.warmup and fork.warmup.windows]
     return fmean(len(fork.together) for fork in forks) * fmean(each) if each else 0.0

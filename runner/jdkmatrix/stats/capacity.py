@@ -112,7 +112,7 @@ def is_known(capacity: Capacity) -> bool:
 
 
 def tried(window: Window, rate_rps: float) -> TriedRate:
-    """What a recorded window says to the search.
+    """A recorded window as the search sees it.
 
     That the server could not keep up is what the search looks for; a saturated driver, say, spoils the window here as
     everywhere. Requests that were due and not sent when time was up are no failure: a pause of the collector at the end
@@ -146,7 +146,7 @@ def next_rate(history: Sequence[TriedRate], rules: CapacityRules) -> Probe | Don
 
 
 def cut_off(history: Sequence[TriedRate], rules: CapacityRules) -> Done:
-    """What is known where no further window can be measured."""
+    """The result of a search when no further window can be measured."""
     return _done(SearchOutcome.CUT_OFF, _votes(history, rules))
 
 

@@ -114,8 +114,8 @@ class SeriesState(Enum):
 
 @dataclass(frozen=True)
 class Drift:
-    """Of the last `windows`, as shares; -0.1: fell by 10 %. `per_window`: their Theil-Sen slope; `least` and `most`:
-    the ends of its one-sided intervals (CONFIDENCE), over all of them."""
+    """The drift over the last `windows`, as shares; -0.1: fell by 10 %. `per_window`: their Theil-Sen slope; `least`
+    and `most`: the ends of its one-sided intervals (CONFIDENCE), over all of them."""
 
     windows: int
     per_window: float
@@ -149,13 +149,13 @@ class Steadiness:
 
     @property
     def warm(self) -> bool:
-        """Of a cost: does waiting bring nothing more? A cost that rises says that the host got busier, or that the
-        server leaks something: no reason to go on warming it, and not steady either."""
+        """Does waiting make a cost fall no further? A cost that rises says that the host got busier, or that the server
+        leaks something: no reason to go on warming it, and not steady either."""
         return self.finding in (SeriesState.FLAT, SeriesState.RISING)
 
 
 def steadiness(values: Sequence[float], rules: SteadyRules | None = None) -> Steadiness:
-    """Of a series so far, one value per window of equal length, in order of time.
+    """Test a series so far, one value per window of equal length, in order of time.
 
     A gate asks after each window, for CPU per request and for latency, and opens when both are `warm` and the JIT
     compiler is calm. The first call imports scipy.stats, which takes about a second of CPU.

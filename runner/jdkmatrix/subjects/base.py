@@ -1,4 +1,4 @@
-"""What a run must know of a kind of subject, before and beside its forks."""
+"""The interface of a kind of subject to a run, before and beside its forks."""
 
 from __future__ import annotations
 
@@ -42,4 +42,4 @@ class SubjectKind(Protocol):
         """Those of ours that it runs, and no other; without the remote system."""
 
     def inputs(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Mapping[str, Any]:
-        """What decides its result and no other kind of subject has, as JSON."""
+        """Inputs of its identity that no other kind of subject has, as JSON."""

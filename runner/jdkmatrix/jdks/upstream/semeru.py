@@ -71,7 +71,8 @@ def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
 
 
 def _version(text: str) -> str | None:
-    """As the catalogue writes it, "21.0.12.10" or "21.0.10+7_openj9-0.57.0"; None for previews ("…-0.40.0-m1")."""
+    """The version in the catalogue's spelling, "21.0.12.10" or "21.0.10+7_openj9-0.57.0"; None for previews
+    ("…-0.40.0-m1")."""
     if _PRODUCT.fullmatch(text):
         return text
     match = _JAVA_AND_OPENJ9.fullmatch(text)

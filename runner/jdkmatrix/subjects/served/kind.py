@@ -135,7 +135,7 @@ def _lengths(profile: Profile) -> Lengths:
 
 
 def _properties(workload: Workload) -> dict[str, str]:
-    """What the application is told, beside the address of the remote system."""
+    """System properties of the application, beside the address of the remote system."""
     accounts = {BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {}
     return accounts | ({REMOTE_CLIENT: workload.client} if workload.client else {})
 
