@@ -171,7 +171,7 @@ class Live:
 
 def _so_far(group: Sequence[CellRecord], precision: float, pace: _Pace, more: bool) -> str | None:
     """Behind the last block of a condition the summary says more."""
-    return so_far(group, precision, pace.fork_s * len(group)) if more else None
+    return so_far(group, precision, pace.fork_s * len(group)) if more and group[0].key.has_server else None
 
 
 def display(console: Console, estimate_fork_s: float, precision: float) -> Display:

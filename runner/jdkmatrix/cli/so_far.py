@@ -46,11 +46,15 @@ def _ahead(ratio: Ratio, precision: float, span_of: Callable[[int], str]) -> str
     if half is None:
         return ""
     if half <= math.log1p(precision):
-        return f"; known to ± {math.expm1(half):.1%}"
+        return f"; known to ± {_per_cent(math.expm1(half))}"
     if not math.isfinite(half):
         return ""
     variance = ratio.blocks * (half / student_t(CONFIDENCE, ratio.blocks)) ** 2
     more = blocks_needed(variance, math.log1p(precision), CONFIDENCE, ratio.blocks + 1) - ratio.blocks
     if more > _BLOCKS_TOLD_MAX:
-        return f"; to ± {precision:.0%} more than {_BLOCKS_TOLD_MAX} blocks"
-    return f"; to ± {precision:.0%} about {plural(more, 'more block')}, {span_of(more)}"
+        return f"; to ± {_per_cent(precision)} more than {_BLOCKS_TOLD_MAX} blocks"
+    return f"; to ± {_per_cent(precision)} about {plural(more, 'more block')}, {span_of(more)}"
+
+
+def _per_cent(share: float) -> str:
+    return f"{share * 100:.2g} %"

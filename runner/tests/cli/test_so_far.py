@@ -1,0 +1,46 @@
+"""What is said after each block."""
+
+from __future__ import annotations
+
+import pytest
+
+from jdkmatrix.cli.so_far import so_far
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.store.cells import CellRecord
+from tests.support.builders import cell, key
+from tests.support.served_campaign import measured
+
+
+def arm(executor: str, *throughputs: float | None) -> CellRecord:
+    """None: the fork of that block failed."""
+    forks = tuple(
+        measured(number, rate or 1.0, Status.OK if rate else Status.FAILED)
+        for number, rate in enumerate(throughputs, start=1)
+    )
+    return cell(key(executor), forks)
+
+
+POOL = arm("liberty", 1000, 1000, 1000)
+
+
+@pytest.mark.parametrize(
+    ("group", "said"),
+    [
+        ([arm("liberty", 1000), arm("virtual", 630)], "is 0.63 × that with liberty (1 block, no interval yet)"),
+        (
+            [POOL, arm("liberty-aa", 999, 998, 1003), arm("virtual", 600, 620, 640)],
+            "with virtual is 0.620 × that",
+        ),
+        ([POOL, arm("virtual", 600, 620, 640)], "(95 %: 0.572–0.672, 3 blocks); to ± 5 % about 2 more blocks, 4 min"),
+        ([POOL, arm("virtual", 620, 620, 621)], "3 blocks); known to ± 0."),
+        ([POOL, arm("liberty-aa", 999, 998, 1003)], "throughput with liberty-aa is 1.000 × that with liberty"),
+        ([POOL, arm("virtual", 100, 2000, 300)], "to ± 5 % more than 200 blocks"),
+    ],
+)
+def test_it_says_how_the_ratio_stands_and_what_it_would_take(group: list[CellRecord], said: str) -> None:
+    assert said in (so_far(group, 0.05, 120) or "")
+
+
+@pytest.mark.parametrize("group", [[POOL], [POOL, arm("virtual", 600, None, 640)], [POOL, arm("virtual", None)]])
+def test_without_a_fair_pair_nothing_is_said(group: list[CellRecord]) -> None:
+    assert so_far(group, 0.05, 120) is None
