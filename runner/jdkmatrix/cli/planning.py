@@ -20,6 +20,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.own import with_own
 from jdkmatrix.jdks.resolve import Available, resolve
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
@@ -81,7 +82,7 @@ def show(options: Options, *, as_json: bool) -> None:
     ahead = list(_ahead(matrix, stages(matrix, options.profile), seed))
     cells = [cell for one in ahead for cell in one.plan.cells]
     not_testable = [entry for one in ahead for entry in one.plan.not_testable]
-    catalogue = load_catalogue(project.jdks)
+    catalogue = with_own(load_catalogue(project.jdks), matrix.jdk_homes)
     planned = {fork.key.jdk for one in ahead for fork in one.plan.forks}
     to_fetch = [
         jdk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from jdkmatrix.config.assemble import Tables, is_made
@@ -38,6 +38,7 @@ class Options:
     aa: str | None = None
     scenario: str | None = None  # instead of a profile
     scale: Literal["auto", "article", "small"] = "auto"
+    jdk_homes: Mapping[str, str] = field(default_factory=dict)  # folders of own JDKs, by their ids
     given: tuple[str, ...] = ()
 
     @property

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -47,6 +48,12 @@ ScaleOption = Annotated[
 WorkloadOption = Annotated[list[str] | None, typer.Option("--workload", metavar="NAME", help="This workload.")]
 ServerOption = Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="This server.")]
 JdkOption = Annotated[list[str] | None, typer.Option("--jdk", metavar="ID", help="This JDK of matrix jdks.")]
+JdkHomeOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--jdk-home", metavar="DIR", exists=True, file_okay=False, resolve_path=True, help="The JDK in this folder."
+    ),
+]
 ExecutorOption = Annotated[
     list[str] | None, typer.Option("--executor", metavar="NAME", help="This executor; liberty, virtual, fixed-50, …")
 ]
@@ -127,6 +134,7 @@ def _selected(
     workload: WorkloadOption = None,
     server: ServerOption = None,
     jdk: JdkOption = None,
+    jdk_home: JdkHomeOption = None,
     executor: ExecutorOption = None,
     cpus: CpusOption = None,
     burn: BurnOption = None,
@@ -146,15 +154,17 @@ def _selected(
     from jdkmatrix.cli.selecting import Options
     from jdkmatrix.cli.written_values import load_names, microseconds
     from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX
+    from jdkmatrix.jdks.own import own_ids
 
     if profile is not None and scenario is not None:
         raise MatrixError("--profile and --scenario exclude each other: give one of them")
     if scenario is None and scale is not ScaleChoice.AUTO:
         raise MatrixError("--scale needs a --scenario")
+    homes = own_ids(jdk_home or ())
     named: dict[str, Sequence[str | int] | None] = {
         "workload": workload,
         "server": server,
-        "jdk": jdk,
+        "jdk": [*(jdk or ()), *homes],
         "executor": executor,
         "cpus": cpus,
         "burn_us": microseconds("--burn", burn or (), BURN_US_MAX),
@@ -176,4 +186,5 @@ def _selected(
         aa=aa,
         scenario=scenario,
         scale=scale.value,
+        jdk_homes=homes,
     )

@@ -47,9 +47,16 @@ def parse_matrix(data: Mapping[str, Any], where: str) -> Matrix:
     return parse_files({where: dict(data)})
 
 
-def parse_files(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int]] | None = None) -> Matrix:
+def parse_files(
+    files: Mapping[str, Tables],
+    also: Mapping[str, Sequence[str | int]] | None = None,
+    tables: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Matrix:
     """Validate what files say together; `files`: by their names for messages, that of matrix.toml first. `also`: values
-    that shall be on an axis, by axis, though no file says so."""
+    that shall be on an axis, by axis, though no file says so; `tables`: entries, by table, likewise."""
+    first, *others = files
+    added = {table: {**files[first].get(table, {}), **entries} for table, entries in (tables or {}).items() if entries}
+    files = {first: {**files[first], **added}, **{name: files[name] for name in others}}
     found = assembled(files, also or {})
 
     def located(problems: Iterable[str]) -> list[tuple[str, str]]:

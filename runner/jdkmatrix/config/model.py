@@ -242,6 +242,7 @@ class Matrix(Table):
     mixes: dict[Name, RequestMix] = {}
     loads: dict[Name, AskedLoad]
     tunings: dict[Name, Tuning] = {}
+    jdk_homes: dict[Name, str] = {}  # JDKs in folders of the user, by what they are called here
     profiles: dict[Name, Profile]
     scenarios: dict[Name, Scenario] = {}
     jvm: Jvm

@@ -15,8 +15,10 @@ from jdkmatrix.jdks import archive, cache, debian, pypi
 from jdkmatrix.jdks.availability import Outlook, outlook
 from jdkmatrix.jdks.cache import Cached, Progress
 from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
+from jdkmatrix.jdks.host import read_jdk
 from jdkmatrix.jdks.launch_java import java_version
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
+from jdkmatrix.jdks.own import OwnJdk
 from jdkmatrix.provision.seal import files_sha256
 
 __all__ = ["Available", "Outlook", "Unavailable", "fetch", "outlook", "resolve"]
@@ -24,7 +26,8 @@ __all__ = ["Available", "Outlook", "Unavailable", "fetch", "outlook", "resolve"]
 
 @dataclass(frozen=True)
 class Available:
-    """A JDK that runs here. `source`: "nix", "cache", "host", "archive" or "registry" (the last two: just fetched).
+    """A JDK that runs here. `source`: "nix", "cache", "host", "own", "archive" or "registry" (the last two: just
+    fetched).
 
     `version` and `version_output` are what java itself says; `files_sha256` is of all that is in `home`; `notice` is
     what a reader of results must know.
@@ -54,6 +57,8 @@ def resolve(entry: JdkEntry, *, allow_fetch: bool) -> Available | Unavailable:
     Raises:
         MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
     """
+    if isinstance(entry, OwnJdk):
+        return _own(entry)
     reasons = [reason] if (reason := not_handed_over(entry)) else []
     for place in locate(entry):
         try:
@@ -100,6 +105,14 @@ def fetch(
     if here is not None:
         return _from_cache(entry, here, "cache", f"no newer one could be looked for: {'; '.join(reasons)}")
     raise MatrixError(f"{entry.id} cannot be had here: {'; '.join(reasons)}")
+
+
+def _own(entry: OwnJdk) -> Available:
+    output, build = java_version(entry.home)
+    found = read_jdk(entry.home)
+    release = found.release if found else {}
+    unpinned = f"the JDK in {entry.home}, which no catalogue has and no hash pins"
+    return Available(entry, entry.home, "own", build.version, release, output, files_sha256(entry.home), unpinned)
 
 
 def _open(entry: JdkEntry, place: Here) -> Available:

@@ -63,7 +63,7 @@ class JdkRecord(Record):
     catalogue_version: str  # as jdks.json says; "rolling" where the source has only its newest
     selected: bool
     available: bool
-    source: str | None  # "nix", "cache", "host", "archive", "registry"
+    source: str | None  # "nix", "cache", "host", "archive", "registry", "own"
     reason: str | None  # why it is not available
     notice: str | None = None  # e.g. the version got differs from the recorded one
     version: str | None = None  # as the JDK itself says

@@ -59,6 +59,8 @@ def _parts(parts: Parts, handed: NixParts | None) -> Iterator[PartOrigin]:
 
 
 def _of_jdk(jdk_id: str, jdk: Available) -> PartOrigin:
+    if jdk.source == "own":
+        return PartOrigin(part=jdk_id, origin="host", detail="a folder of the user, which no hash pins")
     if jdk.source == "nix":
         return PartOrigin(part=jdk_id, origin="nix", detail="its archive by sha256, from the flake")
     if jdk.entry.rolling:

@@ -30,6 +30,7 @@ from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, load_catalogue, this_system
 from jdkmatrix.jdks.locate import has_everything
+from jdkmatrix.jdks.own import with_own
 from jdkmatrix.jdks.properties import unknown_properties
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.loads.kinds import kind_of as kind_of_load
@@ -89,7 +90,7 @@ def set_up_parts(
     Raises:
         MatrixError: a part that every cell needs cannot be had.
     """
-    catalogue = load_catalogue(project.jdks)
+    catalogue = _catalogue(project, matrix)
     handed = handed_over()
     workloads = _get_workloads(project, handed, say)
     wanted = dict.fromkeys([matrix.driver.jdk, *(cell.jdk for cell in cells)])
@@ -212,11 +213,15 @@ def prepare(
             if not isinstance(driver := parts.drivers.get(cell, ""), str)
             for program in driver.programs
         ),
-        jdks=_jdk_records(load_catalogue(project.jdks), parts.jdks, {cell.jdk for cell in cells}),
+        jdks=_jdk_records(_catalogue(project, matrix), parts.jdks, {cell.jdk for cell in cells}),
         calibration=calibration,
         provenance=origins(parts, handed_over()),
         notes=_notes(setups),
     )
+
+
+def _catalogue(project: Project, matrix: Matrix) -> Catalogue:
+    return with_own(load_catalogue(project.jdks), matrix.jdk_homes)
 
 
 def _none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> MatrixError:

@@ -1,0 +1,64 @@
+"""A JDK in a folder of the user: no catalogue has it, and no hash pins it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry
+from jdkmatrix.jdks.host import read_jdk
+from jdkmatrix.jdks.identify import feature_version
+from jdkmatrix.jdks.launch_java import java_version
+
+_FIRST_WITH_VIRTUAL_THREADS = 21
+
+
+class OwnJdk(JdkEntry):
+    """`vendor`: as its `release` file says; `home`: where it is."""
+
+    vendor: str  # type: ignore[assignment]
+    home: Path
+
+
+def own_ids(homes: Iterable[Path]) -> dict[str, str]:
+    """By id, each folder: "own-" and its name, in the letters that an id may have, which marks it wherever it is shown.
+    A name that comes again gets a number."""
+    found: dict[str, str] = {}
+    for home in dict.fromkeys(homes):
+        name = f"own-{re.sub(r'[^a-z0-9]+', '-', home.name.lower()).strip('-') or 'jdk'}"
+        again = sum(other == name or other.startswith(f"{name}.") for other in found)
+        found[f"{name}.{again + 1}" if again else name] = str(home)
+    return found
+
+
+def with_own(catalogue: Catalogue, homes: Mapping[str, str]) -> Catalogue:
+    """The catalogue with an entry for each of these folders, by their ids; starts each JDK once.
+
+    Raises:
+        MatrixError: there is no JDK, or one that is too old.
+    """
+    own = tuple(_entry(jdk_id, Path(home)) for jdk_id, home in homes.items())
+    return catalogue.model_copy(update={"entries": (*catalogue.entries, *own)}) if own else catalogue
+
+
+def _entry(jdk_id: str, home: Path) -> OwnJdk:
+    if not (home / "bin" / "java").is_file():
+        raise MatrixError(f"{jdk_id}: {home} is no JDK: there is no bin/java in it")
+    _, build = java_version(home)
+    feature = feature_version(build.version)
+    if feature is None or feature < _FIRST_WITH_VIRTUAL_THREADS:
+        raise MatrixError(f"{jdk_id}: {home} is Java {build.version}; virtual threads need 21 or later")
+    known = read_jdk(home)
+    return OwnJdk.model_construct(
+        id=jdk_id,
+        vendor=(known.release.get("IMPLEMENTOR") if known else None) or "not known",
+        vm=build.vm,
+        feature_version=feature,
+        version=build.version,
+        home=home,
+        notes=(),
+        archives={},
+        known_bugs=(),
+    )
