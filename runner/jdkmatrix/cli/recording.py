@@ -18,7 +18,8 @@ from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
 from jdkmatrix.run.origins import source_revision
-from jdkmatrix.run.prepare import Prepared, catalogue_records, together
+from jdkmatrix.run.prepare import catalogue_records
+from jdkmatrix.run.prepared import Prepared, together
 from jdkmatrix.run.sessions import closed, ended, idle
 from jdkmatrix.store.runs import RunStore
 

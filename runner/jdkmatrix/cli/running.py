@@ -35,7 +35,8 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.plan import Stage, estimate_s, select_cells, stages
-from jdkmatrix.run.prepare import Prepared, prepare, set_up_parts
+from jdkmatrix.run.prepare import prepare, set_up_parts
+from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import readable

@@ -95,9 +95,13 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     files = read_files(project.matrix)
     matrix = parse_files(files)
     if options.asked:
-        jdks = {*(entry.id for entry in load_catalogue(project.jdks).entries), *matrix.jdk_homes, *options.jdk_homes}
+        jdks = {
+            *(entry.id for entry in load_catalogue(project.jdks).entries),
+            *matrix.jdk_homes,
+            *options.tables.get("jdk_homes", ()),
+        }
         check_values(files, matrix, options, jdks)
-        matrix = parse_files(files, options.asked, {"jdk_homes": options.jdk_homes})
+        matrix = parse_files(files, options.asked, options.tables)
     if options.scenario == IN_TURN and matrix.scenarios:
         options = replace(options, scenario=in_turn(tuple(matrix.scenarios), time.time()))
     chosen = choose(matrix, options, read_topology(), memory_bytes())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from jdkmatrix.config.assemble import Tables, is_made
 from jdkmatrix.config.checks import unknown
@@ -38,7 +38,7 @@ class Options:
     aa: str | None = None
     scenario: str | None = None  # instead of a profile
     scale: Literal["auto", "article", "small"] = "auto"
-    jdk_homes: Mapping[str, str] = field(default_factory=dict)  # folders of own JDKs, by their ids
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what matrix.toml lacks for all this
     given: tuple[str, ...] = ()
 
     @property
@@ -105,7 +105,7 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
     Raises:
         MatrixError: a value that is unknown, or no name for one; says what is allowed.
     """
-    tables = {table: _names(files, table) for table in ("loads", "tunings")}
+    tables = {table: [*_names(files, table), *options.tables.get(table, ())] for table in ("loads", "tunings")}
     known: dict[str, Collection[str]] = {
         "workload": [*matrix.workloads, *matrix.experiments],
         "server": matrix.servers.keys(),

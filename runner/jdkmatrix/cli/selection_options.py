@@ -57,6 +57,12 @@ JdkHomeOption = Annotated[
 ExecutorOption = Annotated[
     list[str] | None, typer.Option("--executor", metavar="NAME", help="This executor; liberty, virtual, fixed-50, …")
 ]
+ArmOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--arm", metavar="ARM", help="An executor, with JVM options of its own: 'virtual:-XX:+UseParallelGC'."
+    ),
+]
 CpusOption = Annotated[
     list[int] | None, typer.Option("--cpus", metavar="N", min=1, max=1024, help="So many CPUs for the server.")
 ]
@@ -136,6 +142,7 @@ def _selected(
     jdk: JdkOption = None,
     jdk_home: JdkHomeOption = None,
     executor: ExecutorOption = None,
+    arm: ArmOption = None,
     cpus: CpusOption = None,
     burn: BurnOption = None,
     wait: WaitOption = None,
@@ -151,6 +158,7 @@ def _selected(
     seed: SeedOption = None,
     aa: AaOption = None,
 ) -> Options:
+    from jdkmatrix.cli.arms import arms
     from jdkmatrix.cli.selecting import Options
     from jdkmatrix.cli.written_values import load_names, microseconds
     from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX
@@ -161,11 +169,12 @@ def _selected(
     if scenario is None and scale is not ScaleChoice.AUTO:
         raise MatrixError("--scale needs a --scenario")
     homes = own_ids(jdk_home or ())
+    armed, tunings = arms(arm or ())
     named: dict[str, Sequence[str | int] | None] = {
         "workload": workload,
         "server": server,
         "jdk": [*(jdk or ()), *homes],
-        "executor": executor,
+        "executor": [*(executor or ()), *armed],
         "cpus": cpus,
         "burn_us": microseconds("--burn", burn or (), BURN_US_MAX),
         "wait_us": microseconds("--wait", wait or (), WAIT_US_MAX),
@@ -186,5 +195,5 @@ def _selected(
         aa=aa,
         scenario=scenario,
         scale=scale.value,
-        jdk_homes=homes,
+        tables={"jdk_homes": homes, "tunings": tunings},
     )

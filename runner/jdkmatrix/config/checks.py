@@ -132,8 +132,8 @@ def _tunings(matrix: Matrix) -> Iterator[str]:
         if asked is not None and asked not in matrix.tunings:
             yield f'tunings: "{executor}" needs {unknown(asked, matrix.tunings)}; add [tunings.{asked}]'
     for name, tuning in matrix.tunings.items():
-        if not tuning.properties and not tuning.kernel:
-            yield f"tunings.{name}: changes nothing; give it properties or kernel"
+        if not (tuning.properties or tuning.jvm_options or tuning.kernel):
+            yield f"tunings.{name}: changes nothing; give it properties, jvm_options or kernel"
         for file in tuning.kernel:
             if ".." in file:
                 yield f"tunings.{name}.kernel: {file}: a path without .. is needed"

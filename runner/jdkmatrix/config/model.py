@@ -90,11 +90,12 @@ KernelFile = Annotated[str, Field(pattern=r"^/(proc/sys|sys)/[A-Za-z0-9_./-]+$")
 
 
 class Tuning(Table):
-    """What one arm of a comparison has: system properties of the JVM, and files of the kernel with what is written into
-    them while its forks run."""
+    """System properties of the JDK and options of the JVM that one arm of a comparison has, and what is written into
+    files of the kernel while its forks run."""
 
     description: str
     properties: dict[str, str] = {}
+    jvm_options: tuple[str, ...] = ()
     kernel: dict[KernelFile, Annotated[str, Field(min_length=1)]] = {}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.config.cell_loads import cell_loads
@@ -37,29 +36,16 @@ from jdkmatrix.loads.kinds import kind_of as kind_of_load
 from jdkmatrix.provision.nix_parts import EVERYTHING, NixParts, handed_over
 from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
-from jdkmatrix.records.provenance import Provenance
-from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts, JdkRecord, KnownBug, ServerFacts
+from jdkmatrix.records.run import Calibration, JdkRecord, KnownBug, ServerFacts
 from jdkmatrix.run.calibrate import calibrate, count_rounds
 from jdkmatrix.run.origins import origins
-from jdkmatrix.run.plan import Plan, make_plan
+from jdkmatrix.run.plan import make_plan
+from jdkmatrix.run.prepared import Prepared, distinct
 from jdkmatrix.servers.kinds import install
-from jdkmatrix.subjects.kinds import assemble, kind_of
-from jdkmatrix.subjects.parts import Parts, tuning_for
+from jdkmatrix.subjects.kinds import assemble, jvm_options, kind_of
+from jdkmatrix.subjects.parts import Flags, Parts, tuning_for
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    plan: Plan
-    setups: Mapping[CellKey, CellSetup]
-    host: HostFacts
-    servers: tuple[ServerFacts, ...]
-    drivers: tuple[DriverFacts, ...]
-    jdks: tuple[JdkRecord, ...]
-    calibration: Calibration | None  # None: nothing burns
-    provenance: Provenance
-    notes: tuple[str, ...]
 
 
 def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -> dict[CellKey, str]:
@@ -192,13 +178,19 @@ def prepare(
         raise _none_here(cells, impossible)
     parts = set_up_parts(project, matrix, measurable, profile=profile, capacities_rps=capacities_rps, say=say)
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
+    flags = Flags(confiner)
+    for cell in measurable:
+        if cell not in impossible and (
+            refused := _refused(matrix, parts, cell, _cpu_sets(matrix, cell, topology), flags)
+        ):
+            impossible[cell] = refused
     plan = make_plan(cells, profile, seed=seed, impossible=impossible)
     if not plan.forks:
         raise _none_here(cells, impossible)
     possible = [cell for cell in cells if cell not in impossible]
     calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
     cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
-    setups = dict(assemble(matrix, profile, parts, cpu_sets, calibration, host, confiner))
+    setups = dict(assemble(matrix, profile, parts, cpu_sets, calibration, host, confiner, flags))
     return Prepared(
         plan=plan,
         setups=setups,
@@ -207,7 +199,7 @@ def prepare(
             ServerFacts(name=title_of(name), version=server.version, sha256=server.sha256, id=name)
             for name, server in parts.servers.items()
         ),
-        drivers=_distinct(
+        drivers=distinct(
             program
             for cell in possible
             if not isinstance(driver := parts.drivers.get(cell, ""), str)
@@ -307,6 +299,18 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
     return None
 
 
+def _refused(matrix: Matrix, parts: Parts, cell: CellKey, cpus: CpuSets, flags: Flags) -> str | None:
+    """What its JVM says of options that only this arm has, where it does not start with them."""
+    jdk = parts.jdk(cell.jdk)
+    if not tuning_for(matrix, cell).jvm_options:
+        return None
+    try:
+        flags.of(jdk, cpus, jvm_options(matrix, cell, jdk.entry.vm))
+    except MatrixError as error:
+        return f"{cell.executor} on {cell.jdk}: {error}"
+    return None
+
+
 def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
     kind = kind_of(matrix, cell)
     return assign(
@@ -333,37 +337,6 @@ def _calibration(
     java, jar = parts.java(jdk), parts.workloads.file("burn.jar")
     cpu = _cpu_sets(matrix, burning, topology).sut[-1]
     return calibrate(lambda: count_rounds(jdk, java, jar, cpu=cpu), matrix.measure)
-
-
-def _distinct(facts: Iterable[DriverFacts]) -> tuple[DriverFacts, ...]:
-    return tuple({fact.name: fact for fact in facts}.values())
-
-
-def together(stages: Sequence[Prepared]) -> Prepared:
-    """Merge the stages that are prepared so far, in their order, into one for the record of the run."""
-    *_, last = stages
-    plans = [stage.plan for stage in stages]
-    selected = {jdk.id: jdk for stage in stages for jdk in stage.jdks if jdk.selected}
-    return Prepared(
-        plan=Plan(
-            cells=tuple(cell for plan in plans for cell in plan.cells),
-            not_testable=tuple(entry for plan in plans for entry in plan.not_testable),
-            forks=tuple(fork for plan in plans for fork in plan.forks),
-            blocks=last.plan.blocks,
-            seed=last.plan.seed,
-        ),
-        setups={key: setup for stage in stages for key, setup in stage.setups.items()},
-        host=last.host,
-        servers=tuple({server.id: server for stage in stages for server in stage.servers}.values()),
-        drivers=_distinct(driver for stage in stages for driver in stage.drivers),
-        jdks=tuple(selected.get(jdk.id, jdk) for jdk in last.jdks),
-        calibration=last.calibration,
-        provenance=Provenance(
-            inputs=last.provenance.inputs,
-            parts=tuple({part.part: part for stage in stages for part in stage.provenance.parts}.values()),
-        ),
-        notes=tuple(dict.fromkeys(note for stage in stages for note in stage.notes)),
-    )
 
 
 def _jdk_records(

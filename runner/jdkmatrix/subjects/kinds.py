@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from jdkmatrix.config.model import Matrix, Profile
@@ -10,6 +11,7 @@ from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.records.run import Calibration, HostFacts
 from jdkmatrix.subjects.base import SubjectKind
@@ -19,10 +21,20 @@ from jdkmatrix.subjects.served.kind import ServedApplications
 
 _SERVED: SubjectKind = ServedApplications()
 _EXPERIMENTS: SubjectKind = Experiments()
+_COLLECTOR = re.compile(r"-XX:[+-]Use\w+GC\b|-Xgcpolicy:")
 
 
 def kind_of(matrix: Matrix, cell: CellKey) -> SubjectKind:
     return _EXPERIMENTS if isinstance(matrix.loads[cell.load], TaskLoad) else _SERVED
+
+
+def jvm_options(matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
+    """Of its JVM; those of its tuning last, so that they win. A JVM with two collectors does not start."""
+    tuning = tuning_for(matrix, cell)
+    given = kind_of(matrix, cell).jvm_options(matrix, cell, vm)
+    if any(map(_COLLECTOR.match, tuning.jvm_options)):
+        given = tuple(option for option in given if not _COLLECTOR.match(option))
+    return (*given, *(f"-D{name}={value}" for name, value in tuning.properties.items()), *tuning.jvm_options)
 
 
 def assemble(
@@ -33,17 +45,16 @@ def assemble(
     calibration: Calibration | None,
     host: HostFacts,
     confiner: Confiner,
+    flags: Flags,
 ) -> Iterator[tuple[CellKey, CellSetup]]:
     """For every cell of `cpu_sets`, all of which can be measured. `calibration`: None where nothing burns.
 
     Raises:
         MatrixError: a JVM does not start with its options.
     """
-    flags = Flags(confiner)
     for cell, cpus in cpu_sets.items():
         kind, jdk, tuning = kind_of(matrix, cell), parts.jdk(cell.jdk), tuning_for(matrix, cell)
-        of_tuning = (f"-D{name}={value}" for name, value in tuning.properties.items())
-        options = (*kind.jvm_options(matrix, cell, jdk.entry.vm), *of_tuning)
+        options = jvm_options(matrix, cell, jdk.entry.vm)
         burn = calibration if cell.burn_us else None
         load = parts.loads.get(cell) or matrix.task_load(cell)
         remote = parts.remote(matrix, kind.remote(matrix, cell))

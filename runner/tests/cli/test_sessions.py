@@ -36,7 +36,7 @@ from jdkmatrix.report.run_page.sessions import differences, windows_fact
 from jdkmatrix.report.site.build import Built
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import make_plan
-from jdkmatrix.run.prepare import Prepared
+from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.sessions import closed, ended, idle
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore

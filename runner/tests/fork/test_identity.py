@@ -42,7 +42,7 @@ from jdkmatrix.run.opening import identity
 from jdkmatrix.servers.base import InstalledServer
 from jdkmatrix.subjects import parts as assembling
 from jdkmatrix.subjects.kinds import assemble
-from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.subjects.parts import Flags, Parts
 from jdkmatrix.subjects.served.measurement import ServedCell
 from tests.support.builders import key
 from tests.support.project import ROOT
@@ -138,7 +138,7 @@ def ready(
 ) -> dict[CellKey, CellSetup]:
     cpus, confiner = dict.fromkeys(RUNS, CPUS), cast(Confiner, SimpleNamespace(method=confinement))
     quick = matrix.profiles["quick"]
-    return dict(assemble(matrix, quick, parts, cpus, CALIBRATION, host or host_facts(), confiner))
+    return dict(assemble(matrix, quick, parts, cpus, CALIBRATION, host or host_facts(), confiner, Flags(confiner)))
 
 
 def digests(

@@ -24,7 +24,7 @@ from jdkmatrix.records.run import Calibration
 from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.subjects.experiments.host_watch import SHORTEST_S, Moment, Stretch, enclosing
 from jdkmatrix.subjects.kinds import assemble
-from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.subjects.parts import Flags, Parts
 from tests.support.fork_setups import draft_of, usual
 from tests.support.pinning_results import assert_pinned
 from tests.support.real_parts import Silent
@@ -89,7 +89,9 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duration_s: fl
     calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
     confiner = AffinityConfiner("not tried in this test")
     shared = usual(window_s=duration_s)
-    ((_, made),) = assemble(matrix, shared["profile"], parts, {key: cpus}, calibration, shared["host"], confiner)
+    ((_, made),) = assemble(
+        matrix, shared["profile"], parts, {key: cpus}, calibration, shared["host"], confiner, Flags(confiner)
+    )
     return measure_fork(draft_of(made, folder, key), Silent())
 
 

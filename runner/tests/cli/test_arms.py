@@ -1,0 +1,48 @@
+"""Arms that have options of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from jdkmatrix.cli.arms import arms
+from jdkmatrix.config.load import parse_files, read_files
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.run.asked import with_values
+from jdkmatrix.run.plan import select_cells
+from jdkmatrix.subjects.kinds import jvm_options
+from tests.support.project import ROOT
+
+
+def test_an_arm_with_options_is_an_executor_with_a_tuning() -> None:
+    executors, tunings = arms(["virtual", "virtual:-XX:+UseParallelGC -Djdk.pollerMode=3", "liberty:-XX:-Inline"])
+    assert executors == ("virtual", "virtual+useparallelgc-jdk-pollermode-3", "liberty+no-inline")
+    assert tunings["useparallelgc-jdk-pollermode-3"] == {
+        "description": "-XX:+UseParallelGC -Djdk.pollerMode=3",
+        "properties": {"jdk.pollerMode": "3"},
+        "jvm_options": ["-XX:+UseParallelGC"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("virtual:", "is no EXECUTOR or EXECUTOR:OPTIONS"),
+        (":-Xmx1g", "is no EXECUTOR or EXECUTOR:OPTIONS"),
+        ("virtual:UseParallelGC", "must begin with a hyphen"),
+        ("virtual:'-Xmx1g", "No closing quotation"),
+    ],
+)
+def test_what_is_no_arm_is_refused(text: str, why: str) -> None:
+    with pytest.raises(MatrixError, match=why):
+        arms([text])
+
+
+def test_its_options_come_behind_those_of_all_and_its_collector_in_their_place() -> None:
+    executors, tunings = arms(["virtual:-XX:+UseParallelGC -Xmx2g", "liberty"])
+    asked = {"executor": executors}
+    matrix = with_values(parse_files(read_files(ROOT / "matrix.toml"), asked, {"tunings": tunings}), "quick", asked)
+    options = {cell.executor: jvm_options(matrix, cell, "hotspot") for cell in select_cells(matrix, "quick")}
+    assert options == {
+        "liberty": ("-Xms1g", "-Xmx1g", "-XX:+UseG1GC"),
+        "virtual+useparallelgc-xmx2g": ("-Xms1g", "-Xmx1g", "-XX:+UseParallelGC", "-Xmx2g"),
+    }
