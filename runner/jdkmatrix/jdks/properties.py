@@ -23,12 +23,16 @@ class Known:
 
 # Names and first versions: JEP 444 and java.lang.VirtualThread of each version. `jdk.unparker.maxPoolSize` was seen to
 # make as many "VirtualThread-unparker" threads as asked on 21.0.8; on 25.0.3 nothing reads it, since timed waits are in
-# the ForkJoinPool's own delay scheduler (JDK-8351927). 22 to 24 were not looked at, so they count as without it.
+# the ForkJoinPool's own delay scheduler (JDK-8351927). The names of the pollers were looked up in the classes of 21.0.8
+# and 25.0.2. 22 to 24 were not looked at, so they count as without what only one of the two has.
 PROPERTIES = {
     "jdk.virtualThreadScheduler.parallelism": Known(first=21),
     "jdk.virtualThreadScheduler.maxPoolSize": Known(first=21),
     "jdk.virtualThreadScheduler.minRunnable": Known(first=21),
     "jdk.unparker.maxPoolSize": Known(first=21, last=21),
+    "jdk.readPollers": Known(first=21),
+    "jdk.writePollers": Known(first=21),
+    "jdk.pollerMode": Known(first=25),
 }
 
 
