@@ -1,5 +1,5 @@
-"""Which system properties of the scheduler of virtual threads a JDK has: a property that it does not know changes
-nothing, and a cell that measured it would show a tuning that was none. Pure."""
+"""Which system properties of the scheduler and the pollers of virtual threads a JDK has: a property that it does not
+know changes nothing, and a cell that measured it would show a tuning that was none. Pure."""
 
 from __future__ import annotations
 
