@@ -14,6 +14,7 @@ rec {
     numpy
     psutil
     pydantic
+    questionary
     rich
     scipy
     typer

@@ -117,6 +117,23 @@ def run(
     raise typer.Exit(running.run(options, resume=resume, directory=directory, site=site))
 
 
+@app.command(short_help="Put a question, and measure until it is decided.")
+@told
+@with_selection
+def ask(
+    options: Options,
+    budget: Annotated[
+        str, typer.Option("--budget", metavar="TIME", help="How long it may take: 90s, 10m, 2h.")
+    ] = "10m",
+    yes: Annotated[bool, typer.Option("--yes", help="Take the default of what no option says; do not ask.")] = False,
+) -> None:
+    """Ask what to measure (server, JDK, CPUs, task, delay, load), say what it costs, measure until the ratio is known or
+    the budget is spent, and answer in a sentence. An option answers its question; off a terminal nothing is asked."""
+    from jdkmatrix.cli import ask as asking
+
+    raise typer.Exit(asking.ask(options, budget=budget, yes=yes))
+
+
 @app.command(short_help="List the published experiments.")
 @told
 def scenarios(
