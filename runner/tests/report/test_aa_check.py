@@ -14,11 +14,11 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import again, base_of, check_executor, is_aa_arm, is_virtual, reference
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.aa_check import detectable_share
-from jdkmatrix.report.views import Notice
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.store.cells import CellRecord
