@@ -237,10 +237,6 @@ class Experiment(Table, ABC):
         """What the JVM needs for it, beside what `jvm` says. Structured concurrency is a preview before JDK 28."""
         return ("--enable-preview",) if base_of(executor) == "structured" else ()
 
-    def problems(self) -> Iterator[str]:
-        """What is wrong with its table: "KEY: why"."""
-        yield from ()
-
     def has_arm(self, executor: str) -> bool:
         """Is this executor, whatever its tuning, one of its arms?"""
         return row_of(executor) in self.ARMS

@@ -1,4 +1,4 @@
-"""What was published about an experiment, as it stood in its source.toml when a run of that experiment was made."""
+"""What was published about an experiment, as it stood in its source when a run of that experiment was made."""
 
 from __future__ import annotations
 

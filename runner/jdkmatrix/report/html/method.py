@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from pydantic import ValidationError
-
-from jdkmatrix.config.explain import explained
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.domain.record import Record
-from jdkmatrix.errors import MatrixError
 from jdkmatrix.method.gates import GATES
+from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.html.drivers import COMPARED, Compared, ComparedView, TriedOn, view_compared
 from jdkmatrix.report.words.numbers import Figure, share
+from jdkmatrix.validation import validated
 
 PROVOKED = "provoked.json"
 Recorded = TypeVar("Recorded", bound=Record)
@@ -88,12 +86,7 @@ def read_tried(templates: Path) -> Tried:
 
 
 def _read(path: Path, kind: type[Recorded]) -> Recorded:
-    try:
-        return kind.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise MatrixError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValidationError as error:
-        raise explained(error, str(path)) from None
+    return validated(kind, parse_json(read_text(path), str(path)), path)
 
 
 def view_method(run: RunRecord, tried: Tried) -> MethodView:
