@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from jdkmatrix.claims.address import is_web_address
 from jdkmatrix.claims.load import load_claims, parse_claims
 from jdkmatrix.claims.model import Registry
-from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line, without_figures
+from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line
 from jdkmatrix.provision.project import Project
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.records.claims import ClaimSource, PublishedFigure
@@ -239,36 +239,6 @@ def test_whatever_stands_there_is_taken_or_told(path: tuple[str | int, ...], tre
         assert str(error).startswith(f"{FILE}: ")
     else:
         assert registry.records(registry.claims) is not None
-
-
-ADDRESSES = st.none() | st.sampled_from(["https://example.org/one", "http://example.org", "ftp://example.org", "one"])
-WORDS = st.none() | st.text(min_size=1)
-
-
-@given(ADDRESSES, WORDS)
-def test_a_source_has_one_address_or_one_reason(url: str | None, no_url: str | None) -> None:
-    table = {"title": "One"} | {k: v for k, v in {"url": url, "no_url": no_url}.items() if v is not None}
-    data = copy.deepcopy(DATA) | {"source": table}
-    if (url is None) != (no_url is None) and (url is None or url.startswith("http")):
-        assert parsed(data).records(["fast"])[0].source.model_dump(exclude_none=True) == table
-    else:
-        with pytest.raises(ConfigError, match=rf"^{FILE}: source[.:]"):
-            parsed(data)
-
-
-@given(st.integers(0, 2), st.none() | st.sampled_from(["graph", "words"]))
-def test_a_claim_has_figures_or_says_what_it_has(figures: int, only: str | None) -> None:
-    data = copy.deepcopy(DATA)
-    claim = data["claims"]["fast"]
-    claim["figures"] = claim["figures"][:figures]
-    if only is not None:
-        claim["only"] = only
-    if (figures == 0) == (only is not None):
-        record = parsed(data).records(["fast"])[0]
-        assert (len(record.figures), without_figures(record) is None) == (figures, figures > 0)
-    else:
-        with pytest.raises(ConfigError, match=rf"^{FILE}: claims\.fast: .*only = "):
-            parsed(data)
 
 
 @given(st.text(), st.text())
