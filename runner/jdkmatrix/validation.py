@@ -1,4 +1,4 @@
-"""What is wrong with a file that should be a record: every wrong key, what was found, what is allowed."""
+"""Checks that a file is the record that it should be, and tells every wrong key, what was found and what is allowed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def unknown(found: object, allowed: Iterable[object]) -> str:
 
 
 def told(problems: Iterable[tuple[str, str]]) -> ConfigError:
-    """What is wrong with files, each problem behind its file."""
+    """The error that has each problem behind its file."""
     by_file: dict[str, list[str]] = {}
     for file, problem in problems:
         by_file.setdefault(file, []).append(problem)
@@ -51,7 +51,7 @@ def _message(where: str, problems: Sequence[str]) -> str:
 
 
 def explain(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """What is wrong with what should be a `model`, one line each."""
+    """The problems of data that should be a `model`, one line each."""
     schema = _schema(model)
     return [_explained(one, schema) for one in _relevant(error.errors())]
 
@@ -137,7 +137,7 @@ def _entry(table: Any, key: str) -> Any:
 
 
 def _resolved(schema: Any, node: Any) -> Any:
-    """Of alternatives, the first: the others are "all", or that it may be left out."""
+    """The schema that a node refers to: the first of alternatives; the others are "all", or that it may be left out."""
     while "$ref" in node or "anyOf" in node:
         node = schema["$defs"][node["$ref"].rpartition("/")[2]] if "$ref" in node else node["anyOf"][0]
     return node

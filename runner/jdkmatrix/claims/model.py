@@ -61,7 +61,7 @@ class PublishedSource(Record):
 
 
 class Registry(Record):
-    """What all published sources claim."""
+    """All published sources with their claims."""
 
     sources: tuple[PublishedSource, ...]
 
@@ -71,7 +71,7 @@ class Registry(Record):
         return {name: claim for source in self.sources for name, claim in source.claims.items()}
 
     def records(self, ids: Iterable[str]) -> tuple[ClaimRecord, ...]:
-        """What a run that is compared with these claims writes down; every id must be one of `claims`."""
+        """The records of a run that is compared with these claims; every id must be one of `claims`."""
         made = {
             name: ClaimRecord.model_validate(
                 {**claim.model_dump(exclude={"scenarios"}), "id": name, "source": one.source.model_dump()}

@@ -95,7 +95,7 @@ def _chosen(sides: Sequence[Side], values: Mapping[str, Sequence[str]]) -> tuple
 
 
 def _ends(found: Compared) -> tuple[str, ...]:
-    """What stands below the table."""
+    """The lines below the table."""
     skipped = (words.hosts(found),) if found.why_not else ()
     return (*words.remarks(found), *skipped, words.outcome(found))
 
@@ -179,5 +179,5 @@ def _as_json(found: Compared) -> dict[str, Any]:
 
 
 def _finite(end: float | None) -> float | None:
-    """What a float cannot say in JSON is null."""
+    """Replace floats that JSON cannot express by null."""
     return None if end is None or math.isinf(end) else end

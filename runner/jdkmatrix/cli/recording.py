@@ -59,7 +59,7 @@ class Recording:
         self.store.save_run(self.record)
 
     def order(self, labels: tuple[str, ...]) -> None:
-        """Of all forks, when a stage has ended."""
+        """Record the labels of all forks when a stage has ended."""
         if self.record:
             self.record = self.record.model_copy(update={"order": labels})
 

@@ -124,7 +124,7 @@ def tell_damage(damaged: Sequence[str]) -> bool:
 
 
 def folders_of(named: Sequence[Path]) -> tuple[Path, ...]:
-    """Of runs, and of the runs in a folder of results.
+    """The folders of these runs, and of the runs inside folders of results.
 
     Raises:
         MatrixError: one is neither.

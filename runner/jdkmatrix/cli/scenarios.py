@@ -35,7 +35,7 @@ _WEEK_S = 7 * 86_400
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is to be run. `why`: how the scale was come by, in words; None where there is no scenario."""
+    """The matrix and options of a run. `why`: how the scale was come by, in words; None where there is no scenario."""
 
     matrix: Matrix
     options: Options
@@ -86,8 +86,8 @@ def in_turn(names: Sequence[str], seconds: float) -> str:
 
 
 def chosen_here(project: Project, options: Options) -> Chosen:
-    """What `options` ask for, of the project's matrix and on this host, with the protocol that they change; a scenario
-    with what was published of it.
+    """Apply `options` to the project's matrix on this host: the profile, or the scenario with its published claims, and
+    the protocol that they change.
 
     Raises:
         MatrixError: as load_matrix, choose, Options.apply and, for a scenario, load_claims; a JDK of the catalogue
@@ -181,7 +181,7 @@ def _table(matrix: Matrix, registry: Registry, shown: Mapping[str, Scenario]) ->
 
 
 def claim_lines(claim: ClaimRecord) -> Iterator[str]:
-    """What was published, for a terminal."""
+    """The claims of a scenario, as lines for a terminal."""
     yield f"\n{claim.id}: {claim.published}"
     yield f"  under: {claim.condition}"
     for figure in claim.figures:

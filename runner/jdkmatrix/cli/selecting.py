@@ -1,4 +1,4 @@
-"""What the command line asks for, applied to matrix.toml."""
+"""Apply the command line's selection to matrix.toml."""
 
 from __future__ import annotations
 

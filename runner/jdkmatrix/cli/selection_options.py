@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jdkmatrix.cli.selecting import Options
 
 
-class Scale(StrEnum):
+class ScaleChoice(StrEnum):
     AUTO = "auto"
     ARTICLE = "article"
     SMALL = "small"
@@ -41,7 +41,8 @@ ScenarioOption = Annotated[
     ),
 ]
 ScaleOption = Annotated[
-    Scale, typer.Option("--scale", help="Of the scenario: as published, small, or the larger one that fits this host.")
+    ScaleChoice,
+    typer.Option("--scale", help="Of the scenario: as published, small, or the larger one that fits this host."),
 ]
 WorkloadOption = Annotated[
     list[str] | None, typer.Option("--workload", metavar="NAME", help="Only this workload (repeatable).")
@@ -123,7 +124,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 def _selected(
     profile: ProfileOption = None,
     scenario: ScenarioOption = None,
-    scale: ScaleOption = Scale.AUTO,
+    scale: ScaleOption = ScaleChoice.AUTO,
     workload: WorkloadOption = None,
     server: ServerOption = None,
     jdk: JdkOption = None,
@@ -147,7 +148,7 @@ def _selected(
 
     if profile is not None and scenario is not None:
         raise MatrixError("--profile and --scenario exclude each other: give one of them")
-    if scenario is None and scale is not Scale.AUTO:
+    if scenario is None and scale is not ScaleChoice.AUTO:
         raise MatrixError("--scale needs a --scenario")
     named: dict[str, Sequence[str | int] | None] = {
         "workload": workload,

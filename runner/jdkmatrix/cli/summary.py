@@ -1,4 +1,4 @@
-"""What a run prints at its end, and `matrix summary`. Every figure is the one that the pages show."""
+"""The summary that a run prints at its end, and `matrix summary`. Every figure is the one that the pages show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from jdkmatrix.cli import experiments, markdown
-from jdkmatrix.cli.conditions_table import Condition, Row, conditions_table
+from jdkmatrix.cli.conditions_table import ConditionRows, TableRow, conditions_table
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.executors import base_of, is_aa_arm
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, metrics_of
@@ -134,7 +134,7 @@ def _experiment_markdown(cells: Cells) -> str:
 
 
 def _warnings(run: JudgedRun) -> tuple[str, ...]:
-    """What changes how the ratios must be read."""
+    """Findings that change how the ratios must be read."""
     finding = check_blocks(run.cells).finding
     return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
 
@@ -249,16 +249,16 @@ def _caption(run: JudgedRun) -> str:
     return caption
 
 
-def _conditions(run: JudgedRun) -> Iterator[Condition]:
+def _conditions(run: JudgedRun) -> Iterator[ConditionRows]:
     searched = _searched(run.loaded.served)
     for key, members in groupby(cells_by_condition(run.loaded.served), key=lambda cell: cell.key.group):
         cells = [cell for one in members if (cell := run.cells.get(one.key))]
         drivers = " and ".join(dict.fromkeys(cell.driver for cell in cells if cell.driver))
         words = f"{key.jdk}: {key.served}, {condition(key.cpus, key.task)}, {driven(key.load, drivers or None)}"
-        yield Condition(words, tuple(_row(cell, run, searched=searched) for cell in cells))
+        yield ConditionRows(words, tuple(_row(cell, run, searched=searched) for cell in cells))
 
 
-def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> Row:
+def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> TableRow:
     """Amber where forks of it were lost, or its ratio is not judged."""
     key = cell.key
     ratio = run.judgements.of(run.cells.leading(key), key)
@@ -266,9 +266,9 @@ def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> Row:
     forks = f"{len(cell.usable)}/{cell.forks}"
     last = ratio_text(ratio) if ratio else "no pair" if run.judgements.outcomes(key) else ""
     if not cell.usable:
-        return Row(amber, (key.executor, forks, _why_no_figure(cell), "–", "–", last))
+        return TableRow(amber, (key.executor, forks, _why_no_figure(cell), "–", "–", last))
     rate, held = (of_metric(one, cell, why="").text for one in (THROUGHPUT, CAPACITY if searched else P99))
-    return Row(amber, (key.executor, forks, rate, _cost(cell), held, last))
+    return TableRow(amber, (key.executor, forks, rate, _cost(cell), held, last))
 
 
 def _cost(cell: CellStats) -> str:

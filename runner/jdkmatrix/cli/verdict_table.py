@@ -17,7 +17,7 @@ _HEADINGS = ("Published", "Verdict", "What it rests on", "Runs")
 
 
 def verdict_table(claims: Mapping[str, Sequence[HostVerdict]]) -> str:
-    """Of every claim that could be judged what the first host says of it, and below it the hosts."""
+    """A row for every claim that the first host could judge, and below the table the hosts."""
     said = [told[0] for told in claims.values() if told and told[0].judged.decided]
     if not said:
         return "No run speaks to a published claim."

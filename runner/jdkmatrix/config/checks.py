@@ -33,12 +33,12 @@ def problems(matrix: Matrix, templates: Templates) -> list[str]:
 
 
 def _unsized(name: str, templates: Iterable[str]) -> str:
-    """As `unknown`, of a name that may have a number."""
+    """Tell what a name should have been that may have a number."""
     return f"{unknown(name, templates)}; N stands for a number"
 
 
 def of_axes(listed: Axes, found: Axes) -> Iterator[str]:
-    """What may not be listed. A matrix that a run recorded has all of its axes."""
+    """The errors of [axes] as the file has it. A matrix that a run recorded has all of its axes."""
     for axis in AXES:
         values, whole = getattr(listed, axis), getattr(found, axis)
         for value in {v for v in values if values.count(v) > 1}:
@@ -148,7 +148,7 @@ def _profiles(matrix: Matrix, templates: Templates) -> Iterator[str]:
 
 
 def _first(matrix: Matrix, name: str, profile: Profile) -> Iterator[str]:
-    """What one run says of itself as a whole must hold of all its stages."""
+    """Stages of one run must promise the same, since the run says it of itself as a whole."""
     if profile.first is None:
         return
     first = matrix.profiles.get(profile.first)

@@ -27,7 +27,7 @@ def load_matrix(path: Path) -> Matrix:
 
 
 def read_files(path: Path) -> dict[str, Tables]:
-    """What matrix.toml, the applications and the published sources beside it say, by file; not validated.
+    """The tables of matrix.toml, of the applications and of the published sources beside it, by file; not validated.
 
     Raises:
         ConfigError: as read_toml.

@@ -41,7 +41,7 @@ def _known(names: Names) -> AfterValidator:
 
 
 def _choice(names: Names) -> Any:
-    """What editors offer."""
+    """The names that editors offer."""
     return Field(json_schema_extra=lambda schema: schema.update(enum=[*names()]))
 
 
@@ -55,7 +55,7 @@ All = Literal["all"]
 
 
 class Axes(Table):
-    """What a profile means by "all". Workloads, servers and loads are not listed: they have tables (config/axes.py)."""
+    """The values that "all" means. Workloads, servers and loads are not listed: they have tables (config/axes.py)."""
 
     workload: tuple[Name, ...] = ()
     server: tuple[Name, ...] = ()
@@ -99,8 +99,8 @@ KernelFile = Annotated[str, Field(pattern=r"^/(proc/sys|sys)/[A-Za-z0-9_./-]+$")
 
 
 class Tuning(Table):
-    """What one arm of a comparison has: system properties of the JVM, and files of the kernel with what is written into
-    them while its forks run."""
+    """A setting of one arm of a comparison: system properties of the JVM, and files of the kernel with what is written
+    into them while its forks run."""
 
     description: str
     properties: dict[str, str] = {}

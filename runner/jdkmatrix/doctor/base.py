@@ -1,4 +1,4 @@
-"""What a property of the host is, what is found out about it, and where it is read."""
+"""Properties of the host: how each is read, judged and fixed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOT_SHOWN = "not shown by this host"
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """`found` is the value in words; `why` says what follows from it, `advice` what to do: empty when nothing."""
 
     verdict: Verdict
@@ -31,7 +31,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Change:
+class HostChange:
     """A file of /proc or /sys, what to write into it in the spelling in which the kernel shows it, and why."""
 
     file: str
@@ -48,7 +48,7 @@ class Check:
     found: str
     why: str
     advice: str
-    changes: tuple[Change, ...]
+    changes: tuple[HostChange, ...]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Host:
     processes: Callable[[], Mapping[int, Process]] = other_processes
 
     def text(self, file: str) -> str | None:
-        """What `file` (absolute, as on the host itself) holds, without surrounding space; None where it cannot be
+        """The text of `file` (absolute, as on the host itself) without surrounding space; None where it cannot be
         read."""
         try:
             return self.at(file).read_text(encoding="utf-8", errors="replace").strip()
@@ -126,11 +126,11 @@ class Property(ABC, Generic[V]):
         """The value; None where it is not shown."""
 
     @abstractmethod
-    def judge(self, value: V) -> Finding:
-        """What follows from the value. Pure."""
+    def judge(self, value: V) -> Diagnosis:
+        """Judge the value. Pure."""
 
-    def fix(self, value: V) -> tuple[Change, ...]:
-        """What to write so that the property no longer disturbs; empty when nothing needs or permits it. Pure."""
+    def fix(self, value: V) -> tuple[HostChange, ...]:
+        """Files to write so that the property no longer disturbs; empty when nothing needs or permits it. Pure."""
         del value
         return ()
 

@@ -51,7 +51,7 @@ class Application(Record):
 
     @property
     def has_accounts(self) -> bool:
-        """Of a bank."""
+        """Is it told how many accounts its bank has?"""
         return BANKING_ACCOUNTS in self.required
 
     @property

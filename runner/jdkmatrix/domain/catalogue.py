@@ -126,7 +126,7 @@ class ServerKind(Record):
 
     @property
     def jar(self) -> str | None:
-        """What its module makes, by its name in the build; None where it has none."""
+        """The name of the jar that its module builds; None where it has no module."""
         return f"{self.name}-server.jar" if self.release is None else None
 
     def switch_of(self, executor: str) -> Switch:
@@ -150,7 +150,7 @@ def server_kinds() -> Mapping[str, ServerKind]:
 
 
 def read_server(path: Path) -> ServerKind:
-    """As `server_kinds`, of one server.toml."""
+    """Read and check one server.toml; raises as `server_kinds`."""
     kind = validated(ServerKind, {**read_toml(path), "name": path.parent.name}, path)
     for files in (kind.files, kind.plugged.files, *(own.files for own in kind.executors.values())):
         for source in files.values():

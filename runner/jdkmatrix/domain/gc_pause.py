@@ -23,7 +23,7 @@ def uncollected() -> Iterator[None]:
 
 @contextmanager
 def frozen() -> Iterator[None]:
-    """What there is already is left out of searches for cycles until the end."""
+    """Leave every object that exists now out of garbage collection until the end."""
     gc.freeze()
     try:
         yield

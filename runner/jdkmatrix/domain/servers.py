@@ -27,5 +27,5 @@ def title_of(server: str) -> str:
 
 @cache
 def feature_sets() -> dict[str, FeatureSet]:
-    """Of all servers, by their names."""
+    """The feature sets of all servers, by name."""
     return {name: one for kind in server_kinds().values() for name, one in kind.feature_sets.items()}

@@ -129,7 +129,7 @@ class Wrk2:
         return DriverFacts(name="wrk2", version=self.version, sha256=self.sha256, jdk=None, java_version=None)
 
     def cannot(self, phase: Phase) -> str | None:
-        """As `drivers.base.Driver`."""
+        """See `drivers.base.Driver`."""
         files_max = _open_files_max()
         if phase.load.connections + _OWN_FILES > files_max:
             return f"{phase.load.connections:,} connections: a process may have {files_max:,} open files (ulimit -Hn)"
@@ -157,7 +157,7 @@ class Wrk2Session:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """Of the latest phase; empty before the first."""
+        """The command line of the latest phase; empty before the first."""
         return self._command
 
     def begin_at(self, unique: int) -> None:

@@ -104,7 +104,7 @@ class ChartFigure:
 
 
 @dataclass(frozen=True)
-class Group:
+class ReadingGroup:
     """Readings that stand beside each other, on one scale where `same_scale`."""
 
     id: str
@@ -123,12 +123,13 @@ class Page:
     introduction: str
     glossary: str
     apart: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[ReadingGroup, ...]
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the runner decides. `rounds`: the work of a task, 0 for none; `url`: of the remote system, if any."""
+    """Arguments that the runner decides. `rounds`: the work of a task, 0 for none; `url`: of the remote system, if
+    any."""
 
     rounds: int
     rounds_per_us: float
@@ -230,11 +231,11 @@ class Experiment(Table, ABC):
 
     @property
     def row(self) -> str | None:
-        """What its rows are named by instead of its arms."""
+        """The parameter that names its rows instead of its arms."""
         return None
 
     def vm_options(self, executor: str) -> tuple[str, ...]:
-        """What the JVM needs for it, beside what `jvm` says. Structured concurrency is a preview before JDK 28."""
+        """JVM options of an executor beside those of `jvm`. Structured concurrency is a preview before JDK 28."""
         return ("--enable-preview",) if base_of(executor) == "structured" else ()
 
     def has_arm(self, executor: str) -> bool:

@@ -19,9 +19,9 @@ from jdkmatrix.experiments.base import (
     Experiment,
     FactRow,
     Given,
-    Group,
     Measurand,
     Page,
+    ReadingGroup,
     Seen,
     Sentences,
     cannot_have,
@@ -60,7 +60,7 @@ class Fanout(Experiment):
         ),
         apart=("cpus",),
         groups=(
-            Group(
+            ReadingGroup(
                 "wall",
                 "Until all were answered",
                 "From the first request to the last answer or error, in seconds.",

@@ -19,7 +19,7 @@ EXPERIMENTS: tuple[type[Experiment], ...] = (Burn, Spawn, Pinning, Fanout)  # in
 
 
 def name_of(experiment: type[Experiment]) -> str:
-    """As its tables and its results call it."""
+    """The name of an experiment in its tables and results."""
     (name,) = experiment.model_fields["experiment"].annotation.__args__  # type: ignore[union-attr]
     return str(name)
 

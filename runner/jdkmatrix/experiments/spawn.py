@@ -18,9 +18,9 @@ from jdkmatrix.experiments.base import (
     Experiment,
     FactRow,
     Given,
-    Group,
     Measurand,
     Page,
+    ReadingGroup,
     Seen,
     Sentences,
     cannot_have,
@@ -41,7 +41,7 @@ def _memory_words(use: Seen) -> str:
 
 
 def _kib(size_bytes: float) -> str:
-    """As top shows it, and with a unit that a reader knows."""
+    """The size as top shows it, with its unit."""
     return f"{size_bytes / _KIB:,.0f} KiB ({digits(size_bytes / _MIB, 3)} MiB)"
 
 
@@ -79,7 +79,7 @@ class Spawn(Experiment):
         ),
         apart=("cpus",),
         groups=(
-            Group(
+            ReadingGroup(
                 "memory",
                 "Memory per thread",
                 "VIRT is address space that is only promised, RSS the memory that is really there: what the process "
@@ -92,7 +92,7 @@ class Spawn(Experiment):
                 ),
                 same_scale=True,
             ),
-            Group(
+            ReadingGroup(
                 "time",
                 "Time",
                 "All started: until the last thread was started, which is what spawn-time published. All done: until "

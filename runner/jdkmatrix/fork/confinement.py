@@ -1,4 +1,4 @@
-"""What keeps the server and the driver on their CPUs for a whole run: the kernel's cpusets, or affinity alone.
+"""Keep the server and the driver on their CPUs for a whole run, by the kernel's cpusets or by affinity alone.
 
 An affinity is a wish that every thread may change for itself; nothing leaves the cpuset of a cgroup. Where cgroups can
 be used, both hold. The server's cgroup has the driver's CPUs too as long as the JIT compiler may run there; meanwhile

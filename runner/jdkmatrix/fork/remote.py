@@ -186,7 +186,7 @@ class RemoteProcess:
 
 
 def parse_stats(answer: Mapping[str, Any]) -> RemoteStats:
-    """What /stats says, its histograms summed up as the driver's are. Pure.
+    """Parse the answer of /stats and sum up its histograms as those of the driver. Pure.
 
     Raises:
         RemoteError: it is not of this version.

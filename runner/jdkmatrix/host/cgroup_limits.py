@@ -1,4 +1,4 @@
-"""What the cgroups that this process is in let it use: a set of CPUs, and a quota of CPU time. Versions 1 and 2.
+"""Limits by the cgroups of this process: a set of CPUs, and a quota of CPU time. Versions 1 and 2.
 
 Not handled: a cgroup that is mounted nowhere where this process can see it; then there is nothing to read, and its
 quota shows only in the throttling counters.

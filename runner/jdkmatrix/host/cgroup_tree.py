@@ -27,9 +27,10 @@ _ADVICE = "a scope of its own has one: systemd-run --scope -p Delegate=yes"
 
 @dataclass(frozen=True)
 class CgroupState:
-    """What decides what can be made below `parent`. `is_root`: the root of the hierarchy, for which the rule about own
-    processes does not hold. `type`: cgroup.type. `busy_children`: those that have processes. `may_hand_down`: this user
-    may write in cgroup.subtree_control. `v1_controllers`: those that are in hierarchies of version 1."""
+    """Facts that decide which cgroups can be made below `parent`. `is_root`: the root of the hierarchy, for which the
+    rule about own processes does not hold. `type`: cgroup.type. `busy_children`: those that have processes.
+    `may_hand_down`: this user may write in cgroup.subtree_control. `v1_controllers`: those that are in hierarchies of
+    version 1."""
 
     parent: Path
     is_root: bool

@@ -1,4 +1,4 @@
-"""What a result must say about the machine that it was measured on."""
+"""Facts about the host that every result records."""
 
 from __future__ import annotations
 
@@ -123,12 +123,12 @@ def _os_name() -> str:
 
 
 def memory_bytes() -> int:
-    """Of the whole host."""
+    """The memory of the whole host."""
     return _meminfo_bytes("MemTotal")
 
 
 def available_memory_bytes() -> int:
-    """What programs that are started now can have without swapping."""
+    """The memory that new programs can have without swapping."""
     return _meminfo_bytes("MemAvailable")
 
 

@@ -38,8 +38,9 @@ class V1Place:
 
 @dataclass(frozen=True)
 class LimitHost:
-    """What decides. `of_cpu_group`: the controllers of the cgroup of version 2 that keeps the server on its CPUs; None
-    where none does, and one of its own could be made below `unified`. A process is in one cgroup of version 2."""
+    """Facts of the host that decide how limits are enforced. `of_cpu_group`: the controllers of the cgroup of version 2
+    that keeps the server on its CPUs; None where none does, and one of its own could be made below `unified`. A process
+    is in one cgroup of version 2."""
 
     unified: CgroupState | None
     v1: Mapping[Controller, V1Place]

@@ -158,12 +158,12 @@ class Catalogue(Record):
 
 
 def this_system() -> str:
-    """As Nix writes it: "x86_64-linux"."""
+    """This machine in the spelling of Nix: "x86_64-linux"."""
     return f"{platform.machine()}-{platform.system().lower()}"
 
 
 def for_this_system(choices: Mapping[System, T]) -> T | None:
-    """What `choices` holds for this machine; None: nothing."""
+    """The choice for this machine; None where there is none."""
     return next((value for system, value in choices.items() if system == this_system()), None)
 
 

@@ -62,8 +62,8 @@ class WarmupRules(Table):
 
 @dataclass(frozen=True)
 class WarmupGate:
-    """What a server is warm for: `ahead_s` of measurement by a profile that promises `precision`, a share, of requests
-    that take `service_s` at least."""
+    """The rules by which a server counts as warm. `ahead_s`: how long is measured behind the warm-up; `precision`: the
+    share that the profile promises; `service_s`: the least that a request takes."""
 
     rules: WarmupRules
     ahead_s: float
@@ -72,16 +72,16 @@ class WarmupGate:
 
     @property
     def window_s(self) -> float:
-        """Of the load that will be measured: windows shorter than an answer say nothing."""
+        """The length of windows under the measured load: windows shorter than an answer say nothing."""
         return max(self.rules.window_s, _ANSWERS_IN_WINDOW * self.service_s)
 
     @property
     def fall_max(self) -> float:
-        """What CPU per request may fall by over its steady rest, a share."""
+        """The share by which CPU per request may fall over its steady rest."""
         return self.rules.drift_of_precision_max * self.precision
 
     def rest_windows(self, length_s: float) -> int:
-        """Of a steady rest of that length."""
+        """The number of windows in a steady rest of that length."""
         return max(self.rules.tail_windows, math.ceil(length_s / self.window_s))
 
     def steady_rules(self, figure: Figure) -> SteadyRules:
@@ -136,8 +136,8 @@ def is_moderate_over(windows: Sequence[WarmupWindow], rules: WarmupRules, *, ope
 
 
 def series_steadiness(windows: Sequence[WarmupWindow], gate: WarmupGate) -> tuple[SeriesSteadiness, ...]:
-    """What the windows under the measured load say: CPU time per request, then latency. A window without any answer
-    counts with its own length as latency, which is the least that its requests took."""
+    """Test the windows under the measured load for a steady state: CPU time per request, then latency. A window without
+    any answer counts with its own length as latency, which is the least that its requests took."""
     loaded = _loaded(windows)
     figures: dict[Figure, list[float]] = {
         "cpu_us_per_request": [window.cpu_us_per_request for window in loaded],

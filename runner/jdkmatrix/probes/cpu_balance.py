@@ -39,8 +39,8 @@ from jdkmatrix.records.pressure import CpuRole, CpuUse
 
 @dataclass(frozen=True)
 class CpuTicks:
-    """What counts of one line of /proc/stat (proc_stat(5)), in clock ticks. `idle`: with waiting for IO; `interrupts`:
-    hard and soft ones."""
+    """A line of /proc/stat (proc_stat(5)), in clock ticks. `idle`: with waiting for IO; `interrupts`: hard and soft
+    ones."""
 
     idle: int
     interrupts: int
@@ -49,7 +49,7 @@ class CpuTicks:
 
 @dataclass(frozen=True)
 class Used:
-    """What our processes of one role used, in seconds, and on which CPUs they were held."""
+    """CPU seconds of our processes of one role, and the CPUs that they were held on."""
 
     role: CpuRole
     cpus: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What the host did over a window: CPU ticks, pressure stall information, throttling, swapping, its clocks."""
+"""Read the host before and after a window: CPU ticks, pressure stall information, throttling, swapping, its clocks."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def read_host() -> HostReading:
 def pressure(
     before: HostReading, after: HostReading, *, used: Sequence[Used], irq_time_accounting: bool | None
 ) -> Pressure:
-    """What happened between two readings. `used`: what our processes used meanwhile, and on which CPUs they were."""
+    """The pressure between two readings. `used`: CPU time of our processes meanwhile, and which CPUs they were on."""
     elapsed_s = (after.clocks.monotonic_ns - before.clocks.monotonic_ns) / 1e9
     stalled_us = _rise(before.psi_some_us, after.psi_some_us)
     throttled_us = _rise(before.throttled_us, after.throttled_us)

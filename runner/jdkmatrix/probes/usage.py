@@ -1,4 +1,4 @@
-"""What the SUT used over one window: the difference of two readings. Pure."""
+"""The SUT's use of the host over one window: the difference of two readings. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the host must have before anything can be set up, found without starting a JVM.
+"""Find the tools that the host must have before anything can be set up, without starting a JVM.
 
 Standard library only, and nothing outside annotations that an older Python would stumble over: the bootstrap imports
 this before there is a virtual environment, and an unsuitable Python must get far enough to say so.

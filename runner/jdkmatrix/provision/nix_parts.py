@@ -1,4 +1,5 @@
-"""What a package hands over, so that nothing is looked for: `MATRIX_PARTS` names its file (of nix/parts.nix)."""
+"""Parts that a Nix package hands over, so that nothing is looked for: `MATRIX_PARTS` names the file that lists them (of
+nix/parts.nix)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ VARIABLE = PARTS
 EVERYTHING = ".#everything"  # the app of the flake whose parts are all that can be selected and lasts
 
 
-class Source(Record):
+class SourceTree(Record):
     """The sources that everything was built from: `rev` of the commit, of the one below the changes where `dirty`."""
 
     root: Path
@@ -38,7 +39,7 @@ class NixParts(Record):
     where the system has none."""
 
     schema_version: Literal[1]
-    source: Source
+    source: SourceTree
     inputs: tuple[FlakeInput, ...]
     jdks: dict[str, Path]
     servers: dict[str, HandedServer]

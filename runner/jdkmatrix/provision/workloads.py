@@ -41,7 +41,7 @@ class Workloads:
 
 
 def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
-    """What the sources under `root`/workloads make, built when they or the toolchain lock have changed.
+    """Build the sources under `root`/workloads when they or the toolchain lock have changed.
 
     Results are collected in `root`/.build/workloads/KEY, where KEY is a hash of everything they are made from; those
     of older keys are deleted. Unit tests do not run here. `say` gets a line before the build.
@@ -86,7 +86,7 @@ def open_workloads(root: Path, built: Path) -> Workloads:
 
 
 def _configuration(servers: Path) -> Iterator[Path]:
-    """What servers are laid out of and started by: all that is in their folders, but for their modules."""
+    """The files in the servers' folders from which servers are laid out and started, without those of their modules."""
     for path in servers.glob("*/**/*"):
         if path.is_file() and path.relative_to(servers).parts[1] not in ("src", "target", "pom.xml"):
             yield path

@@ -1,4 +1,4 @@
-"""What was published about an experiment, as it stood in its source when a run of that experiment was made."""
+"""The published claims about an experiment, as they stood in its source when a run of that experiment was made."""
 
 from __future__ import annotations
 

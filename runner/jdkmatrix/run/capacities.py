@@ -1,5 +1,4 @@
-"""What servers can do, known before what comes next is planned: loads that are shares of it are worked out from that.
-Pure."""
+"""Capacities of servers, measured before the next stage is planned, for loads that are shares of them. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decides a result: two cells with the same identity may stand for each other. Pure.
+"""The inputs that decide a result: two cells with the same identity may stand for each other. Pure.
 
 Only what a cell runs with is in it, so that nothing else makes it a different one. That the host was started anew is
 not: that is a session of its own (records.Session), and shown.
@@ -26,7 +26,7 @@ def identity_of(inputs: Mapping[str, Any]) -> Identity:
 
 
 def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, Any]:
-    """Of the host what stays as it is while nobody changes it: not its load, nor how much memory is free."""
+    """Facts of the host that stay as they are while nobody changes it: not its load, nor how much memory is free."""
     cpu = host.cpu
     return {
         "hostname_hash": host.hostname_hash,

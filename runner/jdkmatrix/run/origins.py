@@ -15,7 +15,7 @@ from jdkmatrix.subjects.parts import Parts
 
 
 def origins(parts: Parts, handed: NixParts | None) -> Provenance:
-    """Of everything that a run with `parts` uses; `handed`: what Nix handed over, if it did."""
+    """The origin of every part that a run with `parts` uses; `handed`: what Nix handed over, if it did."""
     return Provenance(inputs=handed.inputs if handed else (), parts=tuple(_parts(parts, handed)))
 
 

@@ -86,7 +86,8 @@ class Stage:
 def stages(
     matrix: Matrix, profile_name: str, only: Mapping[str, Sequence[str | int]] | None = None
 ) -> tuple[Stage, ...]:
-    """What a profile measures, in this order. A cell is in the first stage that has it, and no stage is without cells.
+    """The stages of a profile, in the order of execution. A cell is in the first stage that has it, and no stage is
+    without cells.
 
     Raises:
         MatrixError: as select_cells.
@@ -118,7 +119,7 @@ def _nothing_with(matrix: Matrix, profile_name: str, axis: str, value: str | int
 
 
 def _cells_of(matrix: Matrix, profile_name: str) -> Iterator[CellKey]:
-    """Of all its stages."""
+    """The cells of all stages of a profile."""
     for stage in matrix.stages(profile_name):
         yield from _profile_cells(matrix, matrix.profiles[stage])
 
@@ -165,13 +166,13 @@ def _of_workload(
 def _matcher(rule: Selection) -> Callable[[CellKey], bool]:
     """Has a cell one of the rule's values on every axis that the rule names?"""
     named = {axis: values for axis in AXES if (values := getattr(rule, axis)) is not None and values != "all"}
-    axes = [(axis == "server", attrgetter(axis), frozenset(values)) for axis, values in named.items()]
+    axes = [
+        (attrgetter(axis), frozenset((*values, NO_SERVER) if axis == "server" else values))
+        for axis, values in named.items()
+    ]
 
     def matches(cell: CellKey) -> bool:
-        for of_servers, value, allowed in axes:
-            if value(cell) not in allowed and (cell.has_server or not of_servers):
-                return False
-        return True
+        return all(value(cell) in allowed for value, allowed in axes)
 
     return matches
 
@@ -213,7 +214,7 @@ _Members = list[tuple[CellKey, int]]  # of a group, and how many blocks each has
 
 
 def _place(cell: CellKey) -> Place:
-    """What stays equal among cells whose executors are compared; cheaper than `CellKey.group`."""
+    """The axis values that are equal among cells whose executors are compared; cheaper than `CellKey.group`."""
     return cell.workload, cell.server, cell.jdk, cell.cpus, cell.burn_us, cell.wait_us, cell.load
 
 
@@ -262,4 +263,4 @@ def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossib
 
 def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
     """Seconds that these forks are expected to take."""
-    return sum(kind_of(fork.key).expected_s(matrix, profile, fork.key) for fork in forks)
+    return sum(kind_of(matrix, fork.key).expected_s(matrix, profile, fork.key) for fork in forks)

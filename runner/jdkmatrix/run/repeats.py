@@ -21,7 +21,7 @@ Cells = Mapping[CellKey, CellRecord]
 
 
 @dataclass(frozen=True)
-class Block:
+class PlannedBlock:
     """One fork of every cell that is compared, in the order of execution."""
 
     forks: tuple[PlannedFork, ...]
@@ -46,9 +46,9 @@ class Block:
         return whole and not any(faults_of(fork) for fork in forks)
 
 
-def in_blocks(forks: Iterable[PlannedFork]) -> tuple[Block, ...]:
-    """As they follow each other in a plan."""
-    return tuple(Block(tuple(members)) for _, members in groupby(forks, key=lambda f: (f.key.group, f.fork)))
+def in_blocks(forks: Iterable[PlannedFork]) -> tuple[PlannedBlock, ...]:
+    """Group forks that follow each other in a plan into their blocks."""
+    return tuple(PlannedBlock(tuple(members)) for _, members in groupby(forks, key=lambda f: (f.key.group, f.fork)))
 
 
 def current(cell: CellRecord, fork: int) -> Fork | None:
@@ -102,8 +102,8 @@ def _all(cell: CellRecord) -> tuple[Fork, ...]:
     return (*cell.forks, *cell.attempts)
 
 
-def repeat_words(blocks: Iterable[Block], cells: Cells) -> tuple[str, ...]:
-    """What of the blocks that are ahead was measured before, and why it is measured again; empty where nothing was."""
+def repeat_words(blocks: Iterable[PlannedBlock], cells: Cells) -> tuple[str, ...]:
+    """Why forks of the blocks ahead that were measured before are measured again, in words; empty where none was."""
     begun = [(block, block.current(cells)) for block in blocks]
     spoilt = [sum(bool(faults_of(fork)) for fork in forks) for _, forks in begun]
     gaps = sum(bool(forks) and not number for (_, forks), number in zip(begun, spoilt, strict=True))

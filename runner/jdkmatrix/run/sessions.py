@@ -9,7 +9,7 @@ from jdkmatrix.records.run import RunRecord, Session
 
 
 def closed(sessions: Sequence[Session]) -> tuple[Session, ...]:
-    """As they are when another begins: one that did not say how it ended was killed."""
+    """The earlier sessions when another begins: one that did not say how it ended was killed."""
     return tuple(
         session.model_copy(update={"status": "interrupted"}) if session.status == "running" else session
         for session in sessions

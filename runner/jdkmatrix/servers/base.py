@@ -13,8 +13,8 @@ from jdkmatrix.provision.workloads import Workloads
 
 @dataclass(frozen=True)
 class Launch:
-    """What to start. `ready_words`: what the server writes to `messages_log` when it says that it is ready; None: it
-    says nothing before it answers."""
+    """A server process to start. `ready_words`: what the server writes to `messages_log` when it says that it is ready;
+    None: it says nothing before it answers."""
 
     command: Sequence[str]
     env: Mapping[str, str]

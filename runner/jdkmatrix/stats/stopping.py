@@ -51,7 +51,7 @@ class StoppingRules:
 
     @property
     def half_width_log(self) -> float:
-        """What half the width of an interval of a log ratio may be."""
+        """The largest half width that the interval of a log ratio may have."""
         return math.log1p(self.precision)
 
 

@@ -1,4 +1,4 @@
-"""What the cells of a run are measured with, as far as they share it."""
+"""The parts that the cells of a run share: workloads, servers, JDKs, drivers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Flags:
 
 
 def tuning_for(matrix: Matrix, cell: CellKey) -> Tuning:
-    """What this cell's executor asks for; empty where it asks for nothing."""
+    """The tuning that this cell's executor names; an empty one where it names none."""
     name = tuning_of(cell.executor)
     return matrix.tunings[name] if name else Tuning(description="none")
 

@@ -108,13 +108,16 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host, script:
     with (home / "matrix.toml").open("a") as file:
         file.write(STAGED)
     project = Project(home, home)
-    parts = made_up_campaign(RunStore.create(tmp_path / "unused"), blocks=1).parts
+    setups = made_up_campaign(RunStore.create(tmp_path / "unused"), blocks=1).setups
 
     def prepared(project: Project, matrix: Any, profile: Any, cells: Any, *, seed: int, **others: Any) -> Prepared:
         host.asked.append((len(cells), dict(others["capacities_rps"])))
+        setup = replace(
+            next(iter(setups.values())), matrix=matrix, profile=profile, host=host.facts, confiner=others["confiner"]
+        )
         return Prepared(
             plan=make_plan(cells, profile, seed=seed, impossible={}),
-            parts=dict.fromkeys(cells, next(iter(parts.values()))),
+            setups=dict.fromkeys(cells, setup),
             host=host.facts,
             servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),
             drivers=(),

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -19,13 +20,14 @@ from hypothesis import strategies as st
 
 from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2
-from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.fork.confinement import Confiner
+from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -37,12 +39,12 @@ from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts
 from jdkmatrix.run import opening
 from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules, without_words
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
-from jdkmatrix.run.opening import Conditions
+from jdkmatrix.run.opening import identity
 from jdkmatrix.servers.base import InstalledServer
 from jdkmatrix.subjects import parts as assembling
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.subjects.served.measurement import ServedCell
 from tests.support.builders import key
 from tests.support.project import ROOT
 from tests.support.run_facts import host_facts
@@ -59,7 +61,6 @@ CONFIGURED = tuple(
     if path.is_file()
 )
 CPUS = CpuSets(sut=(1,), driver=(0,), remote=(0,), overlapped=False, shares_cores=False)
-PINNER = AffinityConfiner("made up")
 CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=40.0, repeats=5, spread=0.01, cpu=0)
 
 
@@ -126,20 +127,25 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Parts:
         servers={"open-liberty": LIBERTY},
         jdks={"temurin-25": jdk},
         loads=cell_loads(MATRIX, RUNS, {}),
-        drivers={cell: WRK2 if cell.load == "rate-2000" else LOADGEN for cell in RUNS if cell.has_server},
+        drivers={cell: WRK2 if cell.load == "rate-2000" else LOADGEN for cell in RUNS if cell.server != NO_SERVER},
     )
 
 
-def ready(parts: Parts) -> dict[CellKey, CellParts]:
-    cpus = dict.fromkeys(RUNS, CPUS)
-    return dict(assemble(MATRIX, parts, cpus, CALIBRATION, PINNER))
+def ready(
+    parts: Parts,
+    host: HostFacts | None = None,
+    confinement: ConfinementMethod = "cgroup cpuset",
+    matrix: Matrix = MATRIX,
+) -> dict[CellKey, CellSetup]:
+    cpus, confiner = dict.fromkeys(RUNS, CPUS), cast(Confiner, SimpleNamespace(method=confinement))
+    quick = matrix.profiles["quick"]
+    return dict(assemble(matrix, quick, parts, cpus, CALIBRATION, host or host_facts(), confiner))
 
 
 def digests(
     parts: Parts, host: HostFacts | None = None, confinement: ConfinementMethod = "cgroup cpuset"
 ) -> dict[CellKey, str]:
-    conditions = Conditions(MATRIX, MATRIX.profiles["quick"], host or host_facts(), confinement)
-    return {one: conditions.identity(one, made).digest for one, made in ready(parts).items()}
+    return {one: identity(one, made).digest for one, made in ready(parts, host, confinement).items()}
 
 
 def test_a_cell_lists_just_what_it_runs(shared: Parts) -> None:
@@ -152,9 +158,9 @@ def test_what_calls_the_remote_system_is_told_and_is_part_of_the_identity(shared
     usual, by_socket = (
         found[key("virtual", workload=name, load="saturate-50")] for name in ("banking", "banking-socket")
     )
-    assert isinstance(usual.subject, Served) and isinstance(by_socket.subject, Served)
-    told = usual.subject.instance.properties
-    assert by_socket.subject.instance.properties == {**told, "jdkmatrix.remote.client": "socket"}
+    assert isinstance(usual, ServedCell) and isinstance(by_socket, ServedCell)
+    told = usual.instance.properties
+    assert by_socket.instance.properties == {**told, "jdkmatrix.remote.client": "socket"}
     assert by_socket.inputs["workload"]["client"] == "socket"
 
 
@@ -173,9 +179,7 @@ def test_the_remote_systems_jdk_decides_the_cells_that_call_it(shared: Parts) ->
 
     def inputs(version: str) -> dict[CellKey, Any]:
         parts = replace(shared, jdks={**shared.jdks, "temurin-21.0.8": replace(old, version=version)})
-        cpus = dict.fromkeys(RUNS, CPUS)
-        made = dict(assemble(matrix, parts, cpus, CALIBRATION, PINNER))
-        return {one: part.inputs for one, part in made.items()}
+        return {one: part.inputs for one, part in ready(parts, matrix=matrix).items()}
 
     before, after = inputs("21.0.8+9"), inputs("21.0.9+1")
     assert {one for one in RUNS if before[one] != after[one]} == {one for one in RUNS if "remote.jar" in RUNS[one]}
@@ -191,8 +195,7 @@ def test_any_file_of_its_jdks_or_its_server_decides_a_cell(shared: Parts) -> Non
         }
         liberty = replace(LIBERTY, files_sha256=f"liberty {changed == 'liberty'}")
         parts = replace(shared, jdks=found, servers={"open-liberty": liberty})
-        made = dict(assemble(matrix, parts, dict.fromkeys(RUNS, CPUS), CALIBRATION, PINNER))
-        return {one: part.inputs for one, part in made.items()}
+        return {one: part.inputs for one, part in ready(parts, matrix=matrix).items()}
 
     before = inputs("nothing")
     differing = {
@@ -202,7 +205,7 @@ def test_any_file_of_its_jdks_or_its_server_decides_a_cell(shared: Parts) -> Non
     assert differing == {
         "temurin-25": set(RUNS),
         "temurin-21.0.8": {one for one in RUNS if RUNS[one] & {"loadgen.jar", "remote.jar"}},
-        "liberty": {one for one in RUNS if one.has_server},
+        "liberty": {one for one in RUNS if one.server != NO_SERVER},
     }
 
 
@@ -246,14 +249,10 @@ def test_how_busy_the_host_is_decides_nothing(load: float, swap: int, word: str)
 
 
 def test_how_often_a_fork_may_be_repeated_decides_nothing(shared: Parts) -> None:
-    made = ready(shared)
     rules = MATRIX.measure.model_copy(update={"repeats_max": 9})
-    conditions = [
-        Conditions(matrix, MATRIX.profiles["quick"], host_facts(), "cgroup cpuset")
-        for matrix in (MATRIX, MATRIX.model_copy(update={"measure": rules}))
-    ]
-    for one, part in made.items():
-        assert conditions[0].identity(one, part) == conditions[1].identity(one, part)
+    other = ready(shared, matrix=MATRIX.model_copy(update={"measure": rules}))
+    for one, part in ready(shared).items():
+        assert identity(one, part) == identity(one, other[one])
 
 
 def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
@@ -267,14 +266,11 @@ def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
 
 
 def test_what_changed_is_said_in_plain_words(shared: Parts) -> None:
-    made = ready(shared)
     one = key("virtual", load="saturate-50")
-    before = Conditions(MATRIX, MATRIX.profiles["quick"], host_facts(), "cgroup cpuset").identity(one, made[one]).inputs
+    before = identity(one, ready(shared)[one]).inputs
     other = with_cpu(governor="powersave").model_copy(update={"kernel_command_line_sha256": "c"})
     new = replace(shared, workloads=workloads({**shared.workloads.sha256, "mp-ping.war": "new"}))
-    after = (
-        Conditions(MATRIX, MATRIX.profiles["quick"], other, "sched_setaffinity").identity(one, ready(new)[one]).inputs
-    )
+    after = identity(one, ready(new, other, "sched_setaffinity")[one]).inputs
     assert changes(before, after) == (
         "mp-ping.war, the CPU confinement (was cgroup cpuset, is sched_setaffinity), "
         "the CPU governor (was performance, is powersave), the kernel's command line"
@@ -294,7 +290,7 @@ def test_what_an_older_version_did_not_record_is_said_and_the_list_stays_short()
 
 def test_every_input_has_a_name_in_plain_words(shared: Parts) -> None:
     for one, part in ready(shared).items():
-        inputs = Conditions(MATRIX, MATRIX.profiles["quick"], host_facts(), "cgroup cpuset").identity(one, part).inputs
+        inputs = identity(one, part).inputs
         told = {name: changes({}, {name: inputs[name]}) for name in inputs if name not in ("host", "artefacts")}
         told |= {f"host.{name}": changes({}, {"host": {name: value}}) for name, value in inputs["host"].items()}
         unnamed = {name for name, text in told.items() if text.startswith(name)}

@@ -92,7 +92,7 @@ def test_a_pool_takes_as_many_rounds_of_the_delay_as_it_needs() -> None:
         workload=["fanout"], jdk=["temurin-25"], cpus=[1], burn_us=[0], wait_us=[1_000_000], load=["count-1000"],
         executor=["platform", "fixed-100", "virtual-semaphore-100", "structured"],
     )  # fmt: skip
-    took = {key.executor: kind_of(key).expected_s(MATRIX, MATRIX.profiles["quick"], key) for key in found}
+    took = {key.executor: kind_of(MATRIX, key).expected_s(MATRIX, MATRIX.profiles["quick"], key) for key in found}
     assert took == {"platform": 6, "structured": 6, "fixed-100": 15, "virtual-semaphore-100": 15}
 
 
@@ -246,4 +246,4 @@ def test_no_experiment_is_ended_before_it_can_be_over(name: str, duration_s: flo
     one = CellKey(
         workload=name, server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
     )
-    assert kind_of(one).length_words(MATRIX, MATRIX.profiles["quick"], one)
+    assert kind_of(MATRIX, one).length_words(MATRIX, MATRIX.profiles["quick"], one)

@@ -1,4 +1,4 @@
-"""What the host did while an experiment measured, and not while its program started, warmed up and wrote.
+"""Watch the host while an experiment measures, and not while its program starts, warms up and writes.
 
 The host is read again and again, and afterwards the program tells when it measured. So the readings that enclose that
 span are chosen when it is known: the last before its start, the first after its end. They are up to `EVERY_S` outside

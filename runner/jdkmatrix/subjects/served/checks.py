@@ -1,4 +1,4 @@
-"""What is asked of a server after its windows: its books, and how long the work of a request takes."""
+"""Checks of a server after its windows: its books, and how long the work of a request takes."""
 
 from __future__ import annotations
 
