@@ -68,7 +68,7 @@ def _relevant(errors: Iterable[ErrorDetails]) -> list[ErrorDetails]:
     elements are wrong also counts as too short.
     """
     kept = [e for e in errors if not _other_alternative(e)]
-    deeper = {tuple(e["loc"][:-1]) for e in kept}
+    deeper = {tuple(e["loc"][:length]) for e in kept for length in range(len(e["loc"]))}
     return [e for e in kept if not (e["type"] == "too_short" and tuple(e["loc"]) in deeper)]
 
 
@@ -103,7 +103,7 @@ def _explained(error: ErrorDetails, schema: Any) -> str:
     elif kind in ("model_type", "model_attributes_type", "dict_type"):
         problem = f"found {_shown(found)}; it should be a table"
     else:
-        text = error["msg"].replace("tuple", "list").replace("Tuple", "List")
+        text = error["msg"].replace("tuple", "list").replace("Tuple", "List").partition(" after validation")[0]
         text = f"it{text[5:]}" if text.startswith("Input ") else f"{text[0].lower()}{text[1:]}"
         problem = f"found {_shown(found)}; {text}"
     return f"{key}: {problem}" if key else problem

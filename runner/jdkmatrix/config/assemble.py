@@ -26,23 +26,30 @@ _PLACEHOLDER = re.compile(r"\bN\b(%?)")
 @dataclass(frozen=True)
 class Assembled:
     """`main`: the file that must have what is in no other; `files`: in which a table is, or one of a table's named
-    entries, "TABLE.NAME"; `problems`: the file, and what is wrong there. `templates`: names in TEMPLATES as the files
-    have them, with N for a number."""
+    entries, "TABLE.NAME"; `bases`: the entry that another one extends; `problems`: the file, and what is wrong there.
+    `templates`: names in TEMPLATES as the files have them, with N for a number."""
 
     main: str
     tables: Tables = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    bases: dict[str, str] = field(default_factory=dict)
     problems: list[tuple[str, str]] = field(default_factory=list)
     templates: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def error(self, problems: Iterable[str]) -> ConfigError:
-        """Each of these behind the file that it is about."""
-        return told((self._file_of(problem), problem) for problem in problems)
+        """Each of these behind the file that it is about; one that an entry inherits is told of its base alone."""
+        everything = dict.fromkeys(problems)
+        found = []
+        for problem in everything:
+            place = self._place(problem)
+            if not (place in self.bases and self.bases[place] + problem.removeprefix(place) in everything):
+                found.append((self.files.get(place, self.main), problem))
+        return told(found)
 
-    def _file_of(self, problem: str) -> str:
-        """Names may have dots in them, so the longest that fits is meant."""
-        places = [place for place in self.files if problem.startswith((f"{place}.", f"{place}:", f"{place}["))]
-        return self.files[max(places, key=len)] if places else self.main
+    def _place(self, problem: str) -> str:
+        """The entry or table that it is about; names may have dots in them, so the longest that fits is meant."""
+        places = (place for place in self.files if problem.startswith((f"{place}.", f"{place}:", f"{place}[")))
+        return max(places, key=len, default="")
 
 
 def merged(
@@ -98,6 +105,7 @@ def _extended(found: Assembled, table: str, name: str, seen: tuple[str, ...] = (
         return entry
     own, base = {key: value for key, value in entry.items() if key != "extends"}, str(entry["extends"])
     if base in entries and base not in seen:
+        found.bases[f"{table}.{name}"] = f"{table}.{base}"
         return _changed(_extended(found, table, base, seen), own)
     wrong = f'"{base}" leads back to it' if base in seen else unknown(base, entries)
     found.problems.append((found.files[f"{table}.{name}"], f"{table}.{name}.extends: {wrong}"))

@@ -123,7 +123,7 @@ def _tunings(matrix: Matrix, templates: Templates) -> Iterator[str]:
         asked = tuning_of(executor)
         if asked is not None and asked not in matrix.tunings:
             names = templates.get("tunings", ())
-            yield f'tunings: "{executor}" needs {_unsized(asked, names)}; add [tunings.{asked}]'
+            yield f'tunings: "{executor}": {_unsized(asked, names)}; add [tunings.{asked}]'
     for name, tuning in matrix.tunings.items():
         if not tuning.properties and not tuning.kernel:
             yield f"tunings.{name}: changes nothing; give it properties or kernel"

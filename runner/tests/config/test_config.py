@@ -98,7 +98,10 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
             change("profiles/quick/select/load", ["saturate-x"]),
             ["profiles.quick.select.load", 'did you mean "saturate-N"?', "N stands for a number"],
         ),
-        (change("workloads/banking/remote/sigma", 1), ["workloads.banking.remote.sigma", 'spread = "lognormal"']),
+        (
+            change("workloads/banking/remote/sigma", 1),
+            ["matrix.toml: workloads.banking.remote.sigma: belongs to spread"],
+        ),
         (change("workloads/banking/remote/size", 1), ["workloads.banking.remote.size", "(allowed: size_bytes, spread"]),
         (change("profiles/quick/select", 3), ["profiles.quick.select", "found 3; it should be a table"]),
         (change("driver/choice", "wrk"), ["driver.choice", 'did you mean "wrk2"']),
