@@ -319,7 +319,7 @@ def doctor(
 @app.command()
 @told
 def schema() -> None:
-    """Print the JSON Schema of matrix.toml and published/*/scenarios.toml."""
+    """Print the JSON Schema of matrix.toml and published/*/scenarios*.toml."""
     import json
 
     from jdkmatrix.config.schema import file_schema

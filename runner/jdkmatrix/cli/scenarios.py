@@ -14,7 +14,6 @@ from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.terminal import escape
-from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix, ScaleName, Scenario
 from jdkmatrix.errors import MatrixError
@@ -27,6 +26,7 @@ from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
 from jdkmatrix.run.prepare import too_few_cpus
+from jdkmatrix.validation import unknown
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
 IN_TURN = "in-turn"

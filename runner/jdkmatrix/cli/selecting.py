@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.executors import again, is_aa_arm
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
+from jdkmatrix.validation import unknown
 
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
 

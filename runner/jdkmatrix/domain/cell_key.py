@@ -8,10 +8,8 @@ from jdkmatrix.domain.record import Record
 
 AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 
-
+# Ids and records that name no server mean this one, the old ones too: a part of their form, and nobody's choice.
 DEFAULT_SERVER = "open-liberty"
-
-
 NO_SERVER = "none"  # of an experiment that is a program of its own
 
 

@@ -238,10 +238,6 @@ class Experiment(Table, ABC):
         """JVM options of an executor beside those of `jvm`. Structured concurrency is a preview before JDK 28."""
         return ("--enable-preview",) if base_of(executor) == "structured" else ()
 
-    def problems(self) -> Iterator[str]:
-        """The errors of its table, each as "KEY: why"."""
-        yield from ()
-
     def has_arm(self, executor: str) -> bool:
         """Is this executor, whatever its tuning, one of its arms?"""
         return row_of(executor) in self.ARMS

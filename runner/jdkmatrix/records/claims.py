@@ -1,4 +1,4 @@
-"""The published claims about an experiment, as they stood in source.toml when a run of that experiment was made."""
+"""The published claims about an experiment, as they stood in its source when a run of that experiment was made."""
 
 from __future__ import annotations
 

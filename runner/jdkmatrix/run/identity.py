@@ -58,6 +58,7 @@ _ABSENT = object()
 # Tables whose entries are told one by one.
 _TABLES = ("host", "artefacts")
 _NAMES = {
+    "application": "the application",
     "burn_rounds": "the rounds of work per request",
     "cell": "the cell",
     "drivers": "the driver",

@@ -50,7 +50,7 @@ def test_what_was_provoked_is_what_was_recorded() -> None:
         assert one.refused <= one.windows
 
 
-@pytest.mark.parametrize(("text", "told"), [("{", "Invalid JSON"), ('{"cpu": 1}', "measured_at")])
+@pytest.mark.parametrize(("text", "told"), [("{", "not valid JSON"), ('{"cpu": 1}', "measured_at")])
 @pytest.mark.parametrize("broken", [PROVOKED, COMPARED])
 def test_a_broken_record_is_told_with_its_file(broken: str, text: str, told: str, tmp_path: Path) -> None:
     for name in (PROVOKED, COMPARED):

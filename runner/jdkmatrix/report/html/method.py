@@ -10,14 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from pydantic import ValidationError
-
-from jdkmatrix.config.explain import explained
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.domain.record import Record
-from jdkmatrix.errors import MatrixError
 from jdkmatrix.method.gate import Gate
 from jdkmatrix.method.gates import GATES
+from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import joined, link, say, small
 from jdkmatrix.report.blocks.kinds import Fact, FactList, Section
@@ -25,6 +22,7 @@ from jdkmatrix.report.blocks.page import WebPage
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.html.drivers import COMPARED, ComparedDrivers, TriedOn, compared_blocks, compared_words
 from jdkmatrix.report.words.numbers import Figure, share
+from jdkmatrix.validation import validated
 
 PROVOKED = "provoked.json"
 Recorded = TypeVar("Recorded", bound=Record)
@@ -64,12 +62,7 @@ def read_tried(templates: Path) -> BenchRecords:
 
 
 def _read(path: Path, kind: type[Recorded]) -> Recorded:
-    try:
-        return kind.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise MatrixError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValidationError as error:
-        raise explained(error, str(path)) from None
+    return validated(kind, parse_json(read_text(path), str(path)), path)
 
 
 def method_page(run: RunRecord, tried: BenchRecords, root: str) -> WebPage:

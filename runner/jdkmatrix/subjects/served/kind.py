@@ -111,6 +111,7 @@ class ServedApplications:
             # How often a fork may be repeated decides none of them.
             "measure": matrix.measure.model_dump(exclude={"repeats_max"}),
             "drivers": [program.model_dump() for program in parts.driver(cell).programs],
+            "application": application_of(workload.application).model_dump(),
             "workload": workload.model_dump(),
             "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
             "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
