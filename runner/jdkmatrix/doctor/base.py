@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from jdkmatrix.doctor.activity import Activity, Process, observe, other_processes
 from jdkmatrix.doctor.stalls import Stalls, probe
 from jdkmatrix.host.cpulist import parse_cpu_list
+from jdkmatrix.reading import text_if_readable
 
 HostVerdict = Literal["ready", "noisy", "unfit"]
 Verdict = Literal["ready", "noisy", "unfit", "not shown"]
@@ -70,10 +71,7 @@ class Host:
     def text(self, file: str) -> str | None:
         """The text of `file` (absolute, as on the host itself) without surrounding space; None where it cannot be
         read."""
-        try:
-            return self.at(file).read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            return None
+        return text_if_readable(self.at(file))
 
     def number(self, file: str) -> int | None:
         text = self.text(file)

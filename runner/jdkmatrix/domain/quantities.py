@@ -85,3 +85,8 @@ def wait_words(wait_us: int) -> str:
 
 def delay_words(wait_us: int) -> str:
     return f"{wait_words(wait_us)} delay" if wait_us else "no delay"
+
+
+def rise(before: int | None, after: int | None) -> int | None:
+    """By how much a counter rose; None where one of its readings is not known."""
+    return None if before is None or after is None else after - before

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.domain.quantities import rise
 from jdkmatrix.probes.cpu_balance import CpuTicks, Used, balance, parse_stat
+from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import CpuUse, Pressure
 
 _PROC = Path("/proc")
@@ -105,10 +107,10 @@ def pressure(
 ) -> Pressure:
     """The pressure between two readings. `used`: CPU time of our processes meanwhile, and which CPUs they were on."""
     elapsed_s = (after.clocks.monotonic_ns - before.clocks.monotonic_ns) / 1e9
-    stalled_us = _rise(before.psi_some_us, after.psi_some_us)
-    throttled_us = _rise(before.throttled_us, after.throttled_us)
-    swapped_pages = _rise(before.swapped_pages, after.swapped_pages)
-    threads_ended = _rise(before.threads_ended, after.threads_ended)
+    stalled_us = rise(before.psi_some_us, after.psi_some_us)
+    throttled_us = rise(before.throttled_us, after.throttled_us)
+    swapped_pages = rise(before.swapped_pages, after.swapped_pages)
+    threads_ended = rise(before.threads_ended, after.threads_ended)
     # The clocks are read one after another, microseconds apart.
     suspended_ns = max(0, _ahead(before.clocks, after.clocks, "boottime_ns"))
     by_cpus = balance(
@@ -149,12 +151,5 @@ def _ahead(before: Clocks, after: Clocks, clock: str) -> int:
     return went - (after.monotonic_ns - before.monotonic_ns)
 
 
-def _rise(before: int | None, after: int | None) -> int | None:
-    return None if before is None or after is None else after - before
-
-
 def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
+    return text_if_readable(path) or ""
