@@ -38,7 +38,7 @@ def check_executor(name: str) -> str:
     )
 
 
-def again(name: str) -> str:
+def aa_arm(name: str) -> str:
     """The second arm of an A/A check of executor `name`."""
     return f"{first_arm(name)}{_AGAIN}"
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Without a search for cycles: to look at all of them again and again while they grow takes as long as to make
     them."""
     was_on = gc.isenabled()

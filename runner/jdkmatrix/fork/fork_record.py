@@ -145,7 +145,7 @@ class ForkDraft:
         self.reasons.append(Reason(code=code, message=message, figures=dict(figures or {})))
 
 
-def finished(draft: ForkDraft, measurement: Measurement) -> Fork:
+def fork_record_of(draft: ForkDraft, measurement: Measurement) -> Fork:
     """The record of a fork that has ended, however that came."""
     status, reasons = (Status.FAILED, ()) if draft.failed else measurement.judged()
     hits = [Reason(code=hit.code, message=hit.message, figures=hit.figures) for hit in draft.outcomes]

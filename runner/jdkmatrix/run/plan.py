@@ -16,7 +16,7 @@ from operator import attrgetter, getitem
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.cell_key import AXES, NO_SERVER, CellKey
-from jdkmatrix.domain.gc_pause import uncollected
+from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
@@ -59,7 +59,7 @@ def select_cells(
         raise MatrixError(f'profile "{profile_name}" is not in matrix.toml (there are: {", ".join(matrix.profiles)})')
     narrowed = only or {}
     places, values = [_places(matrix)[axis] for axis in AXES], attrgetter(*AXES)
-    with uncollected():
+    with gc_paused():
         chosen = {
             cell
             for cell in _cells_of(matrix, profile_name)
@@ -250,7 +250,7 @@ def _orders(members: _Members, seed: str) -> Iterator[tuple[CellKey, ...]]:
 
 def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
     """Order the forks of all cells that this host can measure; the others keep their reason."""
-    with uncollected():
+    with gc_paused():
         possible = [cell for cell in cells if cell not in impossible]
         return Plan(
             cells=tuple(cells),
