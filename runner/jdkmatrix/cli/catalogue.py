@@ -95,7 +95,7 @@ def update(ids: Sequence[str], *, write: bool) -> None:
 
 
 def _tell_fixed(entries: Iterable[JdkEntry]) -> None:
-    """Which entries are not looked up, with one line for each reason."""
+    """Print which entries are not looked up, with one line for each reason."""
     ids: dict[str, list[str]] = {}
     for entry in entries:
         ids.setdefault(why_fixed(entry) or "", []).append(entry.id)

@@ -42,7 +42,7 @@ def with_selection(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """With their annotations evaluated; that of Options is not looked at, and its module not imported."""
+    """The parameters with evaluated annotations; that of Options is not looked at, and its module not imported."""
     hints = get_type_hints(function, localns={"Options": object}, include_extras=True)
     return [p.replace(annotation=hints[p.name]) for p in inspect.signature(function).parameters.values()]
 

@@ -54,8 +54,8 @@ class Check:
 
 @dataclass(frozen=True)
 class Host:
-    """Where to read. `root` has proc and sys below it; `results` is where a run writes; `server_cpus` are those that
-    servers get.
+    """The file system of a host. `root` has proc and sys below it; `results` is where a run writes; `server_cpus` are
+    those that servers get.
 
     The two samples are taken at most once, when first asked for: `interval_s` watching, then `spin_s` spinning on
     every CPU (0: the probe is not made). `processes` says who runs.

@@ -67,8 +67,7 @@ class Measurement(Protocol):
     """The measurement inside one fork; its findings survive whatever ends the fork."""
 
     def opened(self, remote: RemoteProcess | None) -> AbstractContextManager[Opened]:
-        """Its process, from its start to its end; what is to be checked at the end is checked on exit, unless something
-        has ended it before.
+        """Run its process; what is to be checked at the end is checked on exit, unless something has ended it before.
 
         Raises:
             MatrixError: it did not go through to its end.

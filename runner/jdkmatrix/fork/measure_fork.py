@@ -84,7 +84,7 @@ class RunningFork:
 
 
 def measure_fork(draft: ForkDraft, listener: Listener) -> Fork:
-    """By itself, from its start to its end."""
+    """Measure one fork by itself, from its start to its end."""
     with RunningFork(draft, listener) as fork:
         fork.measure()
         return fork.close()

@@ -109,7 +109,7 @@ def _v1_group(parent: Path) -> Iterator[Path]:
 
 
 def _settings(controller: Controller, version: int, limits: Limits) -> dict[str, str]:
-    """By file. Without a limit of its own, swap would take what memory may not."""
+    """The settings by file. Without a limit of its own, swap would take what memory may not."""
     if controller == "pids":
         return {"pids.max": str(limits.threads_max)}
     if version == 1:

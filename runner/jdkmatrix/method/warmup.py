@@ -217,7 +217,7 @@ def is_over(windows: Sequence[WarmupWindow], gate: WarmupGate) -> bool:
 
 
 def duration_s(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float:
-    """From the start of the first window to the end of the last."""
+    """The seconds from the start of the first window to the end of the last."""
     return windows[-1].t_s - windows[0].t_s + _length_s(windows[0], rules) if windows else 0.0
 
 

@@ -46,7 +46,7 @@ def parse_psi(text: str) -> int | None:
 
 
 def parse_throttled_us(text: str) -> int | None:
-    """From a cgroup's cpu.stat: `throttled_usec` of version 2, or `throttled_time` of version 1, in ns."""
+    """The throttled time in a cgroup's cpu.stat, in µs; version 1 has it in ns."""
     match = re.search(r"^throttled_(usec|time) (\d+)$", text, re.MULTILINE)
     if match is None:
         return None
@@ -54,7 +54,7 @@ def parse_throttled_us(text: str) -> int | None:
 
 
 def parse_swapped_pages(text: str) -> int | None:
-    """From /proc/vmstat."""
+    """The pages swapped in and out, from /proc/vmstat."""
     found = re.findall(r"^pswp(?:in|out) (\d+)$", text, re.MULTILINE)
     return sum(map(int, found)) if found else None
 
@@ -68,7 +68,7 @@ def parse_threads_ended(stat: str, loadavg: str) -> int | None:
 
 
 def cgroup_stat_paths(own_cgroup: str, root: Path = _CGROUP) -> tuple[Path, ...]:
-    """Where the cpu.stat of the cgroup in /proc/self/cgroup may be (cgroups(7)), the likelier first."""
+    """The possible paths of cpu.stat for the cgroup in /proc/self/cgroup (cgroups(7)), the likelier first."""
     paths = []
     for line in own_cgroup.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -140,7 +140,7 @@ def pressure(
 
 
 def _mean(by_cpus: Sequence[CpuUse], share: str) -> float:
-    """Over all CPUs; 0 where none is known."""
+    """The mean share over all CPUs; 0 where none is known."""
     cpus = sum(len(use.cpus) for use in by_cpus)
     return sum(getattr(use, share) * len(use.cpus) for use in by_cpus) / cpus if cpus else 0.0
 

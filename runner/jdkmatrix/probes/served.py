@@ -1,4 +1,4 @@
-"""On whose threads the requests of a window ran: what the application counted, and what the driver says. Pure.
+"""Find the threads on which the requests of a window ran: what the application counted, and what the driver says. Pure.
 
 Every request of the application counts itself when it begins, on the thread that runs it, by the name that the thread's
 maker gave it (workloads/server-probes: Served). That is better evidence than the count of tasks that a plugged executor
@@ -74,5 +74,5 @@ def _in_flight(result: LoadResult, early_s: float | None) -> int:
 
 
 def _sent_early(result: LoadResult, early_s: float | None) -> int:
-    """At most: wrk2 catches up at twice its rate."""
+    """An upper bound: wrk2 catches up at twice its rate."""
     return math.ceil(2 * result.load.rate_rps * early_s) if early_s and isinstance(result.load, RateLoad) else 0

@@ -63,7 +63,7 @@ def usage(
 
 
 def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, ...]:
-    """By how much every total rose that both have."""
+    """The rise of every total that both have."""
     if before is None or after is None:
         return ()
     return tuple(

@@ -151,8 +151,8 @@ def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[C
 def _of_workload(
     matrix: Matrix, workload: str, picked: Mapping[str, Sequence[str | int]]
 ) -> dict[str, Sequence[str | int]]:
-    """Without the values that no cell of it can have, so that no product is made of them; `Matrix.has_cell` decides
-    about the others."""
+    """The values without those that no cell of this workload can have, so that no product is made of them;
+    `Matrix.has_cell` decides about the others."""
     if workload in matrix.experiments:
         loads = [load for load in picked["load"] if isinstance(matrix.loads[str(load)], TaskLoad)]
         return {"workload": (workload,), "server": (NO_SERVER,), "load": loads}
@@ -189,7 +189,7 @@ def _adder(rule: Selection, select: Selection) -> Callable[[CellKey], bool]:
 
 
 def _places(matrix: Matrix) -> dict[str, dict[str | int, int]]:
-    """Where each value stands on its axis."""
+    """The position of each value on its axis."""
     found = {axis: {value: at for at, value in enumerate(getattr(matrix.axes, axis))} for axis in AXES}
     found["server"][NO_SERVER] = len(found["server"])
     return found

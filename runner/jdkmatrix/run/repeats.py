@@ -1,4 +1,4 @@
-"""Which blocks must be measured, and what becomes of forks that are measured again. Pure.
+"""Find the blocks that must be measured, and keep forks that are measured again as attempts. Pure.
 
 A block is measured in one session, or not at all: of a block that was cut off, or that faults of the host left a gap
 in, every fork is measured again. What was measured before is kept as an attempt.
@@ -35,7 +35,7 @@ class PlannedBlock:
         return self.forks[0].fork
 
     def current(self, cells: Cells) -> tuple[Fork, ...]:
-        """Those that are measured, each by its latest attempt."""
+        """The forks that are measured, each by its latest attempt."""
         found = (latest(cells[planned.key], planned.fork) for planned in self.forks)
         return tuple(fork for fork in found if fork is not None)
 
@@ -56,7 +56,7 @@ def latest(cell: CellRecord, fork: int) -> Fork | None:
 
 
 def next_attempt(cell: CellRecord, fork: int) -> int:
-    """Its number, 1.."""
+    """The number of the next attempt, 1.."""
     return 1 + max((one.attempt for one in (*cell.forks, *cell.attempts) if one.fork == fork), default=0)
 
 

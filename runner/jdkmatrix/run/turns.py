@@ -1,4 +1,4 @@
-"""Which blocks are measured in turns, for how many rounds, and in which order. Pure."""
+"""Decide which blocks are measured in turns, for how many rounds, and in which order. Pure."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class ServerProcess:
                 time.sleep(_POLL_S)
 
     def kill(self) -> None:
-        """At once; from any thread."""
+        """Kill the process at once; from any thread."""
         self._ended_here = True
         self._running.kill()
 
@@ -174,7 +174,7 @@ class ServerProcess:
         return ServerError(f"{self._with_cause(message, perhaps)}\n{tail}".rstrip())
 
     def _with_cause(self, message: str, perhaps: str = "") -> str:
-        """With the line of its log that says why; `perhaps`: what to say where none does."""
+        """Append the line of its log that says why; `perhaps`: what to say where none does."""
         found = cause(f"{self._messages()}\n{self._console()}")
         return "; ".join(filter(None, (message, f"its log says: {found}" if found else perhaps)))
 

@@ -75,10 +75,10 @@ class ProgramMeasurement:
         yield self
 
     def rewarm(self, duration_s: float) -> None:
-        """Its program warms up by itself."""
+        """Nothing to do: its program warms up by itself."""
 
     def measure(self, turn: Round | None) -> None:
-        """In one piece, whatever its turn.
+        """Run the program in one piece, whatever its turn.
 
         Raises:
             ProgramError: it gave no result.

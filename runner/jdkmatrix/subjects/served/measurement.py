@@ -114,7 +114,7 @@ class ServedMeasurement:
 
     @property
     def _jit_cpus(self) -> tuple[int, ...]:
-        """Where the compiler may run until the server is warm."""
+        """The CPUs that the compiler may use until the server is warm."""
         cpus = self.cell.cpu_sets
         extra = cpus.driver if self.cell.matrix.warmup.jit_on_driver_cpus else ()
         return tuple(sorted({*cpus.sut, *extra}))
