@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from jdkmatrix.cli import experiments, markdown
-from jdkmatrix.cli.conditions_table import ConditionRows, SummaryRow, conditions_table
+from jdkmatrix.cli.conditions_table import ConditionRow, ConditionRows, conditions_table
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.executors import base_of, is_aa_arm
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, metrics_of
@@ -259,7 +259,7 @@ def _conditions(run: JudgedRun) -> Iterator[ConditionRows]:
         yield ConditionRows(words, tuple(_row(cell, run, searched=searched) for cell in cells))
 
 
-def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> SummaryRow:
+def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> ConditionRow:
     """Amber where forks of it were lost, or its ratio is not judged."""
     key = cell.key
     ratio = run.judgements.of(run.cells.leading(key), key)
@@ -267,9 +267,9 @@ def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> SummaryRow:
     forks = f"{len(cell.usable)}/{cell.forks}"
     last = ratio_text(ratio) if ratio else "no pair" if run.judgements.outcomes(key) else ""
     if not cell.usable:
-        return SummaryRow(amber, (key.executor, forks, _why_no_figure(cell), "–", "–", last))
+        return ConditionRow(amber, (key.executor, forks, _why_no_figure(cell), "–", "–", last))
     rate, held = (of_metric(one, cell, why="").text for one in (THROUGHPUT, CAPACITY if searched else P99))
-    return SummaryRow(amber, (key.executor, forks, rate, _cost(cell), held, last))
+    return ConditionRow(amber, (key.executor, forks, rate, _cost(cell), held, last))
 
 
 def _cost(cell: CellStats) -> str:

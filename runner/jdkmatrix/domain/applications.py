@@ -38,7 +38,7 @@ class Application:
 
     @property
     def archive(self) -> str:
-        """The name of its archive in workloads/outputs.json."""
+        """Its name in workloads/outputs.json."""
         return f"{self.name}.war"
 
     @property

@@ -93,7 +93,7 @@ def _configuration(servers: Path) -> Iterator[Path]:
 
 
 def _outputs(root: Path) -> dict[str, str]:
-    """The paths of built files, below workloads/: what outputs.json names, and a jar of each server."""
+    """Where the build leaves what it makes, below workloads/: what outputs.json names, and a jar of each server."""
     path = root / "workloads" / _OUTPUTS
     found: dict[str, str] = parse_json(read_text(path), str(path))
     names = sorted(pom.parent.name for pom in (root / "workloads").glob("servers/*/pom.xml"))
