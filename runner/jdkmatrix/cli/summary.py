@@ -165,7 +165,7 @@ def _failed_forks(loaded: LoadedRun) -> int:
 
 
 def _measured_how(loaded: LoadedRun) -> Iterator[str]:
-    """In how many sessions, where in several, and how many attempts do not count."""
+    """The number of sessions, where there are several, and of attempts that do not count."""
     if told := sessions.line(loaded):
         yield told
     if attempts := sum(len(cell.attempts) for cell in loaded.cells):
@@ -195,7 +195,8 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
 
 
 def _outcomes(run: JudgedRun) -> Iterator[str]:
-    """Where forks did not do what their load asks for, failed requests, and ratios that are not judged."""
+    """Conditions in which forks did not do what their load asks for, failed requests, and ratios that are not
+    judged."""
     for record in cells_by_condition(run.loaded.served):
         cell, key = run.cells.get(record.key), record.key
         told = list(_told(cell, run)) if cell else []

@@ -35,7 +35,7 @@ from jdkmatrix.report.site.build import Built
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepare import Prepared
-from jdkmatrix.run.sessions import closed, ended, idle
+from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.judged_pages import PageOfRun, facts_of
@@ -490,16 +490,16 @@ def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
 
 def test_what_is_complete_stays_as_it_is(tmp_path: Path) -> None:
     run = synthetic_run(tmp_path, QUICK).run
-    assert idle(run, order=()) == run
-    assert closed([session(status="running", ended_at=None)])[0].status == "interrupted"
+    assert complete_idle(run, order=()) == run
+    assert close_killed([session(status="running", ended_at=None)])[0].status == "interrupted"
 
 
 def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_left(tmp_path: Path) -> None:
     run = synthetic_run(tmp_path, QUICK).run
     killed = run.model_copy(update={"status": "running", "sessions": (session(status="running", ended_at=None),)})
-    found = idle(killed, order=("a#1",))
+    found = complete_idle(killed, order=("a#1",))
     assert (found.status, found.order, found.sessions[0].status) == ("complete", ("a#1",), "interrupted")
-    assert ended(killed, "complete", "now", 7.5).sessions[0].ended_at == "now"
+    assert end_session(killed, "complete", "now", 7.5).sessions[0].ended_at == "now"
 
 
 def test_this_host_says_when_it_was_started() -> None:
