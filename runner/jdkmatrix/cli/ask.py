@@ -14,13 +14,13 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import again
+from jdkmatrix.domain.executors import aa_arm
 from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool, title_of
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.host.topology import read_topology
-from jdkmatrix.jdks.availability import locate
 from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.locate import locate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.plan import estimate_s, make_plan, stages
@@ -86,7 +86,7 @@ def answered(
     for step in steps(matrix, values, jdks, cpus):
         values[step.axis] = (step.choices[0][1] if len(step.choices) == 1 else choose(step),)
     server = str(values["server"][0])
-    values.setdefault("executor", (own_pool(server), "virtual", again(own_pool(server))))
+    values.setdefault("executor", (own_pool(server), "virtual", aa_arm(own_pool(server))))
     values.setdefault("workload", (_workload(matrix, values),))
     return values
 
@@ -122,10 +122,7 @@ def steps(matrix: Matrix, values: Values, jdks: Sequence[str], cpus: int) -> Ite
 
 
 def _can_wait(matrix: Matrix, values: Values, wait_us: int) -> bool:
-    return (
-        next(_workloads(matrix, {**values, "wait_us": (wait_us,), "load": values.get("load", ("saturate-50",))}), None)
-        is not None
-    )
+    return any(_workloads(matrix, {"load": ("saturate-50",), **values, "wait_us": (wait_us,)}))
 
 
 def _workload(matrix: Matrix, values: Values) -> str:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jdkmatrix.config.assemble import Tables, is_made
-from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.model import Matrix, Profile
-from jdkmatrix.domain.executors import again, check_executor, first_arm, is_aa_arm, tuning_of
+from jdkmatrix.domain.executors import aa_arm, check_executor, first_arm, is_aa_arm, tuning_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
+from jdkmatrix.validation import unknown
 
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
 
@@ -48,7 +48,7 @@ class Options:
             return self.values
         if "executor" in self.values:
             raise MatrixError("--aa measures one executor twice, so --executor has nothing to choose from")
-        return {**self.values, "executor": (self.aa, again(self.aa))}
+        return {**self.values, "executor": (self.aa, aa_arm(self.aa))}
 
     def apply(self, matrix: Matrix) -> Matrix:
         """The matrix with the values and the protocol of the profile, and of those measured before it, replaced where

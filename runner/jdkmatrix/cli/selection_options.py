@@ -1,4 +1,4 @@
-"""The options by which `plan` and `run` choose what is measured; both take all of them, those of axes more than once.
+"""The options by which `plan` and `run` choose what is measured; both take all of them.
 
 Only typer is imported here (see main).
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -19,90 +18,6 @@ from jdkmatrix.errors import MatrixError
 
 if TYPE_CHECKING:
     from jdkmatrix.cli.selecting import Options
-
-
-class ScaleChoice(StrEnum):
-    AUTO = "auto"
-    ARTICLE = "article"
-    SMALL = "small"
-
-
-class MeasuredHow(StrEnum):
-    INTERLEAVED = "interleaved"
-    SEPARATE = "separate"
-
-
-ProfileOption = Annotated[
-    str | None, typer.Option("--profile", "-p", help="A profile of matrix.toml; by default quick.")
-]
-ScenarioOption = Annotated[
-    str | None,
-    typer.Option(
-        "--scenario", "-s", help="A published experiment instead (see matrix scenarios); in-turn: the one of this week."
-    ),
-]
-ScaleOption = Annotated[
-    ScaleChoice,
-    typer.Option("--scale", help="Of the scenario: as published, small, or the larger one that fits this host."),
-]
-WorkloadOption = Annotated[list[str] | None, typer.Option("--workload", metavar="NAME", help="This workload.")]
-ServerOption = Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="This server.")]
-JdkOption = Annotated[list[str] | None, typer.Option("--jdk", metavar="ID", help="This JDK of matrix jdks.")]
-JdkHomeOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--jdk-home", metavar="DIR", exists=True, file_okay=False, resolve_path=True, help="The JDK in this folder."
-    ),
-]
-ExecutorOption = Annotated[
-    list[str] | None, typer.Option("--executor", metavar="NAME", help="This executor; liberty, virtual, fixed-50, …")
-]
-ArmOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--arm", metavar="ARM", help="An executor, with JVM options of its own: 'virtual:-XX:+UseParallelGC'."
-    ),
-]
-CpusOption = Annotated[
-    list[int] | None, typer.Option("--cpus", metavar="N", min=1, max=1024, help="So many CPUs for the server.")
-]
-BurnOption = Annotated[
-    list[str] | None, typer.Option("--burn", "--burn-us", metavar="TIME", help="A task that computes so long: 300us.")
-]
-WaitOption = Annotated[
-    list[str] | None,
-    typer.Option("--wait", "--wait-us", metavar="TIME", help="A remote system that answers so late: 20ms."),
-]
-LoadOption = Annotated[
-    list[str] | None, typer.Option("--load", metavar="NAME", help="This load: saturate-50, share-50, 5000/s, …")
-]
-BlocksOption = Annotated[
-    int | None, typer.Option("--blocks", min=1, help="Number of blocks; with --max-blocks the minimum.")
-]
-MaxBlocksOption = Annotated[
-    int | None, typer.Option("--max-blocks", min=1, help="Add blocks until the ratios are precise, up to this number.")
-]
-PrecisionOption = Annotated[
-    float | None, typer.Option("--precision", min=0.0001, max=1, help="0.02: until each ratio is known to ± 2 %.")
-]
-StoppingOption = Annotated[
-    bool, typer.Option("--no-stopping", help="Only the profile's blocks, however imprecise the ratios are.")
-]
-WindowsOption = Annotated[int | None, typer.Option("--windows", min=1, help="Windows per fork.")]
-WindowSOption = Annotated[float | None, typer.Option("--window-s", min=0.1, help="Seconds per window.")]
-ProtocolOption = Annotated[
-    MeasuredHow | None,
-    typer.Option(
-        "--protocol",
-        help="interleaved: the executors of a block take turns; separate: one after another. By default as the profile "
-        "says.",
-    ),
-]
-RoundsOption = Annotated[int | None, typer.Option("--rounds", min=2, help="Rounds per fork, where they take turns.")]
-AaOption = Annotated[str | None, typer.Option("--aa", help="Measure only this executor, against itself.")]
-SeedOption = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Repeat the order of forks of the run with this seed.")
-]
 
 
 def with_selection(command: Callable[..., None]) -> Callable[..., None]:
@@ -128,35 +43,95 @@ def with_selection(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """With their annotations evaluated; that of Options is not looked at, and its module not imported."""
+    """The parameters with evaluated annotations; that of Options is not looked at, and its module not imported."""
     hints = get_type_hints(function, localns={"Options": object}, include_extras=True)
     return [p.replace(annotation=hints[p.name]) for p in inspect.signature(function).parameters.values()]
 
 
 def _selected(
-    profile: ProfileOption = None,
-    scenario: ScenarioOption = None,
-    scale: ScaleOption = ScaleChoice.AUTO,
-    workload: WorkloadOption = None,
-    server: ServerOption = None,
-    jdk: JdkOption = None,
-    jdk_home: JdkHomeOption = None,
-    executor: ExecutorOption = None,
-    arm: ArmOption = None,
-    cpus: CpusOption = None,
-    burn: BurnOption = None,
-    wait: WaitOption = None,
-    load: LoadOption = None,
-    blocks: BlocksOption = None,
-    max_blocks: MaxBlocksOption = None,
-    precision: PrecisionOption = None,
-    no_stopping: StoppingOption = False,
-    windows: WindowsOption = None,
-    window_s: WindowSOption = None,
-    protocol: ProtocolOption = None,
-    rounds: RoundsOption = None,
-    seed: SeedOption = None,
-    aa: AaOption = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", "-p", help="A profile of matrix.toml; by default quick.")
+    ] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario",
+            "-s",
+            help="A published experiment instead (see matrix scenarios); in-turn: the one of this week.",
+        ),
+    ] = None,
+    scale: Annotated[
+        Literal["auto", "article", "small"],
+        typer.Option("--scale", help="Of the scenario: as published, small, or the larger one that fits this host."),
+    ] = "auto",
+    workload: Annotated[list[str] | None, typer.Option("--workload", metavar="NAME", help="This workload.")] = None,
+    server: Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="This server.")] = None,
+    jdk: Annotated[list[str] | None, typer.Option("--jdk", metavar="ID", help="This JDK of matrix jdks.")] = None,
+    jdk_home: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--jdk-home",
+            metavar="DIR",
+            exists=True,
+            file_okay=False,
+            resolve_path=True,
+            help="The JDK in this folder, which no hash pins.",
+        ),
+    ] = None,
+    executor: Annotated[
+        list[str] | None,
+        typer.Option("--executor", metavar="NAME", help="This executor: liberty, virtual, fixed-50"),
+    ] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arm", metavar="ARM", help="An executor with JVM options of its own: 'virtual:-XX:+UseParallelGC'."
+        ),
+    ] = None,
+    cpus: Annotated[
+        list[int] | None, typer.Option("--cpus", metavar="N", min=1, max=1024, help="So many CPUs for the server.")
+    ] = None,
+    burn: Annotated[
+        list[str] | None,
+        typer.Option("--burn", "--burn-us", metavar="TIME", help="A request that computes for so long: 300us."),
+    ] = None,
+    wait: Annotated[
+        list[str] | None,
+        typer.Option("--wait", "--wait-us", metavar="TIME", help="A remote system that answers so late: 20ms."),
+    ] = None,
+    load: Annotated[
+        list[str] | None, typer.Option("--load", metavar="NAME", help="This load: saturate-50, share-50, 5000/s, …")
+    ] = None,
+    blocks: Annotated[
+        int | None, typer.Option("--blocks", min=1, help="Number of blocks; with --max-blocks the minimum.")
+    ] = None,
+    max_blocks: Annotated[
+        int | None,
+        typer.Option("--max-blocks", min=1, help="Add blocks until the ratios are precise, up to this number."),
+    ] = None,
+    precision: Annotated[
+        float | None, typer.Option("--precision", min=0.0001, max=1, help="0.02: until each ratio is known to ± 2 %.")
+    ] = None,
+    no_stopping: Annotated[
+        bool, typer.Option("--no-stopping", help="Only the profile's blocks, however imprecise the ratios are.")
+    ] = False,
+    windows: Annotated[int | None, typer.Option("--windows", min=1, help="Windows per fork.")] = None,
+    window_s: Annotated[float | None, typer.Option("--window-s", min=0.1, help="Seconds per window.")] = None,
+    protocol: Annotated[
+        Literal["interleaved", "separate"] | None,
+        typer.Option(
+            "--protocol",
+            help="interleaved: the executors of a block take turns; separate: one after another. By default as the "
+            "profile says.",
+        ),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", min=2, help="Rounds per fork, where they take turns.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Repeat the order of forks of the run with this seed.")
+    ] = None,
+    aa: Annotated[str | None, typer.Option("--aa", help="Measure only this executor, against itself.")] = None,
 ) -> Options:
     from jdkmatrix.cli.arms import arms
     from jdkmatrix.cli.selecting import Options
@@ -166,20 +141,15 @@ def _selected(
 
     if profile is not None and scenario is not None:
         raise MatrixError("--profile and --scenario exclude each other: give one of them")
-    if scenario is None and scale is not ScaleChoice.AUTO:
+    if scenario is None and scale != "auto":
         raise MatrixError("--scale needs a --scenario")
     homes = own_ids(jdk_home or ())
     armed, tunings = arms(arm or ())
     named: dict[str, Sequence[str | int] | None] = {
-        "workload": workload,
-        "server": server,
-        "jdk": [*(jdk or ()), *homes],
-        "executor": [*(executor or ()), *armed],
-        "cpus": cpus,
-        "burn_us": microseconds("--burn", burn or (), BURN_US_MAX),
-        "wait_us": microseconds("--wait", wait or (), WAIT_US_MAX),
-        "load": load_names(load or ()),
-    }
+        "workload": workload, "server": server, "jdk": [*(jdk or ()), *homes], "executor": [*(executor or ()), *armed],
+        "cpus": cpus, "burn_us": microseconds("--burn", burn or (), BURN_US_MAX),
+        "wait_us": microseconds("--wait", wait or (), WAIT_US_MAX), "load": load_names(load or ()),
+    }  # fmt: skip
     return Options(
         profile=profile or "quick",
         values={axis: tuple(dict.fromkeys(values)) for axis, values in named.items() if values},
@@ -189,11 +159,11 @@ def _selected(
         stop_early=not no_stopping,
         windows=windows,
         window_s=window_s,
-        protocol=protocol.value if protocol else None,
+        protocol=protocol,
         rounds=rounds,
         seed=seed,
         aa=aa,
         scenario=scenario,
-        scale=scale.value,
+        scale=scale,
         tables={"jdk_homes": homes, "tunings": tunings},
     )

@@ -12,9 +12,8 @@ AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "
 BURN_US_MAX = 10_000_000
 WAIT_US_MAX = 600_000_000
 
+# Ids and records that name no server mean this one, the old ones too: a part of their form, and nobody's choice.
 DEFAULT_SERVER = "open-liberty"
-
-
 NO_SERVER = "none"  # of an experiment that is a program of its own
 
 

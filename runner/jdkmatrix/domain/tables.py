@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -41,10 +40,11 @@ class RemoteAnswers(Table):
     sigma: Annotated[float, Field(gt=0, le=3)] | None = None
     seed: int = 1
 
-    def problems(self) -> Iterator[str]:
-        """The errors of a table `remote`, each as "KEY: why"."""
+    @model_validator(mode="after")
+    def _has_its_sigma(self) -> Self:
         if (self.spread == "lognormal") != (self.sigma is not None):
-            yield 'remote.sigma: belongs to spread = "lognormal", and only there'
+            raise ValueError('sigma: belongs to spread = "lognormal", and only there')
+        return self
 
     def query(self, wait_us: int) -> str:
         """The query string that asks the remote system for such an answer."""

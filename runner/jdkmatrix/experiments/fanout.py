@@ -78,9 +78,6 @@ class Fanout(Experiment):
     def calls(self) -> RemoteAnswers:
         return self.remote
 
-    def problems(self) -> Iterator[str]:
-        yield from self.remote.problems()
-
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
         if not isinstance(load, CountLoad) or given.url is None:
             raise cannot_have(self, cell, load)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
@@ -118,13 +118,15 @@ class Spawn(Experiment):
     def works(self) -> bool:
         return self.task == "burn"
 
-    def problems(self) -> Iterator[str]:
+    @model_validator(mode="after")
+    def _has_what_belongs_to_its_task(self) -> Self:
         if (self.task == "sleep") != (self.sleep_s is not None):
-            yield 'sleep_s: belongs to task = "sleep", and only there'
+            raise ValueError('sleep_s: belongs to task = "sleep", and only there')
         if self.sink != "null" and self.task != "print":
-            yield 'sink: belongs to task = "print", and only there'
+            raise ValueError('sink: belongs to task = "print", and only there')
         if self.cold and self.task == "sleep":
-            yield "cold: what a sleeping thread costs is only measured after a rehearsal"
+            raise ValueError("cold: what a sleeping thread costs is only measured after a rehearsal")
+        return self
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
         if not isinstance(load, CountLoad):

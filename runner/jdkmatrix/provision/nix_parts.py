@@ -7,13 +7,11 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
-from jdkmatrix.config.explain import explained
 from jdkmatrix.domain.record import Record
 from jdkmatrix.project_files import PARTS
 from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.provenance import FlakeInput
+from jdkmatrix.validation import validated
 
 VARIABLE = PARTS
 EVERYTHING = ".#everything"  # the app of the flake whose parts are all that can be selected and lasts
@@ -50,7 +48,7 @@ class NixParts(Record):
 
 
 def handed_over() -> NixParts | None:
-    """None where the variable is not set: then this runs from a checkout.
+    """The parts that were handed over; None where the variable is not set: then this runs from a checkout.
 
     Raises:
         MatrixError: it is set, and its file is not what it should be.
@@ -59,7 +57,4 @@ def handed_over() -> NixParts | None:
     if not name:
         return None
     where = f"{VARIABLE}={name}"
-    try:
-        return NixParts.model_validate(parse_json(read_text(Path(name), where), where))
-    except ValidationError as error:
-        raise explained(error, where) from None
+    return validated(NixParts, parse_json(read_text(Path(name), where), where), where)

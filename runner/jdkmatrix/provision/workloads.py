@@ -93,11 +93,18 @@ def _configuration(servers: Path) -> Iterator[Path]:
 
 
 def _outputs(root: Path) -> dict[str, str]:
-    """Where the build leaves what it makes, below workloads/: what outputs.json names, and a jar of each server."""
-    path = root / "workloads" / _OUTPUTS
+    """Where the build leaves what it makes, below workloads/: what outputs.json names, a war of each application and a
+    jar of each server."""
+    sources = root / "workloads"
+    path = sources / _OUTPUTS
     found: dict[str, str] = parse_json(read_text(path), str(path))
-    names = sorted(pom.parent.name for pom in (root / "workloads").glob("servers/*/pom.xml"))
-    return found | {f"{name}-server.jar": f"servers/{name}/target/{name}-server.jar" for name in names}
+    applications = sorted(file.stem for file in sources.glob("applications/*.toml"))
+    servers = sorted(pom.parent.name for pom in sources.glob("servers/*/pom.xml"))
+    return {
+        **{f"{name}.war": f"{name}/target/{name}.war" for name in applications},
+        **found,
+        **{f"{name}-server.jar": f"servers/{name}/target/{name}-server.jar" for name in servers},
+    }
 
 
 def _inputs(root: Path) -> list[Path]:

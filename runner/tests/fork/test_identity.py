@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,7 +37,7 @@ from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts
 from jdkmatrix.run import opening
-from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules
+from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules, without_words
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
 from jdkmatrix.run.opening import identity
 from jdkmatrix.servers.base import InstalledServer
@@ -372,6 +373,29 @@ def test_the_code_counts_where_it_measures_and_only_there(tmp_path: Path) -> Non
         (tmp_path / name).write_text("one")
     (tmp_path / "launch.py").rename(tmp_path / "launched.py")
     assert digest_of(tmp_path) != first
+
+
+GATE = """
+GATES = (
+    Gate(("slow",), "{name}", ("p99_max",), _slow, "{catches}", cannot="{cannot}"),
+)
+"""
+
+
+def test_the_words_of_a_gate_do_not_count_and_the_rest_of_it_does() -> None:
+    first = without_words(GATE.encode())
+    longer = GATE.replace('"{catches}"', '"Ü{catches} "\n        "and more"')
+    assert without_words(longer.encode()) == first != without_words(GATE.replace("_slow", "_fast").encode())
+    for word in ("{name}", "{catches}", "{cannot}"):
+        assert word.encode() not in first
+    assert b'("slow",)' in first and b'("p99_max",)' in first
+
+
+def test_nothing_that_measures_reads_the_words_of_gates() -> None:
+    texts = {path: path.read_text("utf-8") for path in modules(PACKAGE)}
+    assert not [path for path, text in texts.items() if re.search(r"\bgate\.(name|catches|cannot)\b|\.catches\b", text)]
+    gates = [path for path in modules(PACKAGE) if without_words(path.read_bytes()) != path.read_bytes()]
+    assert {path.name for path in gates} == {"host_gates.py", "load_gates.py", "server_gates.py"}
 
 
 # ---------------------------------------------------------------- the kernel's command line

@@ -153,7 +153,7 @@ WRONG: list[tuple[str, Callable[[dict[str, Any], dict[str, Any]], object], str]]
         r'archives.x86_64-linux.url: found "http://example.org/x"; must start with https://',
     ),
     ("missing key", lambda e, d: e.pop("vm"), r'entry "temurin-25": vm: missing'),
-    ("unknown key", lambda e, d: e.update(colour="red"), r'entry "temurin-25": colour: is no key of this table'),
+    ("unknown key", lambda e, d: e.update(colour="red"), r'entry "temurin-25": colour: "colour" is not known'),
     (
         "registry",
         lambda e, d: e["registry"].update(kind="pypy"),
@@ -220,7 +220,7 @@ def test_several_problems_are_told_at_once(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "not valid JSON"),
-        ("[]", "found \\[\\]; input should be"),
+        ("[]", "found \\[\\]; it should be a table"),
         ('{"schema_version": 1, "entries": [3]}', r"entries\[0\]: found 3; "),
         (None, "cannot be read: No such file"),
     ],

@@ -10,11 +10,11 @@ import shutil
 import tomllib
 from pathlib import Path
 
-from jdkmatrix.config.checks import unknown
 from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.command import run_logged
+from jdkmatrix.validation import unknown
 
 _PINS = Path(__file__).with_name("linters.toml")
 

@@ -106,7 +106,7 @@ def test_burn_is_only_where_there_is_work() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"experiments": {"x": {"warmup_s": 1}}}, ["experiments.x", "has no `experiment`", "burn, spawn"]),
+        ({"experiments": {"x": {"warmup_s": 1}}}, ["experiments.x", "has no `experiment`", "burn, fanout"]),
         (
             {"experiments": {"x": {"experiment": "bern"}}},
             ["experiments.x", '"bern" is not known', 'did you mean "burn"'],
@@ -128,7 +128,7 @@ def test_burn_is_only_where_there_is_work() -> None:
             ["experiments.x.cold", "after a rehearsal"],
         ),
         ({"experiments": {"mp-ping": TOML["experiments"]["burn"]}}, ["experiments.mp-ping", "[workloads]"]),
-        ({"loads": {"x": {"count": 3}}}, ["loads.x", "has no `kind`", "in-flight, task-rate, count"]),
+        ({"loads": {"x": {"count": 3}}}, ["loads.x", "has no `kind`", "in-flight, join"]),
         ({"loads": {"x": {"kind": "count", "count": 0}}}, ["loads.x.count", "found 0"]),
         ({"servers": {"none": TOML["servers"]["open-liberty"]}}, ["servers.none", "experiments without a server"]),
     ],
