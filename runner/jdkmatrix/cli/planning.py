@@ -42,7 +42,7 @@ class _StageEstimate:
     most_s: float
 
     @property
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         profile = self.stage.profile
         return {
             "profile": self.stage.name,
@@ -105,7 +105,7 @@ def show(options: Options, *, as_json: bool) -> None:
                     "precision": profile.stopping.precision if profile.stopping else None,
                     "windows": profile.windows,
                     "window_s": profile.window_s,
-                    "stages": [one.told for one in ahead],
+                    "stages": [one.as_json for one in ahead],
                     "cells": [{"cell_id": cell.cell_id, **cell.model_dump()} for cell in cells],
                     "not_testable": [{"cell_id": n.key.cell_id, "reason": n.reason} for n in not_testable],
                     "measured_first": [cell.cell_id for one in ahead for cell in one.bases],

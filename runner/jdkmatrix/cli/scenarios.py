@@ -35,7 +35,7 @@ _WEEK_S = 7 * 86_400
 
 @dataclass(frozen=True)
 class Chosen:
-    """The matrix and options of a run. `why`: how the scale was come by, in words; None where there is no scenario."""
+    """The matrix and options of a run. `why`: why this scale, in words; None without a scenario."""
 
     matrix: Matrix
     options: Options
@@ -181,7 +181,7 @@ def _table(matrix: Matrix, registry: Registry, shown: Mapping[str, Scenario]) ->
 
 
 def claim_lines(claim: ClaimRecord) -> Iterator[str]:
-    """The claims of a scenario, as lines for a terminal."""
+    """The lines that tell one published claim on a terminal."""
     yield f"\n{claim.id}: {claim.published}"
     yield f"  under: {claim.condition}"
     for figure in claim.figures:

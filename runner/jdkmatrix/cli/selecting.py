@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jdkmatrix.config.model import Matrix, Profile
-from jdkmatrix.domain.executors import again, is_aa_arm
+from jdkmatrix.domain.executors import aa_arm, is_aa_arm
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 from jdkmatrix.validation import unknown
@@ -103,4 +103,4 @@ class Options:
             raise MatrixError("--aa measures one executor twice, so --executor has nothing to choose from")
         if self.aa not in allowed:
             raise MatrixError(f"--aa: {unknown(str(self.aa), allowed)}")
-        return self.aa, again(self.aa)
+        return self.aa, aa_arm(self.aa)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from jdkmatrix.doctor.activity import Activity, Process, observe, other_processes
 from jdkmatrix.doctor.stalls import Stalls, probe
 from jdkmatrix.host.cpulist import parse_cpu_list
+from jdkmatrix.reading import text_if_readable
 
 HostVerdict = Literal["ready", "noisy", "unfit"]
 Verdict = Literal["ready", "noisy", "unfit", "not shown"]
@@ -53,8 +54,8 @@ class Check:
 
 @dataclass(frozen=True)
 class Host:
-    """Where to read. `root` has proc and sys below it; `results` is where a run writes; `server_cpus` are those that
-    servers get.
+    """The file system of a host. `root` has proc and sys below it; `results` is where a run writes; `server_cpus` are
+    those that servers get.
 
     The two samples are taken at most once, when first asked for: `interval_s` watching, then `spin_s` spinning on
     every CPU (0: the probe is not made). `processes` says who runs.
@@ -70,10 +71,7 @@ class Host:
     def text(self, file: str) -> str | None:
         """The text of `file` (absolute, as on the host itself) without surrounding space; None where it cannot be
         read."""
-        try:
-            return self.at(file).read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            return None
+        return text_if_readable(self.at(file))
 
     def number(self, file: str) -> int | None:
         text = self.text(file)

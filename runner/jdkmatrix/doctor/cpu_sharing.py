@@ -1,4 +1,4 @@
-"""Which CPUs there are, and what else may use them."""
+"""The CPUs of the host, and what else may use them."""
 
 from __future__ import annotations
 

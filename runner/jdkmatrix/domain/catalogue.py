@@ -139,7 +139,7 @@ class ServerKind(Record):
 
 @cache
 def server_kinds() -> Mapping[str, ServerKind]:
-    """By name, the usual one first.
+    """The kinds of server by name, the usual one first.
 
     Raises:
         MatrixError: a server.toml is not as it should be: names the file and the key.

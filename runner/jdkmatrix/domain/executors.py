@@ -38,7 +38,7 @@ def check_executor(name: str) -> str:
     )
 
 
-def again(name: str) -> str:
+def aa_arm(name: str) -> str:
     """The second arm of an A/A check of executor `name`."""
     return f"{first_arm(name)}{_AGAIN}"
 
@@ -101,7 +101,7 @@ def size_of(name: str) -> int | None:
 
 
 def usual_executors() -> tuple[str, ...]:
-    """Those without a size that the usual server has."""
+    """The executors without a size that the usual server has."""
     usual = next(iter(server_kinds().values()))
     return tuple(name for name in executor_kinds() if not name.endswith("-N") and usual.has(name))
 

@@ -10,7 +10,7 @@ from jdkmatrix.domain.cell_key import DEFAULT_SERVER
 
 @cache
 def server_kind(server: str) -> ServerKind | None:
-    """By the longest name that this one begins with; None where no kind is called so."""
+    """The kind with the longest name that this one begins with; None where no kind is called so."""
     found = (kind for kind in server_kinds().values() if f"{server}-".startswith(f"{kind.name}-"))
     return max(found, key=lambda kind: len(kind.name), default=None)
 

@@ -34,7 +34,8 @@ def whole_timeout_s(timeout_s: float) -> int:
 
 
 def lead_s(load: RateLoad, threads: int) -> float:
-    """From its first connection to the part that counts: then all are open, and wrk2 sets its histograms back."""
+    """The seconds from its first connection to the part that counts: then all are open, and wrk2 sets its histograms
+    back."""
     return calibrated_s(load.connections, threads)
 
 

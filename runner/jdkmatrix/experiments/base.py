@@ -175,7 +175,7 @@ class Experiment(Table, ABC):
 
     @abstractmethod
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
-        """Behind `-jar standalone.jar`.
+        """The program's arguments behind `-jar standalone.jar`.
 
         Raises:
             TypeError: a load that it has not.
@@ -187,7 +187,7 @@ class Experiment(Table, ABC):
 
     @abstractmethod
     def longest_s(self, measured_s: float) -> float:
-        """After so long the program hangs."""
+        """The seconds after which the program counts as hung."""
 
     @classmethod
     def readings(cls, result: ProgramResult) -> tuple[WindowReading, ...]:
@@ -267,5 +267,5 @@ def with_size(executor: str) -> str:
 
 
 def with_reading(cells: Sequence[CompleteCell], name: str) -> list[tuple[CompleteCell, Spread]]:
-    """Those that have it."""
+    """The forks that have this reading."""
     return [(cell, spread) for cell in cells if (spread := cell.spreads.get(name))]

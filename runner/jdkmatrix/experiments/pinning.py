@@ -111,7 +111,7 @@ class Pinning(Experiment):
         return self.warmup_s + measured_s + 10 * self.block_ms / 1000
 
     def held(self, seen: Seen, load: TaskLoad) -> Held | None:
-        """None where it says nothing of that."""
+        """Did it keep the rule? None where it does not tell."""
         throughput_per_s, carriers = at(seen, "throughput_per_s"), at(seen, "carriers")
         if throughput_per_s is None or not isinstance(load, CountLoad):
             return None

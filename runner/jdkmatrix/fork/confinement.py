@@ -53,7 +53,7 @@ class Confiner(Protocol):
 
 @dataclass(frozen=True)
 class AffinityConfiner:
-    """By sched_setaffinity alone."""
+    """Confines by sched_setaffinity alone."""
 
     why_not_cgroup: str
 
@@ -70,7 +70,7 @@ class AffinityConfiner:
 
 @dataclass(frozen=True)
 class CgroupConfiner:
-    """By a cgroup for each role, and by affinity inside it."""
+    """Confines by a cgroup for each role, and by affinity inside it."""
 
     groups: CpuGroups
     proc: Path = Path("/proc")
@@ -98,8 +98,8 @@ class CgroupConfiner:
 
 @contextmanager
 def confinement(state: CgroupState | None, cpus: Collection[int], *, also: Collection[str] = ()) -> Iterator[Confiner]:
-    """By cgroup where that is permitted, which is tried, else by affinity. `cpus`: all that this process may use.
-    `also`: controllers that these cgroups get too where they can, for limits (`host.limits`).
+    """Confine by cgroup where a trial shows that it is permitted, else by affinity. `cpus`: all that this process may
+    use. `also`: controllers that these cgroups get too where they can, for limits (`host.limits`).
 
     No cgroup is left behind.
     """

@@ -67,8 +67,7 @@ class Measurement(Protocol):
     """The measurement inside one fork; its findings survive whatever ends the fork."""
 
     def opened(self, remote: RemoteProcess | None) -> AbstractContextManager[Opened]:
-        """Its process, from its start to its end; what is to be checked at the end is checked on exit, unless something
-        has ended it before.
+        """Run its process; what is to be checked at the end is checked on exit, unless something has ended it before.
 
         Raises:
             MatrixError: it did not go through to its end.
@@ -145,7 +144,7 @@ class ForkDraft:
         self.reasons.append(Reason(code=code, message=message, figures=dict(figures or {})))
 
 
-def finished(draft: ForkDraft, measurement: Measurement) -> Fork:
+def fork_record_of(draft: ForkDraft, measurement: Measurement) -> Fork:
     """The record of a fork that has ended, however that came."""
     status, reasons = (Status.FAILED, ()) if draft.failed else measurement.judged()
     hits = [Reason(code=hit.code, message=hit.message, figures=hit.figures) for hit in draft.outcomes]

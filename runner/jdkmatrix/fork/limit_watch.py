@@ -112,7 +112,7 @@ def exceeded(usage: Usage, limits: Limits) -> dict[LimitName, int]:
 
 
 def read_usage(pid: int) -> Usage:
-    """From /proc/PID/status (proc_pid_status(5)).
+    """Read /proc/PID/status (proc_pid_status(5)).
 
     Raises:
         SutGoneError: no such process, or it is ending.

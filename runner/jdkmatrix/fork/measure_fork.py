@@ -12,7 +12,7 @@ from typing import Self
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
-from jdkmatrix.fork.fork_record import ForkDraft, Listener, Opened, Round, finished
+from jdkmatrix.fork.fork_record import ForkDraft, Listener, Opened, Round, fork_record_of
 from jdkmatrix.fork.kernel import kernel_settings
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.records.forks import Fork
@@ -53,7 +53,7 @@ class RunningFork:
     def close(self) -> Fork:
         """Check what is to be checked at its end, and end its processes."""
         self._go_on(self._processes.close)
-        return self._fork or finished(self._draft, self._measurement)
+        return self._fork or fork_record_of(self._draft, self._measurement)
 
     def _go_on(self, act: Callable[[], None]) -> None:
         """`act`, unless the fork has ended; what goes wrong in it ends the fork."""
@@ -72,7 +72,7 @@ class RunningFork:
             self._draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
             with suppress(OSError):  # which may be what went wrong
                 (self._draft.log_dir / "traceback.txt").write_text(traceback.format_exc())
-        self._fork = finished(self._draft, self._measurement)
+        self._fork = fork_record_of(self._draft, self._measurement)
 
     def _open(self) -> None:
         draft, processes = self._draft, self._processes
@@ -84,7 +84,7 @@ class RunningFork:
 
 
 def measure_fork(draft: ForkDraft, listener: Listener) -> Fork:
-    """By itself, from its start to its end."""
+    """Measure one fork by itself, from its start to its end."""
     with RunningFork(draft, listener) as fork:
         fork.measure()
         return fork.close()

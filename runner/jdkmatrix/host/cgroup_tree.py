@@ -145,7 +145,7 @@ def remove_leftovers(parent: Path, proc: Path = Path("/proc")) -> tuple[Path, ..
 
 
 def own_folder() -> Path | None:
-    """Where this process is in the hierarchy of version 2."""
+    """The folder of this process in the hierarchy of version 2."""
     return next((hierarchy.folder for hierarchy in read_hierarchies(Path("/proc")) if hierarchy.version == 2), None)
 
 

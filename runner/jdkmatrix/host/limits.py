@@ -29,7 +29,7 @@ _CAP_SYS_RESOURCE = 24  # linux/capability.h
 
 @dataclass(frozen=True)
 class V1Place:
-    """Where this process is in a hierarchy of version 1."""
+    """The place of this process in a hierarchy of version 1."""
 
     folder: Path
     writable: bool

@@ -49,7 +49,7 @@ def judge(entry: JdkEntry, answer: Answer, catalogue: Catalogue) -> EntryUpdate:
             return _compare(entry, answer)
 
 
-def applied(catalogue: Catalogue, verdicts: Iterable[EntryUpdate]) -> Catalogue:
+def with_updates(catalogue: Catalogue, verdicts: Iterable[EntryUpdate]) -> Catalogue:
     """The catalogue with every move of `verdicts`, and with what was moved away from in the `-prev` entries."""
     moves = {verdict.entry.id: verdict.moved for verdict in verdicts if verdict.moved is not None}
     standing = {entry.id: entry for entry in catalogue.entries}

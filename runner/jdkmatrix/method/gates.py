@@ -25,7 +25,7 @@ GATES = (*HOST_GATES, *LOAD_GATES, *SERVER_GATES)
 
 
 class Thresholds(HostLimits, LoadLimits, ServerLimits, ResultLimits):
-    """By which a window counts."""
+    """The limits of all gates."""
 
     valid_windows_min: Share = 0.5  # of a fork's windows: with fewer, the fork is invalid
 

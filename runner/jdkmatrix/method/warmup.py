@@ -150,22 +150,13 @@ def series_steadiness(windows: Sequence[WarmupWindow], gate: WarmupGate) -> tupl
 
 def _series(figure: Figure, values: Sequence[float], gate: WarmupGate) -> SeriesSteadiness:
     found = steadiness(values, gate.steady_rules(figure))
-    series = SeriesSteadiness(
-        figure=figure,
-        finding=found.finding.value,
-        warm=found.warm,
-        from_window=found.from_window,
-        level=found.level,
-        change=found.change,
-        trend_p=found.trend_p,
-    )
-    if found.drift is None:
-        return series
-    tail_s = found.drift.windows * gate.window_s
-    ahead_s = min(gate.ahead_s, tail_s)
-    per_s_log = math.log1p(found.drift.per_window) / gate.window_s
-    return series.model_copy(
-        update={
+    same = {name: getattr(found, name) for name in ("warm", "from_window", "level", "change", "trend_p")}
+    drift: dict[str, float] = {}
+    if found.drift:
+        tail_s = found.drift.windows * gate.window_s
+        ahead_s = min(gate.ahead_s, tail_s)
+        per_s_log = math.log1p(found.drift.per_window) / gate.window_s
+        drift = {
             "drift_per_s": math.expm1(per_s_log),
             "tail_s": tail_s,
             "drift_tail_least": found.drift.least,
@@ -173,7 +164,7 @@ def _series(figure: Figure, values: Sequence[float], gate: WarmupGate) -> Series
             "ahead_s": ahead_s,
             "drift_ahead": math.expm1(per_s_log * ahead_s),
         }
-    )
+    return SeriesSteadiness(figure=figure, finding=found.finding.value, **same, **drift)
 
 
 def is_steady(windows: Sequence[WarmupWindow], gate: WarmupGate) -> bool:
@@ -217,7 +208,7 @@ def is_over(windows: Sequence[WarmupWindow], gate: WarmupGate) -> bool:
 
 
 def duration_s(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float:
-    """From the start of the first window to the end of the last."""
+    """The seconds from the start of the first window to the end of the last."""
     return windows[-1].t_s - windows[0].t_s + _length_s(windows[0], rules) if windows else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Whose the resident memory of a JVM is. Pure.
+"""Attribute the resident memory of a JVM to its uses. Pure.
 
 Three sources, the exact ones first:
 

@@ -1,4 +1,4 @@
-"""Whose CPU time was it? The balance of every CPU over a window. Pure.
+"""Attribute CPU time to our processes and to others. The balance of every CPU over a window. Pure.
 
 On each CPU, what is left of the elapsed time when idle time, stolen time and the time of our own processes are taken
 away was somebody else's. The kernel keeps the idle time of a CPU to the microsecond, at every entry to and exit from

@@ -120,7 +120,7 @@ def read_threads(pid: int) -> dict[int, ThreadCounters]:
 
 
 def parse_thread(status: str, schedstat: str) -> ThreadCounters | None:
-    """From the texts of task/TID/status and task/TID/schedstat; None for a thread that is just ending."""
+    """Parse the texts of task/TID/status and task/TID/schedstat; None for a thread that is just ending."""
     _, found, switches = status.partition("voluntary_ctxt_switches:")
     fields = schedstat.split()
     if not found or len(fields) != 3:

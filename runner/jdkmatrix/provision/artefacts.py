@@ -102,7 +102,7 @@ def forget(lock: Lock, name: str) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """In hexadecimal."""
+    """The digest in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -126,7 +126,7 @@ def _suitable(home: Path) -> Jdk | None:
 
 
 def _version_from_jar(program: Path) -> tuple[int, ...]:
-    """From inside the jar: distributions rename it, and starting Maven to ask takes half a second."""
+    """Read the version inside the jar: distributions rename it, and starting Maven to ask takes half a second."""
     for jar in (program.resolve().parent.parent / "lib").glob("maven-core*.jar"):
         try:
             with zipfile.ZipFile(jar) as file:

@@ -48,7 +48,7 @@ class NixParts(Record):
 
 
 def handed_over() -> NixParts | None:
-    """None where the variable is not set: then this runs from a checkout.
+    """The parts that were handed over; None where the variable is not set: then this runs from a checkout.
 
     Raises:
         MatrixError: it is set, and its file is not what it should be.

@@ -26,7 +26,7 @@ class Confinement(Record):
 
 
 class Proof(Record):
-    """Where requests really ran: answers of `GET /whoami` over one kept-alive connection."""
+    """Evidence of where requests ran: answers of `GET /whoami` over one kept-alive connection."""
 
     requests: int
     executor: str
@@ -126,7 +126,7 @@ class Fork(Record):
 
     @property
     def every_window(self) -> tuple[Window, ...]:
-        """Those of a search, too."""
+        """The windows of the fork, those of a search included."""
         return (*self.windows, *(step.window for step in (self.capacity.steps if self.capacity else ())))
 
     @property

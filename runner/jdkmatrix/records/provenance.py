@@ -1,4 +1,4 @@
-"""Where the parts of a run came from, and what pins them."""
+"""The origin of the parts of a run, and what pins them."""
 
 from __future__ import annotations
 

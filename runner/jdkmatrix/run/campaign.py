@@ -26,16 +26,16 @@ from jdkmatrix.run.plan import Plan
 from jdkmatrix.run.repeats import (
     Cells,
     PlannedBlock,
-    current,
     in_blocks,
     in_order,
     last_sequence,
+    latest,
     measured_again,
     next_attempt,
     with_fork,
     without_fork,
 )
-from jdkmatrix.run.turns import orders, rounds_of_next, why_alone
+from jdkmatrix.run.turns import round_orders, rounds_of_next, why_alone
 from jdkmatrix.store.atomic import StoreError
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.outline import outline
@@ -176,7 +176,7 @@ class Campaign:
         with runner_beside(self.setups[attempts[0].key].cpu_sets):
             forks = in_turns(
                 (self._begun(attempt, listener) for attempt in attempts),
-                orders(len(attempts), rounds, seed),
+                round_orders(len(attempts), rounds, seed),
                 rewarm_s=turns.rewarm_s,
                 lead_s=turns.lead_s,
                 round_s=turns.round_s,
@@ -221,7 +221,7 @@ class Campaign:
         """Turn everything that an earlier session measured of this block into attempts before the first fork: whatever
         happens then, no ratio pairs two sessions."""
         for planned in block.forks:
-            if current(cells[planned.key], planned.fork) is not None:
+            if latest(cells[planned.key], planned.fork) is not None:
                 aside = partial(without_fork, fork=planned.fork, reason=measured_again(self.session))
                 self._keep(planned.key, cells, aside, listener)
 

@@ -46,7 +46,7 @@ def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, An
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Which inputs differ, in plain words; with both values where they are short."""
+    """Name the inputs that differ, in plain words; with both values where they are short."""
     before, now = dict(_flat(old)), dict(_flat(new))
     differing = sorted(key for key in {*before, *now} if before.get(key, _ABSENT) != now.get(key, _ABSENT))
     named = [_words(key, before.get(key, _ABSENT), now.get(key, _ABSENT)) for key in differing[:_NAMED_AT_MOST]]

@@ -1,4 +1,4 @@
-"""Where the parts of this run come from, and which revision of the source this is."""
+"""Record the origin of the parts of this run, and the revision of the source."""
 
 from __future__ import annotations
 

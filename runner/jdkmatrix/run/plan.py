@@ -16,7 +16,7 @@ from operator import attrgetter, getitem
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.cell_key import AXES, NO_SERVER, CellKey
-from jdkmatrix.domain.gc_pause import uncollected
+from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
@@ -59,7 +59,7 @@ def select_cells(
         raise MatrixError(f'profile "{profile_name}" is not in matrix.toml (there are: {", ".join(matrix.profiles)})')
     narrowed = only or {}
     places, values = [_places(matrix)[axis] for axis in AXES], attrgetter(*AXES)
-    with uncollected():
+    with gc_paused():
         chosen = {
             cell
             for cell in _cells_of(matrix, profile_name)
@@ -151,8 +151,8 @@ def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[C
 def _of_workload(
     matrix: Matrix, workload: str, picked: Mapping[str, Sequence[str | int]]
 ) -> dict[str, Sequence[str | int]]:
-    """Without the values that no cell of it can have, so that no product is made of them; `Matrix.has_cell` decides
-    about the others."""
+    """The values without those that no cell of this workload can have, so that no product is made of them;
+    `Matrix.has_cell` decides about the others."""
     if workload in matrix.experiments:
         loads = [load for load in picked["load"] if isinstance(matrix.loads[str(load)], TaskLoad)]
         return {"workload": (workload,), "server": (NO_SERVER,), "load": loads}
@@ -189,7 +189,7 @@ def _adder(rule: Selection, select: Selection) -> Callable[[CellKey], bool]:
 
 
 def _places(matrix: Matrix) -> dict[str, dict[str | int, int]]:
-    """Where each value stands on its axis."""
+    """The position of each value on its axis."""
     found = {axis: {value: at for at, value in enumerate(getattr(matrix.axes, axis))} for axis in AXES}
     found["server"][NO_SERVER] = len(found["server"])
     return found
@@ -250,7 +250,7 @@ def _orders(members: _Members, seed: str) -> Iterator[tuple[CellKey, ...]]:
 
 def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
     """Order the forks of all cells that this host can measure; the others keep their reason."""
-    with uncollected():
+    with gc_paused():
         possible = [cell for cell in cells if cell not in impossible]
         return Plan(
             cells=tuple(cells),

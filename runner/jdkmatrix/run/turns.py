@@ -1,4 +1,4 @@
-"""Which blocks are measured in turns, for how many rounds, and in which order. Pure."""
+"""Decide which blocks are measured in turns, for how many rounds, and in which order. Pure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _why_none(setup: CellSetup, wait_us: int) -> str | None:
     return "its executor comes with kernel settings, which hold for the whole host" if setup.kernel else None
 
 
-def orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:
+def round_orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:
     """The order of the block's forks in every round, counterbalanced as blocks are."""
     return islice(block_orders(range(lanes), random.Random(seed)), rounds)
 

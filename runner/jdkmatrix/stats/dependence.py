@@ -57,7 +57,7 @@ class Dependence:
 
 @dataclass(frozen=True)
 class JudgedDependence:
-    """With p-values adjusted over all tests that a page makes."""
+    """A dependence with p-values adjusted over all tests that a page makes."""
 
     found: Dependence
     lag1_p_adjusted: float
@@ -92,7 +92,7 @@ def dependence(logs: Sequence[float]) -> Dependence | None:
 
 
 def judge_dependence(family: Mapping[Key, Dependence]) -> dict[Key, JudgedDependence]:
-    """Over all ratios that one page shows; two tests each."""
+    """Judge all ratios that one page shows together; two tests each."""
     adjusted = iter(holm([p_value for one in family.values() for p_value in (one.lag1_p, one.trend_p)]))
     return {key: JudgedDependence(one, next(adjusted), next(adjusted)) for key, one in family.items()}
 

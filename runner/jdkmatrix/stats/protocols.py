@@ -72,7 +72,7 @@ class FixedLength:
 
 @dataclass(frozen=True)
 class Cost:
-    """To know one ratio to the precision asked for, both arms together."""
+    """The cost of knowing one ratio to the precision asked for, both arms together."""
 
     blocks: int
     block_s: float
@@ -84,7 +84,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class AsMeasured:
-    """By the stopping rule, with forks as they were recorded.
+    """The stopping rule with forks as they were recorded.
 
     Standard deviations of the log ratio of one block: between forks, and of the windows inside.
     """
@@ -134,7 +134,7 @@ def compare_protocols(
     rules: StoppingRules,
     fixed: FixedLength | None = None,
 ) -> Protocols:
-    """From recorded blocks of two arms, keyed by block: the expected cost of either protocol for `rules.precision`.
+    """The expected cost of either protocol for `rules.precision`, from recorded blocks of two arms, keyed by block.
 
     `fixed` defaults to 10 s + 180 s. `max_blocks` is not looked at: both must reach the precision.
 

@@ -91,9 +91,9 @@ def latest_peak_s(load: LoadOverTime) -> float:
 
 
 def knee(seconds: Sequence[Second]) -> At | None:
-    """Where p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above `KNEE_FACTOR`
-    times the lowest median of any `KNEE_SECONDS` in a row. A second without an answer counts as above. None: it never
-    does, or the load is shorter than that.
+    """The point where p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above
+    `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without an answer counts as above.
+    None: it never does, or the load is shorter than that.
 
     The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on. So
     is a server that never answers for `KNEE_SECONDS` in a row.
@@ -178,7 +178,7 @@ class Steady:
 
 
 def steady_part(fork: Fork) -> Steady | None:
-    """None where the load does not end level, or the fork has no valid window of it."""
+    """The steady part; None where the load does not end level, or the fork has no valid window of it."""
     load = _load_of(fork)
     if load is None:
         return None

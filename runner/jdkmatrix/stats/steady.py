@@ -124,7 +124,7 @@ class Drift:
 
     @property
     def whole(self) -> float:
-        """Over all of them."""
+        """The drift over all windows, a share."""
         return (1 + self.per_window) ** self.windows - 1
 
 

@@ -33,13 +33,13 @@ class SubjectKind(Protocol):
         """Why it cannot be measured with these parts; None where it can. Its JDK is there."""
 
     def jvm_options(self, matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
-        """Without those of its executor's tuning."""
+        """The options of its JVM without those of its executor's tuning."""
 
     def setup(self, parts: Parts, cell: CellKey, options: tuple[str, ...], shared: Mapping[str, Any]) -> CellSetup:
         """`options`: all of its JVM; `shared`: the fields of `CellSetup`."""
 
     def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Iterable[Path]:
-        """Those of ours that it runs, and no other; without the remote system."""
+        """Our artefacts that it runs, and no other; without the remote system."""
 
     def inputs(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Mapping[str, Any]:
         """Inputs of its identity that no other kind of subject has, as JSON."""

@@ -1,4 +1,4 @@
-"""Which kind of subject a cell has, and what it is measured with."""
+"""Choose the kind of subject of a cell, and assemble its setup."""
 
 from __future__ import annotations
 

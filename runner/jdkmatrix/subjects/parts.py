@@ -52,7 +52,7 @@ class Parts:
         return found
 
     def remote(self, matrix: Matrix, answers: RemoteAnswers | None) -> RemoteParts | None:
-        """It runs on the driver's JDK, whatever the cell's is."""
+        """The remote system's parts; it runs on the driver's JDK, whatever the cell's is."""
         if answers is None:
             return None
         return RemoteParts(self.workloads.file("remote.jar"), self.java(matrix.driver.jdk), answers)

@@ -25,7 +25,7 @@ from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Warmup, Window
-from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, orders, rounds_of_next, why_alone
+from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, round_orders, rounds_of_next, why_alone
 from jdkmatrix.stats.rounds import Components, best_rounds, components
 from jdkmatrix.store.cells import CellRecord
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage, warmup_window
@@ -99,8 +99,8 @@ def test_whatever_stops_it_no_fork_is_left_open(stops_at: object) -> None:
 @given(st.integers(2, 7), st.integers(0, 5), st.text(max_size=3))
 def test_over_full_designs_every_fork_has_every_place_equally_often(lanes: int, designs: int, seed: str) -> None:
     rounds = designs * (2 * lanes if lanes % 2 else lanes)
-    drawn = list(orders(lanes, rounds, seed))
-    assert drawn == list(orders(lanes, rounds, seed)), "as the seed says"
+    drawn = list(round_orders(lanes, rounds, seed))
+    assert drawn == list(round_orders(lanes, rounds, seed)), "as the seed says"
     for place in range(lanes):
         counts = [sum(order[place] == one for order in drawn) for one in range(lanes)]
         assert len(set(counts)) == 1

@@ -1,4 +1,4 @@
-"""Whom to ask about the newest build of an entry."""
+"""The pages that name the newest build of an entry, by vendor."""
 
 from __future__ import annotations
 

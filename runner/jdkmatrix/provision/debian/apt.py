@@ -62,7 +62,7 @@ class Suite:
     conf: str
 
     def newest(self, package: str) -> str:
-        """Its version, as in the name of the file that would be downloaded.
+        """The newest version of a package, as in the name of the file that would be downloaded.
 
         Raises:
             MatrixError: the suite has no such package.

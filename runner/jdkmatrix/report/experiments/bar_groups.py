@@ -8,13 +8,13 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CountLoad
 from jdkmatrix.domain.quantities import delay_words, measure, plural, work_words
 from jdkmatrix.experiments.base import ChartFigure, Page, ReadingGroup, Spread
+from jdkmatrix.report.blocks.kinds import Chart
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.charts.shapes import Drawing, Row
 from jdkmatrix.report.experiments.bars import Scale, expected_bars
 from jdkmatrix.report.experiments.views import BarGroup
 from jdkmatrix.report.experiments.words import load_of, outcome_words
-from jdkmatrix.report.views import Chart
 
 _STAR = " *"
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Self
 
 from pydantic import ValidationError
@@ -23,6 +22,7 @@ from jdkmatrix.host.ending import check_not_killed, oom_kills
 from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.readings import ProgramResult, WindowReading
 from jdkmatrix.records.reasons import Reason, Status
@@ -75,10 +75,10 @@ class ProgramMeasurement:
         yield self
 
     def rewarm(self, duration_s: float) -> None:
-        """Its program warms up by itself."""
+        """Nothing to do: its program warms up by itself."""
 
     def measure(self, turn: Round | None) -> None:
-        """In one piece, whatever its turn.
+        """Run the program in one piece, whatever its turn.
 
         Raises:
             ProgramError: it gave no result.
@@ -97,7 +97,9 @@ class ProgramMeasurement:
             try:
                 status = self._watched(box, watched)
             finally:
-                self.fork.outcomes = box.outcomes("the program", _lines(self.fork.log_dir / STDERR_LOG))
+                self.fork.outcomes = box.outcomes(
+                    "the program", (text_if_readable(self.fork.log_dir / STDERR_LOG) or "").splitlines()
+                )
             self.fork.clock_speed_after = read_clock_speed(cpus.sut[-1])
             self.remote = remote.stats() if remote else None
         try:
@@ -224,10 +226,6 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
         return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
         raise ProgramError(f"the program had not ended after {timeout_s:.0f} s") from None
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
 
 
 def _words(result: ProgramResult) -> str:

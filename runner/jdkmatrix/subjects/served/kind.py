@@ -126,7 +126,7 @@ def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
 
 
 def _thrown_away_s(matrix: Matrix, profile: Profile, load: LoadKind[Any]) -> float:
-    """By wrk2 before the windows of a constant rate, where it may make them."""
+    """The seconds that wrk2 throws away before the windows of a constant rate, where it may make them."""
     by_wrk2 = isinstance(load.load, RateLoad) and matrix.driver.choice != "loadgen" and profile.window_s >= WINDOW_S_MIN
     return profile.windows * CALIBRATE_DELAY_MS / 1000 if by_wrk2 else 0.0
 

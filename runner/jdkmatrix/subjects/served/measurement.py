@@ -36,7 +36,7 @@ from jdkmatrix.servers.blocking import block_at_most
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.process import HungError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
-from jdkmatrix.subjects.served.checks import BURN_REPEATS, audited, burn_checked
+from jdkmatrix.subjects.served.checks import BURN_REPEATS, audit_books, check_burn
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
 from jdkmatrix.subjects.served.phases import WarmServer
@@ -114,7 +114,7 @@ class ServedMeasurement:
 
     @property
     def _jit_cpus(self) -> tuple[int, ...]:
-        """Where the compiler may run until the server is warm."""
+        """The CPUs that the compiler may use until the server is warm."""
         cpus = self.cell.cpu_sets
         extra = cpus.driver if self.cell.matrix.warmup.jit_on_driver_cpus else ()
         return tuple(sorted({*cpus.sut, *extra}))
@@ -279,7 +279,7 @@ class ServedMeasurement:
         """A request of a new kind: before the windows it would spoil them (Bench.observe says how)."""
         rounds = self.cell.burn_rounds
         if rounds:
-            self.found.burn_check = burn_checked(
+            self.found.burn_check = check_burn(
                 connection,
                 rounds=rounds,
                 asked_us=self._key.burn_us,
@@ -291,7 +291,7 @@ class ServedMeasurement:
     def _audit(self, launch: Launch, *, may_be_late: bool, within_s: float | None) -> None:
         self.listener.step("checking the books")
         try:
-            self.found.audit = audited(launch.base_url, within_s=within_s or _QUIET_AFTER_S)
+            self.found.audit = audit_books(launch.base_url, within_s=within_s or _QUIET_AFTER_S)
         except HttpError as error:
             if not may_be_late:
                 raise
