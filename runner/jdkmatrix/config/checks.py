@@ -72,7 +72,6 @@ def _server(name: str, served: ServerTable) -> Iterator[str]:
 
 def _workloads(matrix: Matrix) -> Iterator[str]:
     for name, workload in matrix.workloads.items():
-        yield from (f"workloads.{name}.{text}" for text in _remote(workload))
         yield from (f"workloads.{name}.{text}" for text in _served(workload))
         if workload.mix is not None and workload.mix not in matrix.mixes:
             yield f"workloads.{name}.mix: {unknown(workload.mix, matrix.mixes)}; add [mixes.{workload.mix}]"
@@ -91,13 +90,6 @@ def _relative_loads(matrix: Matrix) -> Iterator[str]:
             yield f"loads.{name}.of.wait_us: {unknown(load.of.wait_us, matrix.axes.wait_us)}"
 
 
-def _remote(workload: Workload) -> Iterator[str]:
-    application, remote = application_of(workload.application), workload.remote
-    if application.calls_remote != (remote is not None):
-        needs = "calls a remote system: say how it answers" if remote is None else "calls no remote system"
-        yield f"remote: {application.name} {needs}"
-
-
 def _served(workload: Workload) -> Iterator[str]:
     application = application_of(workload.application)
     name = application.name
@@ -113,9 +105,13 @@ def _served(workload: Workload) -> Iterator[str]:
         yield f"front: {name} has {other}"
     if workload.client is not None and not application.calls_remote:
         yield f"client: {name} calls no remote system"
-    for key, needed in (("mix", application.has_mix), ("accounts", application.has_accounts)):
+    for key, needed, missing, useless in (
+        ("remote", application.calls_remote, "calls a remote system: say how it answers", "calls no remote system"),
+        ("mix", application.has_mix, "needs it", "has none"),
+        ("accounts", application.has_accounts, "needs it", "has none"),
+    ):
         if needed != (getattr(workload, key) is not None):
-            yield f"{key}: {name} {'needs it' if needed else 'has none'}"
+            yield f"{key}: {name} {missing if needed else useless}"
 
 
 def _tunings(matrix: Matrix, templates: Templates) -> Iterator[str]:
