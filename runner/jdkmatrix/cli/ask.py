@@ -64,7 +64,8 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     (stage,) = stages(chosen.matrix, _PROFILE)
     one_block = make_plan(stage.cells, stage.profile.model_copy(update={"blocks": 1}), seed=0, impossible={})
     options = within(options, estimate_s(chosen.matrix, stage.profile, one_block.sure), budget_s)
-    _say(f"The same without questions: {command(options)}")
+    options = replace(options, command=command(options))
+    _say(f"The same without questions: {shlex.join(options.command)}")
     if choose is _chosen_on_terminal and not _confirmed():
         return 0
     return running.run(options, resume=False, directory=None, site=None)
@@ -163,7 +164,7 @@ def within(options: Options, block_s: float, budget_s: float) -> Options:
     return replace(options, blocks=FEWEST_BLOCKS, max_blocks=blocks, precision=_PRECISION)
 
 
-def command(options: Options) -> str:
+def command(options: Options) -> tuple[str, ...]:
     """`matrix run` with the same question."""
     words = ["matrix", "run"]
     for axis, values in options.values.items():
@@ -172,7 +173,7 @@ def command(options: Options) -> str:
     words += ["--blocks", str(options.blocks)]
     if options.max_blocks is not None:
         words += ["--max-blocks", str(options.max_blocks), "--precision", str(options.precision)]
-    return shlex.join(words)
+    return tuple(words)
 
 
 def _default(step: Step) -> str | int:

@@ -88,7 +88,7 @@ class Recording:
             tool_version=__version__,
             git_commit=commit,
             git_dirty=dirty,
-            command=tuple(sys.argv),
+            command=self.chosen.options.command or tuple(sys.argv),
             host=host,
             boot_id=boot_id(),
             confinement=self.confiner.method,

@@ -40,6 +40,7 @@ class Options:
     scale: Literal["auto", "article", "small"] = "auto"
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what matrix.toml lacks for all this
     given: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()  # that asks the same; empty: as typed
 
     @property
     def asked(self) -> Mapping[str, tuple[str | int, ...]]:

@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from jdkmatrix.cli import experiments, markdown
+from jdkmatrix.cli.answer import answer_lines, trust_line
 from jdkmatrix.cli.conditions_table import ConditionRow, ConditionRows, conditions_table
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.executors import base_of, is_aa_arm
@@ -50,11 +51,13 @@ def _table(run: JudgedRun) -> RenderableType:
 
 
 def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimRecord] = ()) -> None:
-    """How many forks can be used, the tables, what came of the forks, what could not be measured here, what went wrong,
-    and what a reader must know. `registry`: as that of JudgedRun."""
+    """The answer, how many forks can be used, the tables, what came of the forks, what could not be measured here, what
+    went wrong, and what a reader must know. `registry`: as that of JudgedRun."""
     run = JudgedRun(loaded, registry)
-    forks = count_forks(loaded)
-    console.print(f"{'[yellow]' if forks.amber else ''}{escape(f'{loaded.run.run_id}: {forks.text}')}", soft_wrap=True)
+    for line in answer_lines(run):
+        console.print(f"[bold]{escape(line)}", soft_wrap=True)
+    amber = "[yellow]" if count_forks(loaded).amber else ""
+    console.print(f"{amber}{escape(f'{loaded.run.run_id}: {trust_line(run)}')}", soft_wrap=True)
     if loaded.served or not loaded.experiments:
         console.print(_table(run))
     for title, table in _experiment_tables(run.experiments):
@@ -105,6 +108,7 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
             f"{_cells_words(loaded)}; {run.latest_session.host.cpu.model}, Linux "
             f"{run.latest_session.host.kernel}; {_seed_words(run)}"
         ),
+        *(f"**{markdown.escaped(line)}**" for line in answer_lines(judged)),
         *map(markdown.escaped, _measured_how(loaded)),
     ]
     if cells or not loaded.experiments:

@@ -127,7 +127,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
         status=run.status,
         forks=count_forks(judged.loaded),
-        aa=_aa(cells, judgements),
+        aa=aa_words(cells, judgements),
         damaged=judged.loaded.damaged,
         conditions=tuple(_conditions(judged, warned(notices))),
         cells=tuple(_cells(cells, judgements)),
@@ -140,7 +140,7 @@ def host_words(host: HostFacts) -> str:
     return f"{host.cpu.model}, {plural(len(host.cpu.online), 'CPU')}{virtual}"
 
 
-def _aa(cells: Cells, judgements: Judgements) -> str | None:
+def aa_words(cells: Cells, judgements: Judgements) -> str | None:
     """How many of the A/A checks came to what."""
     checks = [key for key in cells.keys if is_aa_arm(key.executor) and cells.get(key)]
     counts = Counter(_check(key, cells, judgements) for key in checks)

@@ -1,17 +1,30 @@
-"""Who is ahead over all conditions of the front page, in a line. Pure."""
+"""Who is ahead over many conditions, in a line. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Protocol
 
 from jdkmatrix.domain.quantities import work_words
-from jdkmatrix.report.cells.advice import Side
-from jdkmatrix.report.site.digest import Condition
+from jdkmatrix.report.cells.advice import Advice, Side
 
 
-def overview(conditions: Sequence[Condition]) -> str | None:
+class Advised(Protocol):
+    """A condition with the advice on each of its figures."""
+
+    @property
+    def burn_us(self) -> int: ...
+
+    @property
+    def wait_us(self) -> int: ...
+
+    @property
+    def advice(self) -> Sequence[Advice]: ...
+
+
+def overview(conditions: Sequence[Advised]) -> str | None:
     """By what is asked of a server; task durations at which the same one is ahead are told together. None where there
     is nothing to sum up."""
     if len(conditions) < 2:
@@ -27,11 +40,11 @@ def overview(conditions: Sequence[Condition]) -> str | None:
     return f"Over all {len(conditions)} conditions: {'; '.join(told)}."
 
 
-def _durations(conditions: Iterable[Condition]) -> list[int]:
+def _durations(conditions: Iterable[Advised]) -> list[int]:
     return sorted({one.burn_us for one in conditions})
 
 
-def _ahead(conditions: Iterable[Condition]) -> Counter[Side]:
+def _ahead(conditions: Iterable[Advised]) -> Counter[Side]:
     """By the first figure of each that decides something."""
     sides = (
         next((one.side for one in condition.advice if one.side is not Side.OPEN), None) for condition in conditions
@@ -48,7 +61,7 @@ def _tasks(durations_us: Sequence[int]) -> str:
     return f"tasks of {'up' if first == 0 else work_words(first)} to {work_words(last)}"
 
 
-def _who(conditions: Sequence[Condition]) -> str:
+def _who(conditions: Sequence[Advised]) -> str:
     """ "the pool is ahead in 7 of 13", "virtual threads are ahead in 4 of 9 and the pool in 1"."""
     names = {Side.POOL: ("the pool", "is"), Side.VIRTUAL: ("virtual threads", "are")}
     found = _ahead(conditions).most_common()
