@@ -353,6 +353,7 @@ let
       "pytest-timeout"
       "pytest-xdist"
       "pyyaml"
+      "questionary"
       "rich"
       "scipy"
       "setuptools"
