@@ -13,7 +13,6 @@ from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import Charts, Prose
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.cells.shown import ShownCell
-from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
 from tests.support.judged_pages import PageOfRun, figure_in, found, plain, section_of
@@ -82,14 +81,14 @@ def test_rows_say_how_many_forks_can_be_used_and_what_became_of_the_others(page:
     assert plain(section_of(page.page, "cells").words).startswith(
         "11 ok 1 not steady 1 partly usable 1 invalid 1 failed 1 not measured "
     )
-    seen = {one.state.value: (one.forks, one.state_text, STATE_CLASS[one.state]) for one in page.rows}
+    seen = {one.state.value: (one.forks, one.state_text, one.state.css) for one in page.rows}
     assert seen["ok"] == ("3/3", "ok", "ok")
     assert seen["not steady"] == ("3/3", "not steady", "not-steady")
     assert seen["partly usable"] == ("2/3", "2 of 3 forks usable", "partly")
     assert seen["invalid"] == ("0/3", "invalid", "invalid")
     assert seen["failed"] == ("0/3", "failed", "failed")
     assert seen["not measured"] == ("0/0", "not measured", "none")
-    titles = {one.state.value: STATE_MEANING[one.state] for one in page.rows}
+    titles = {one.state.value: one.state.meaning for one in page.rows}
     assert len(set(titles.values())) == len(titles) and "read with care" in titles["not steady"]
 
 

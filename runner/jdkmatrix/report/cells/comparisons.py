@@ -78,7 +78,7 @@ class Slice:
                 yield f"{jdk}, {condition(cpus, task)}", here
 
     def task_words(self, task: TaskSize) -> str:
-        """What tells this task from the others of the slice."""
+        """Tells this task from the others of the slice."""
         works, waits = {one.burn_us for one in self.tasks}, {one.wait_us for one in self.tasks}
         if len(waits) == 1:
             return work_words(task.burn_us)
@@ -99,7 +99,7 @@ def slices(cells: Cells) -> tuple[Slice, ...]:
 
 
 def _by_driver(cells: Cells, keys: Sequence[CellKey]) -> Iterable[list[CellKey]]:
-    """What was not measured stands with its peers, or with the first."""
+    """Cells that were not measured stand with their peers, or with the first."""
 
     def of(key: CellKey) -> str | None:
         cell = cells.get(key)
