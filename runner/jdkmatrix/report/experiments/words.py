@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.quantities import amount, delay_words, digits, plural, work_words
+from jdkmatrix.domain.quantities import amount, delay_words, digits, plural
 from jdkmatrix.experiments.base import Seen, Spread
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import ProgramResult
@@ -18,6 +18,7 @@ from jdkmatrix.report.blocks.inline import badge, element, joined, small
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.report.words.sentences import added_work
 
 STATUS_MEANING: dict[Status | None, str] = {
     Status.OK: "the program ran to its end",
@@ -67,7 +68,7 @@ def axis_words(piece: ExperimentSlice, key: CellKey) -> dict[str, str]:
         "workload": key.workload,
         "load": load_of(piece, key),
         "cpus": plural(key.cpus, "CPU"),
-        "burn_us": work_words(key.burn_us) if key.burn_us else "no work",
+        "burn_us": added_work(key.burn_us),
         "wait_us": delay_words(key.wait_us),
         "jdk": key.jdk,
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import TaskSize
-from jdkmatrix.domain.quantities import MISSING, plural, wait_words, work_words
+from jdkmatrix.domain.quantities import MISSING, plural, wait_words
 from jdkmatrix.figures.metrics import METRICS
 from jdkmatrix.report.blocks.inline import badge, element, joined, link, paragraphs, say, small, strong
 from jdkmatrix.report.blocks.kinds import (
@@ -39,6 +39,7 @@ from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.site.runs_table import host_names, runs_section
 from jdkmatrix.report.site.same_condition import Answering, answering
 from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.report.words.sentences import condition as condition_words
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
@@ -303,7 +304,7 @@ def _picks(answers: Sequence[HostAnswer], offered: Sequence[Box], first: HostAns
     def words(axis: str, value: str) -> str:
         match axis:
             case "burn_us":
-                return work_words(int(value)) if int(value) else "no added work"
+                return added_work(int(value))
             case "wait_us":
                 return wait_words(int(value)) if int(value) else "none"
             case "host":

@@ -143,7 +143,11 @@ def cell_words(key: CellKey) -> str:
 
 
 def tasks_of(burn_us: int) -> str:
-    return f"tasks of {work_words(burn_us)}" if burn_us else "no added work"
+    return f"tasks of {work_words(burn_us)}" if burn_us else added_work(burn_us)
+
+
+def added_work(burn_us: int) -> str:
+    return work_words(burn_us) if burn_us else "no added work"
 
 
 def asked_words(task: TaskSize, *, does_nothing: bool) -> str:
