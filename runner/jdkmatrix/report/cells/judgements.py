@@ -1,4 +1,4 @@
-"""What the page of one run compares, judged together. Pure.
+"""The comparisons of one run’s page, judged together. Pure.
 
 The family is every comparison that the page puts into words or colours, each counted once however often it is shown:
 of `virtual` over `liberty` every figure that its load asks for (cellstats.metrics_of), and of every other executor over
@@ -71,11 +71,11 @@ class Judgements:
         return self.judged.get((metric.id, key))
 
     def comparison(self, metric: Metric, key: CellKey) -> Comparison | None:
-        """What `of` judges; there also where no block has both."""
+        """The comparison that `of` judges; there also where no block has both."""
         return self.compared.get((metric.id, key))
 
     def outcomes(self, key: CellKey) -> JudgedOutcomes | None:
-        """Of `key` and its reference; None where one of them has no record."""
+        """The outcomes of `key` and its reference; None where one of them has no record."""
         return self.outcomes_judged.get(key)
 
 

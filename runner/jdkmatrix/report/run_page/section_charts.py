@@ -13,11 +13,15 @@ from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.latency import Pooled
 from jdkmatrix.report.charts import specs as charts
+from jdkmatrix.report.charts.curves import Axis, lines
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.lines import ChartPlace
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
+# By 1 / (1 - quantile), as HdrHistogram's plots have them.
+_QUANTILES = {1: "0", 2: "50", 10: "90", 100: "99", 1000: "99.9", 10_000: "99.99", 100_000: "99.999"}
+_QUANTILE_LABELS = "".join(f"datum.value == {x} ? '{name} %' : " for x, name in _QUANTILES.items()) + "''"
 
 
 def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...]:
@@ -104,25 +108,28 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
     if not points:
         return ()
     every = [point for curve in points.values() for point in curve]
-    lowest, highest = charts.log_domain([ms for _, ms, _ in every])
+    latency = Axis("latency in ms", *charts.log_domain([ms for _, ms, _ in every]), log=True)
     longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
+    percentile = Axis(
+        "percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS, told="quantile"
+    )
     conditions = place.piece.conditions(place.order)
     return tuple(
         Chart(
             id=f"{place.id_prefix}-{number}",
             title=title,
             note=_p99_note(curves),
-            drawing=charts.latency_curves(
+            drawing=lines(
                 [
-                    {"executor": cell.key.executor, "x": x, "ms": ms, "quantile": quantile}
+                    {"executor": cell.key.executor, "x": x, "y": ms, "quantile": quantile}
                     for cell in curves
                     for x, ms, quantile in points[cell.key]
                 ],
+                x=percentile,
+                y=latency,
                 order=place.order,
-                lowest_ms=lowest,
-                highest_ms=highest,
-                longest=longest,
                 description=f"Latency by percentile of {title}, one line per executor",
+                by_fork=False,
             ),
         )
         for number, (title, cells) in enumerate(conditions)

@@ -45,7 +45,7 @@ _RUNS = TypeAdapter(tuple[RunDigest, ...])
 
 @dataclass(frozen=True)
 class Background:
-    """What pages are made with besides runs."""
+    """All that pages are made with besides runs."""
 
     templates: Path
     matrix: Matrix
@@ -57,7 +57,7 @@ class Background:
         return {name: claim.scenarios for name, claim in self.claims.claims.items()}
 
     def stamp(self) -> str:
-        """Of the code, what draws, the templates and the claims."""
+        """Changes with the code, what draws, the templates and the claims."""
         parts = (_code(), version("altair"), digest_of_templates(self.templates), self.claims.model_dump_json())
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

@@ -8,16 +8,19 @@ from itertools import groupby
 
 from jdkmatrix.domain.quantities import work_words
 from jdkmatrix.report.cells.advice import Side
-from jdkmatrix.report.site.digest import Condition
+from jdkmatrix.report.site.digest import MeasuredCondition
 
 
-def overview(conditions: Sequence[Condition]) -> str | None:
+def overview(conditions: Sequence[MeasuredCondition]) -> str | None:
     """By what is asked of a server; task durations at which the same one is ahead are told together. None where there
     is nothing to sum up."""
     if len(conditions) < 2:
         return None
     working = [one for one in conditions if not one.wait_us]
-    by_work = {burn_us: [one for one in working if one.burn_us == burn_us] for burn_us in _durations(working)}
+    by_work = {
+        burn_us: [one for one in working if one.burn_us == burn_us]
+        for burn_us in sorted({one.burn_us for one in working})
+    }
     told = []
     for _, group in groupby(by_work, key=lambda burn_us: frozenset(_ahead(by_work[burn_us]))):
         some = list(group)
@@ -27,11 +30,7 @@ def overview(conditions: Sequence[Condition]) -> str | None:
     return f"Over all {len(conditions)} conditions: {'; '.join(told)}."
 
 
-def _durations(conditions: Iterable[Condition]) -> list[int]:
-    return sorted({one.burn_us for one in conditions})
-
-
-def _ahead(conditions: Iterable[Condition]) -> Counter[Side]:
+def _ahead(conditions: Iterable[MeasuredCondition]) -> Counter[Side]:
     """By the first figure of each that decides something."""
     sides = (
         next((one.side for one in condition.advice if one.side is not Side.OPEN), None) for condition in conditions
@@ -48,7 +47,7 @@ def _tasks(durations_us: Sequence[int]) -> str:
     return f"tasks of {'up' if first == 0 else work_words(first)} to {work_words(last)}"
 
 
-def _who(conditions: Sequence[Condition]) -> str:
+def _who(conditions: Sequence[MeasuredCondition]) -> str:
     """ "the pool is ahead in 7 of 13", "virtual threads are ahead in 4 of 9 and the pool in 1"."""
     names = {Side.POOL: ("the pool", "is"), Side.VIRTUAL: ("virtual threads", "are")}
     found = _ahead(conditions).most_common()

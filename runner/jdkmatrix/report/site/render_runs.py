@@ -78,7 +78,7 @@ def make_all(
 
 
 def _whole(made: Iterable[RunDigest | str | None], jobs: Iterable[_Job]) -> Iterator[RenderedRun | str]:
-    """Of each run, once all of its parts are made. The first says what the run tells, or why it is not shown; so may
+    """Each run, once all of its parts are made. The first says what the run tells, or why it is not shown; so may
     another."""
     told: list[RunDigest | str | None] = []
     for found, (_, root, part) in zip(made, jobs, strict=True):

@@ -15,9 +15,8 @@ from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.cell_page.page import served_page
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.experiments.blocks import experiment_page, experiment_sections
-from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.view import view_experiments
+from jdkmatrix.report.experiments.cell_page import experiment_page
+from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.exports import as_csv, results, verdicts
 from jdkmatrix.report.html.method import method_page
 from jdkmatrix.report.html.names import METHOD_PAGE, cell_page, file_stem
@@ -49,8 +48,8 @@ IN_FULL = CellFiles(pages=True, records_at=None)
 
 @dataclass(frozen=True)
 class Part:
-    """Of a run's pages, so that several processes can write them: the first has those of the run as a whole, and every
-    `of`-th cell is in this one."""
+    """A part of a run's pages, so that several processes can write them: the first has those of the run as a whole, and
+    every `of`-th cell is in this one."""
 
     number: int = 0
     of: int = 1
@@ -80,7 +79,7 @@ class _RunWriter:
     def write_index(self) -> RunDigest:
         judged, run, pages = self._judged, self._judged.run, self._pages
         notices = run_notices(judged)
-        experiments = experiment_sections(view_experiments(judged.experiments, judged.order))
+        experiments = experiment_sections(judged.experiments, judged.order)
         for name, text in {
             "index.html": pages.render(run_page(judged, experiments, notices, _ROOT)),
             METHOD_PAGE: pages.render(method_page(run, pages.tried, _ROOT)),
@@ -105,8 +104,7 @@ class _RunWriter:
         published = logs.publish_all(judged.loaded, record, self._folder / "cells")
         links = self._links(record, self._hgrm(cell) if cell else None)
         if lone is not None:
-            view = view_experiment_cell(CellStats(record), judged.experiments, judged.run, judged.order, published)
-            return experiment_page(view, record, judged.run, published, links, _CELL_ROOT)
+            return experiment_page(CellStats(record), judged, published, links, _CELL_ROOT)
         assert cell is not None, "a cell has a server, or none"
         return served_page(cell, record, judged, published, links, _CELL_ROOT)
 

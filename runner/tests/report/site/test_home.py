@@ -23,7 +23,7 @@ from jdkmatrix.report.run_page.page import run_notices
 from jdkmatrix.report.site import render_runs, run_pages
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.conditions_map import conditions_maps
-from jdkmatrix.report.site.digest import Condition, RunDigest, digest
+from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, digest
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.site.render_runs import SiteRun
@@ -66,7 +66,7 @@ def test_an_answer_names_what_is_better_by_how_much_and_what_it_costs(tmp_path: 
 REFERENCE = ROOT / "results" / "reference"
 
 
-def conditions_of(run: str) -> tuple[Condition, ...]:
+def conditions_of(run: str) -> tuple[MeasuredCondition, ...]:
     """What the front page is told of a reference run."""
     judged = JudgedRun(RunStore(REFERENCE / run).load())
     return digest(judged, run_notices(judged), "runs/r/").conditions
@@ -395,7 +395,7 @@ def test_tasks_and_delays_stand_across_and_workloads_down() -> None:
     assert conditions_maps([("answer-0", half[0])]) == (), "one condition is its own answer"
 
 
-def condition(workload: str, burn_us: int, wait_us: int) -> Condition:
+def condition(workload: str, burn_us: int, wait_us: int) -> MeasuredCondition:
     (quick,) = conditions_of("20261124T182303Z-quick")
     return replace(quick, workload=workload, burn_us=burn_us, wait_us=wait_us, load="share-50", driver="wrk2")
 
