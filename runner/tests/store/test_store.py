@@ -30,6 +30,28 @@ def test_a_cell_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "cells").iterdir()] == [f"{record.key.cell_id}.json"]
 
 
+def test_another_stamp_follows_from_whatever_is_written_below_the_run(tmp_path: Path) -> None:
+    """Pages show logs, too, and a record that takes the place of another may be as long."""
+    store = RunStore.create(tmp_path / "run")
+    record = cell(forks=(fork(1),))
+    log = store.new_log_dir(record.key, 1, 1) / "messages.log"
+    stamps = [store.stamp()]
+    for change in (
+        lambda: store.save_cell(record),
+        lambda: store.save_cell(record),
+        lambda: log.write_text("one"),
+        lambda: log.write_text("one more"),
+        log.unlink,
+        lambda: store.directory.rename(tmp_path / "elsewhere"),
+    ):
+        change()
+        there = store.directory if store.directory.exists() else tmp_path / "elsewhere"
+        stamps.append(RunStore(there).stamp())
+        assert RunStore(there).stamp() == stamps[-1]
+    assert stamps[5] == stamps[2], "without its log it is as before"
+    assert len({*stamps}) == len(stamps) - 1
+
+
 def test_a_compressed_cell_is_the_same_and_a_damaged_one_is_told(tmp_path: Path) -> None:
     """As runs are kept for long."""
     store = RunStore.create(tmp_path)

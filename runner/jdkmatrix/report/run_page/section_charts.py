@@ -35,7 +35,7 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
     shares = len(piece.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
         peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
-        highest = {task: _highest(metric, peers, task) for task in piece.tasks}
+        highest = _highest(metric, peers, piece.tasks)
         means: list[Row] = []
         forks: list[Row] = []
         for cell in sorted(
@@ -69,9 +69,11 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
     return tuple(found)
 
 
-def _highest(metric: Metric, cells: Sequence[CellStats], task: TaskSize) -> float:
-    figures = [one.value for cell in cells if cell.key.task == task for one in cell.figures(metric).values()]
-    return max(figures, default=1.0) or 1.0
+def _highest(metric: Metric, cells: Sequence[CellStats], tasks: Sequence[TaskSize]) -> dict[TaskSize, float]:
+    figures: dict[TaskSize, list[float]] = {task: [] for task in tasks}
+    for cell in cells:
+        figures[cell.key.task] += [one.value for one in cell.figures(metric).values()]
+    return {task: max(values, default=1.0) or 1.0 for task, values in figures.items()}
 
 
 def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:

@@ -46,35 +46,21 @@ class CellFiles:
 IN_FULL = CellFiles(pages=True, records_at=None)
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part of a run's pages, so that several processes can write them: the first has those of the run as a whole, and
-    every `of`-th cell is in this one."""
-
-    number: int = 0
-    of: int = 1
-
-
 def run_folder(run_id: str) -> str:
     """Seen from the site's root."""
     return f"runs/{file_stem(run_id)}/"
 
 
-def write_run(
-    loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord], files: CellFiles, part: Part
-) -> RunDigest | None:
-    """`registry`: the claims of today. None of the later parts."""
-    writer = _RunWriter(JudgedRun(loaded, registry), site / run_folder(loaded.run.run_id), pages, files)
-    told = writer.write_index() if part.number == 0 else None
-    for cell in loaded.cells[part.number :: part.of]:
-        writer.write_cell(cell)
-    return told
+class RunWriter:
+    """`registry`: the claims of today. `cells`: how many there are, each of which can be written by itself."""
 
-
-class _RunWriter:
-    def __init__(self, judged: JudgedRun, folder: Path, pages: Pages, files: CellFiles) -> None:
-        self._judged, self._folder, self._pages, self._files = judged, folder, pages, files
-        (folder / "cells").mkdir(parents=True, exist_ok=True)
+    def __init__(
+        self, loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord], files: CellFiles
+    ) -> None:
+        self._judged, self._pages, self._files = JudgedRun(loaded, registry), pages, files
+        self._folder = site / run_folder(loaded.run.run_id)
+        (self._folder / "cells").mkdir(parents=True)
+        self.cells = len(loaded.cells)
 
     def write_index(self) -> RunDigest:
         judged, run, pages = self._judged, self._judged.run, self._pages
@@ -90,12 +76,13 @@ class _RunWriter:
             (self._folder / name).write_text(text, "utf-8")
         return digest(judged, notices, run_folder(run.run_id))
 
-    def write_cell(self, outline: CellRecord) -> None:
-        """Its page and its record."""
-        page = self._page(outline) if self._files.pages else self._brief(outline)
-        scripts = ("report.js",) if self._files.pages else ()
-        text = self._pages.render(page, scripts=scripts)
-        (self._folder / cell_page(outline.key)).write_text(text, "utf-8")
+    def write_cells(self, places: range) -> None:
+        """Their pages and records."""
+        for outline in self._judged.loaded.cells[places.start : places.stop]:
+            page = self._page(outline) if self._files.pages else self._brief(outline)
+            scripts = ("report.js",) if self._files.pages else ()
+            text = self._pages.render(page, scripts=scripts)
+            (self._folder / cell_page(outline.key)).write_text(text, "utf-8")
 
     def _page(self, outline: CellRecord) -> WebPage:
         judged, key = self._judged, outline.key
