@@ -20,6 +20,7 @@ from jdkmatrix.provision.project import Project
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import stored
+from tests.support.waiting import wait_until
 
 
 class Clock:
@@ -103,10 +104,7 @@ def test_ctrl_c_meanwhile_leaves_no_process_and_no_half_of_a_site(tmp_path: Path
     _, err = process.communicate(timeout=60)
     assert (process.returncode, [*sites.iterdir()]) == (130, [])
     assert err == "matrix: stopped by SIGINT; what had been finished is kept\n"
-    deadline_s = time.monotonic() + 30
-    while alive(process.pid):  # Python's own helper ends when it sees that its parent has
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
+    wait_until(lambda: not alive(process.pid))  # Python's own helper ends when it sees that its parent has
 
 
 def alive(group: int) -> list[int]:

@@ -78,7 +78,7 @@ def test_plan_shows_cells_and_estimate(home: Path) -> None:
     done = matrix(home, "plan", "--profile", "short")
     assert done.returncode == 0, done.stderr
     assert "2 cells, 2 forks in 1 block, 1 window of 1 s each" in done.stdout
-    plan = json.loads(matrix(home, "plan", "--profile", "short", "--json").stdout)
+    plan = json.loads(called(home, "plan", "--profile", "short", "--json").stdout)
     assert len(plan["cells"]) == len(plan["order"]) == 2
     assert plan["estimated_s"] > 0
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.drivers.handover import Wrk2Driver
@@ -38,6 +39,7 @@ from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, module
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
 from jdkmatrix.run.opening import Conditions
 from jdkmatrix.servers.base import InstalledServer
+from jdkmatrix.store.cells import Identity
 from jdkmatrix.subjects import parts as assembling
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
@@ -79,11 +81,6 @@ LIBERTY = InstalledServer(
 )
 
 
-def experiment(workload: str, load: str, executor: str = "virtual") -> CellKey:
-    values = {"workload": workload, "server": NO_SERVER, "jdk": "temurin-25", "executor": executor, "cpus": 1}
-    return CellKey.model_validate({**values, "burn_us": 0, "load": load})
-
-
 # Each cell, and all that it runs.
 RUNS: dict[CellKey, set[str]] = {
     key("liberty", load="saturate-50"): {
@@ -105,8 +102,8 @@ RUNS: dict[CellKey, set[str]] = {
     key("virtual", workload="pinning-http-lock", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "pinning.war", "loadgen.jar",
     },
-    experiment("spawn-sleep", "count-1000"): {"standalone.jar"},
-    experiment("fanout", "count-1000"): {"standalone.jar", "remote.jar"},
+    key(workload="spawn-sleep", server=NO_SERVER, load="count-1000"): {"standalone.jar"},
+    key(workload="fanout", server=NO_SERVER, load="count-1000"): {"standalone.jar", "remote.jar"},
 }  # fmt: skip
 
 
@@ -134,11 +131,20 @@ def ready(parts: Parts) -> dict[CellKey, CellParts]:
     return dict(assemble(MATRIX, parts, cpus, CALIBRATION, PINNER))
 
 
+def identities(
+    parts: Parts,
+    host: HostFacts | None = None,
+    confinement: ConfinementMethod = "cgroup cpuset",
+    matrix: Matrix = MATRIX,
+) -> dict[CellKey, Identity]:
+    conditions = Conditions(matrix, matrix.profiles["quick"], host or host_facts(), confinement)
+    return {one: conditions.identity(one, made) for one, made in ready(parts).items()}
+
+
 def digests(
     parts: Parts, host: HostFacts | None = None, confinement: ConfinementMethod = "cgroup cpuset"
 ) -> dict[CellKey, str]:
-    conditions = Conditions(MATRIX, MATRIX.profiles["quick"], host or host_facts(), confinement)
-    return {one: conditions.identity(one, made).digest for one, made in ready(parts).items()}
+    return {one: found.digest for one, found in identities(parts, host, confinement).items()}
 
 
 def test_a_cell_lists_just_what_it_runs(shared: Parts) -> None:
@@ -245,14 +251,8 @@ def test_how_busy_the_host_is_decides_nothing(load: float, swap: int, word: str)
 
 
 def test_how_often_a_fork_may_be_repeated_decides_nothing(shared: Parts) -> None:
-    made = ready(shared)
     rules = MATRIX.measure.model_copy(update={"repeats_max": 9})
-    conditions = [
-        Conditions(matrix, MATRIX.profiles["quick"], host_facts(), "cgroup cpuset")
-        for matrix in (MATRIX, MATRIX.model_copy(update={"measure": rules}))
-    ]
-    for one, part in made.items():
-        assert conditions[0].identity(one, part) == conditions[1].identity(one, part)
+    assert identities(shared) == identities(shared, matrix=MATRIX.model_copy(update={"measure": rules}))
 
 
 def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
@@ -266,14 +266,10 @@ def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
 
 
 def test_what_changed_is_said_in_plain_words(shared: Parts) -> None:
-    made = ready(shared)
     one = key("virtual", load="saturate-50")
-    before = Conditions(MATRIX, MATRIX.profiles["quick"], host_facts(), "cgroup cpuset").identity(one, made[one]).inputs
     other = with_cpu(governor="powersave").model_copy(update={"kernel_command_line_sha256": "c"})
     new = replace(shared, workloads=workloads({**shared.workloads.sha256, "mp-ping.war": "new"}))
-    after = (
-        Conditions(MATRIX, MATRIX.profiles["quick"], other, "sched_setaffinity").identity(one, ready(new)[one]).inputs
-    )
+    before, after = identities(shared)[one].inputs, identities(new, other, "sched_setaffinity")[one].inputs
     assert changes(before, after) == (
         "mp-ping.war, the CPU confinement (was cgroup cpuset, is sched_setaffinity), "
         "the CPU governor (was performance, is powersave), the kernel's command line"
@@ -292,8 +288,7 @@ def test_what_an_older_version_did_not_record_is_said_and_the_list_stays_short()
 
 
 def test_every_input_has_a_name_in_plain_words(shared: Parts) -> None:
-    for one, part in ready(shared).items():
-        inputs = Conditions(MATRIX, MATRIX.profiles["quick"], host_facts(), "cgroup cpuset").identity(one, part).inputs
+    for inputs in (found.inputs for found in identities(shared).values()):
         told = {name: changes({}, {name: inputs[name]}) for name in inputs if name not in ("host", "artefacts")}
         told |= {f"host.{name}": changes({}, {"host": {name: value}}) for name, value in inputs["host"].items()}
         unnamed = {name for name, text in told.items() if text.startswith(name)}

@@ -111,13 +111,6 @@ def test_an_axis_left_out_of_select_means_all_of_it() -> None:
     assert ("jetty", "liberty") not in served and ("open-liberty", "structured") not in served
 
 
-def test_a_selection_without_cells_fails() -> None:
-    with pytest.raises(MatrixError, match='"quick" has only liberty, virtual, liberty-aa there'):
-        select_cells(MATRIX, "quick", {"executor": ["virtual", "cached"]})
-    with pytest.raises(MatrixError, match='profile "quik"'):
-        select_cells(MATRIX, "quik")
-
-
 cells_of_groups = st.dictionaries(
     st.integers(1, 64), st.sets(st.sampled_from(["liberty", "virtual", "platform", "cached"]), min_size=1), max_size=6
 ).map(lambda groups: [key(executor, cpus=cpus) for cpus, names in groups.items() for executor in sorted(names)])
