@@ -160,6 +160,7 @@ def changed(name: str, old: str, new: str) -> str:
         (changed("20s-calibration", "  1 threads", "  2 threads"), "line 3: .*calibration line for each of 2"),
         (changed("20s-calibration", " 99.000%", " 98.000%"), "line 11: .*the 99 % percentile"),
         (changed("over-capacity", "  1 threads and 20", "  0 threads and 20"), "line 2: .*at least one thread"),
+        (changed("over-capacity", "  1 threads and 20", "  21 threads and 20"), "line 2: .*a connection for each"),
         (sample("stall") + "surplus\n", "'surplus', expected the end"),
         (sample("refused"), r"unable to connect to 127\.0\.0\.1:18199 Connection refused"),
         (sample("usage"), "printed only its usage"),

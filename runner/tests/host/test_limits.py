@@ -90,6 +90,8 @@ def test_more_files_than_the_host_permits_are_not_promised() -> None:
     assert (files.maximum, files.why_not) == (4096, ("5,000 were asked for, this host permits 4,096",))
     (files,) = plan_limits(wanted, replace(NOTHING, may_raise_files=True)).enforced
     assert (files.maximum, files.why_not) == (5000, ())
+    (files,) = plan_limits(Limits(open_files_max=4096), NOTHING).enforced
+    assert (files.maximum, files.why_not) == (4096, ())
 
 
 @given(

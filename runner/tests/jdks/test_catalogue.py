@@ -159,6 +159,7 @@ ARCHIVE = f"{ENTRY}/archives/x86_64-linux"
         ({f"{ENTRY}/previous": "24.0.1+9"},
          r'entry "temurin-25": previous "24.0.1\+9" does not begin with feature_version 25'),
         ({f"{NIGHTLY}/date": "2026-08-18"}, r'entry "nightly": version is "rolling", but it has a `date`'),
+        ({f"{NIGHTLY}/previous": "28-ea+17"}, r'or a `previous`; these are of one exact build'),
         ({f"{ENTRY}/last_seen": "25"}, r'`last_seen` is only for version "rolling"'),
         ({f"{ENTRY}/version": "rolling"}, r"an archive is one exact build"),
         ({f"{NIGHTLY}/last_seen": None}, r'entry "nightly": version is "rolling", but there is no `last_seen`'),
