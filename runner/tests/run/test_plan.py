@@ -37,6 +37,11 @@ def test_quick_compares_and_checks_itself() -> None:
     }  # fmt: skip
 
 
+def test_a_profile_that_is_not_there_is_told() -> None:
+    with pytest.raises(MatrixError, match='profile "quik" is not in matrix'):
+        select_cells(MATRIX, "quik")
+
+
 def test_the_mission_begins_exactly_as_quick_and_goes_on_with_what_is_worth_most() -> None:
     quick, half = stages(MATRIX, "mission")
     assert (quick.name, quick.profile) == ("quick", MATRIX.profiles["quick"])
