@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import NotTestable
-from jdkmatrix.run.repeats import with_fork
 from jdkmatrix.store.atomic import StoreError, write_atomic
-from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore, latest_begun, latest_run
 from tests.support.builders import cell, fork, key
@@ -173,13 +171,6 @@ def test_the_newest_run_is_the_one_that_began_last_whatever_its_name(tmp_path: P
     assert (latest_run(tmp_path).name, latest_begun(tmp_path)) == ("my-first-try", stopped)
     (stopped / "run.json").write_text("{")
     assert latest_run(tmp_path) == stopped, "it is named, and no other run is taken for the newest"
-
-
-def test_forks_stay_in_the_order_of_their_numbers() -> None:
-    record: CellRecord = cell()
-    for number in (2, 1, 3):
-        record = with_fork(record, fork(number))
-    assert [f.fork for f in record.forks] == [1, 2, 3]
 
 
 def test_an_attempt_has_an_empty_folder_of_its_own_and_earlier_logs_are_kept(tmp_path: Path) -> None:
